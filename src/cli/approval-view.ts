@@ -1,9 +1,10 @@
-// Formats an approval as text: counts first, then examples of each kind, grouped by group or attribute.
+// Formats an approval as text: counts, the limit that held it, and one line for each change.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import type { HeldChange, Approval } from '../ops/approvals.ts';
+import type { Approval } from '../ops/approvals.ts';
+import type { ExplainedLimit } from '../ops/approval-limits.ts';
+import type { HeldChange } from '../ops/held-change.ts';
 import { say } from './output.ts';
 
-const EXAMPLES = 5;
 const LABELS: Record<DestructiveKind, string> = {
   deactivate: 'to deactivate',
   delete: 'to delete',
@@ -11,43 +12,74 @@ const LABELS: Record<DestructiveKind, string> = {
   clearAttributes: 'attribute values to empty',
 };
 
+const POPULATIONS: Record<DestructiveKind, string> = {
+  deactivate: 'users',
+  delete: 'users and groups',
+  removeMembers: 'memberships',
+  clearAttributes: 'users',
+};
+
+const HOUR_MS = 3_600_000;
+
 export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
   DESTRUCTIVE_KINDS.filter((kind) => kinds[kind] > 0)
     .map((kind) => `${kinds[kind]} ${LABELS[kind]}`)
     .join(', ');
 
-export function printApproval(approval: Approval, all: boolean): void {
-  say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
-  say(`  ${approvalCounts(approval)}`);
-  if (approval.state === 'held') say(`  held since ${approval.openedAt}, expires ${approval.expiresAt}`);
-  else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
-  for (const kind of DESTRUCTIVE_KINDS) {
-    const items = approval.items.filter((item) => item.kind === kind);
-    if (items.length === 0) continue;
-    say('', `${items.length} ${LABELS[kind]}`);
-    for (const [heading, members] of sectionsOf(kind, items)) {
-      const limit = all ? members.length : EXAMPLES;
-      const more = members.length > limit ? ` … and ${members.length - limit} more (--all)` : '';
-      if (heading !== '') say(`  ${heading} (${members.length})`);
-      for (const member of members.slice(0, limit)) say(`    - ${member}`);
-      if (more) say(`   ${more}`);
-    }
-  }
+/** Returns when held changes expire, with the time that is left. */
+export function expiryText(expiresAt: string, now: number): string {
+  const left = Date.parse(expiresAt) - now;
+  if (left <= 0) return `expired ${expiresAt}: the guard judges the changes anew`;
+  const hours = Math.floor(left / HOUR_MS);
+  const time = hours > 0 ? `${hours} h` : `${Math.floor(left / 60_000)} min`;
+  return `expires ${expiresAt} (in ${time})`;
 }
 
-/** Groups removals by group and cleared values by attribute; the largest first. */
-function sectionsOf(kind: DestructiveKind, items: HeldChange[]): [heading: string, members: string[]][] {
-  const sections = new Map<string, string[]>();
-  for (const { name, member = '', ref, reason = '' } of items) {
-    const [heading, line] =
-      kind === 'removeMembers'
-        ? [name, member]
-        : kind === 'clearAttributes'
-          ? [member, name]
-          : [reason, `${name}  ${ref}`];
-    const lines = sections.get(heading);
-    if (lines) lines.push(line);
-    else sections.set(heading, [line]);
+/** Prints everything but the changes. */
+export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }, now: number): void {
+  const { openedAt, expiresAt = '', selection, note } = approval;
+  say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
+  say(`  ${approvalCounts(approval)}`);
+  if (approval.state === 'held') say(`  held since ${openedAt}, ${expiryText(expiresAt, now)}`);
+  else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
+  if (selection !== undefined) say(`  ${selection}`);
+  if (note !== undefined) say(`  note: ${note}`);
+  for (const limit of approval.limits ?? []) printLimit(limit);
+}
+
+function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit): void {
+  const share = `${limit.percent} % of ${limit.population} ${POPULATIONS[kind]}`;
+  say(
+    `  limit: at most ${limit.allowance} ${LABELS[kind]} within ${windowText(limit.windowMs)} ` +
+      `(count ${limit.count}, percent ${share}); ` +
+      `${used} written${usedSince === undefined ? '' : ` since ${usedSince}`}, ` +
+      `${limit.waiting} accepted, ${limit.held} held`,
+  );
+  for (const { ref, name, member, at } of usedBy)
+    say(`    written ${at}: ${member === undefined ? name : `${member}, ${name}`} (${ref})`);
+  if (used > usedBy.length) say(`    … and ${used - usedBy.length} more: see scim-bridge log`);
+}
+
+const windowText = (ms: number): string =>
+  ms % HOUR_MS === 0 ? `${ms / HOUR_MS} h` : `${Math.round(ms / 60_000)} min`;
+
+/** Prints one page of changes, with a heading where the kind changes. @returns the kind of the last one */
+export function printChanges(
+  items: readonly HeldChange[],
+  before?: DestructiveKind,
+): DestructiveKind | undefined {
+  let kind = before;
+  for (const item of items) {
+    if (item.kind !== kind) say('', `${LABELS[item.kind]}:`);
+    kind = item.kind;
+    say(`  - ${lineOf(item)}${item.since === undefined ? '' : ` (since ${item.since})`}`);
   }
-  return [...sections].sort(([, left], [, right]) => right.length - left.length);
+  return kind;
+}
+
+function lineOf({ kind, name, mail, member, ref, reason }: HeldChange): string {
+  const address = mail === undefined || mail === name || mail === member ? '' : ` <${mail}>`;
+  if (kind === 'removeMembers') return `${member}${address} leaves ${name}: ${reason}`;
+  if (kind === 'clearAttributes') return `${name}${address} loses ${member}: ${reason}`;
+  return `${name}${address}  ${ref}: ${reason}`;
 }

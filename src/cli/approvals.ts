@@ -1,22 +1,44 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
-import type { Command } from 'commander';
-import type { DesiredState } from '../directory/desired-state.ts';
-import type { Ref } from '../directory/records.ts';
-import type { Decision } from '../directory/guard/guard-store.ts';
-import { decideApproval, findApproval, listApprovals, type Approval } from '../ops/approvals.ts';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Decision } from '../directory/guard/decisions.ts';
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
+import {
+  decideApproval,
+  listApprovals,
+  previewDecision,
+  showApproval,
+  type Approval,
+} from '../ops/approvals.ts';
+import type { ChangeSelection } from '../ops/approval-selection.ts';
+import { HELD_CAUSES, type HeldCause } from '../ops/held-change.ts';
+import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { approvalCounts, printApproval } from './approval-view.ts';
+import { approvalCounts, expiryText, printApproval, printChanges } from './approval-view.ts';
 import { confirm } from './confirm.ts';
 import { withStore } from './store.ts';
-import { say, sayJson } from './output.ts';
+import { complain, say, sayJson } from './output.ts';
 
-interface Flags extends OperatorFlags {
+interface SelectionFlags {
+  ref?: string[];
+  person?: string[];
+  kind?: DestructiveKind[];
+  cause?: HeldCause[];
+  group?: string[];
+}
+
+interface Flags extends OperatorFlags, SelectionFlags {
   json?: boolean;
   all?: boolean;
   yes?: boolean;
-  ref?: Ref[];
+  limit: number;
+  offset: number;
 }
+
+const DEFAULT_LIMIT = 100;
+const MOST = 1000;
+/** Number of changes that are printed before a question. */
+const EXAMPLES = 20;
 
 export function approvalsCommand(program: Command, cli: Cli): void {
   const group = program.command('approvals').description('what the guard holds, and decisions about it');
@@ -30,51 +52,91 @@ export function approvalsCommand(program: Command, cli: Cli): void {
       const found = (await withStore(readConfig(command, cli), listApprovals)).filter(
         ({ state }) => flags.all || state === 'held',
       );
-      if (flags.json) sayJson(found.map(({ items: _, ...approval }) => approval));
+      if (flags.json) sayJson(found);
       else if (found.length === 0) say('The guard holds nothing.');
       else
         for (const approval of found)
           say(`${approval.id}  ${approval.state}  ${approvalCounts(approval)}  ${dates(approval)}`);
     });
 
-  group
-    .command('show <id>')
-    .description('everything that an approval lists')
-    .option('--all', 'every item instead of examples')
+  withSelection(group.command('show <id>'))
+    .description('which limit holds an approval, and its changes with name, mail and reason')
+    .addOption(
+      new Option('--limit <count>', 'at most this many changes')
+        .default(DEFAULT_LIMIT)
+        .argParser(upTo(1, MOST)),
+    )
+    .addOption(
+      new Option('--offset <count>', 'leave out so many at the beginning').default(0).argParser(upTo(0, 1e9)),
+    )
+    .option('--all', 'every change; only without --json')
     .option('--json', 'print as JSON')
     .action(async (id: string, flags: Flags, command: Command) => {
-      const approval = await withStore(readConfig(command, cli), (states) => find(states, id));
-      if (flags.json) sayJson(approval);
-      else printApproval(approval, flags.all === true);
+      const config = readConfig(command, cli);
+      if (flags.all && flags.json)
+        throw new Error('An approval may have many changes: give --offset and --limit in place of --all.');
+      await withStore(config, async (states) => {
+        const limit = flags.all ? MOST : flags.limit;
+        const read = async (offset: number) => {
+          const page = { ...selectionOf(flags), offset, limit };
+          const shown = await showApproval(states, id, (target) => config.targets[target]?.guard, page);
+          if (!shown) throw unknownApproval(id);
+          return shown;
+        };
+        const first = await read(flags.offset);
+        if (flags.json) return sayJson(first);
+        printApproval(first, Date.now());
+        let kind = printChanges(first.items);
+        let next = flags.offset + first.items.length;
+        while (flags.all && next < first.matching) {
+          const { items } = await read(next);
+          if (items.length === 0) break;
+          kind = printChanges(items, kind);
+          next += items.length;
+        }
+        // A decided approval keeps its first changes only.
+        if (next < first.matching && first.items.length > 0)
+          complain(
+            first.state === 'held'
+              ? `${first.matching - next} more: --offset ${next} shows the next, --all everything.`
+              : `${first.matching - next} more are not kept.`,
+          );
+      });
     });
 
-  decision('approve', 'carry out exactly what the approval lists');
+  decision('approve', 'carry out exactly what the approval lists, or the selected part');
   decision('reject', 'leave the platform as it is, until the source takes the change back');
   decision('withdraw', 'take a rejection back, so that the guard judges its changes anew');
 
   function decision(action: Decision['action'], description: string): void {
-    withOperator(group.command(`${action} <id>`))
+    withSelection(withOperator(group.command(`${action} <id>`)))
       .description(description)
-      .option('--ref <refs...>', 'only what concerns these, such as User:3f…')
       .option('--yes', 'do not ask; needed without a terminal')
       .option('--json', 'print as JSON')
       .action(async (id: string, flags: Flags, command: Command) => {
         await withStore(readConfig(command, cli), async (states) => {
-          const approval = await find(states, id);
-          const items = approval.items.filter(({ ref }) => flags.ref?.includes(ref) ?? true);
-          await confirm(flags, `Really ${action} ${items.length} of ${id}?`, () =>
-            printApproval({ ...approval, items }, false),
-          );
-          const actor = actorOf(cli, flags);
-          // The decision covers the items that were shown, and none that came since.
-          const decided = await decideApproval(states, approval.id, {
-            ...{ ...actor, action, refs: flags.ref },
+          const selection = selectionOf(flags);
+          const preview = await previewDecision(states, id, action, selection, EXAMPLES);
+          if (!preview) throw unknownApproval(id);
+          const { approval, count, items } = preview;
+          await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
+            printApproval(approval, Date.now());
+            printChanges(items);
+            if (count > items.length) say(`  … and ${count - items.length} more`);
           });
+          const actor = actorOf(cli, flags);
+          // The decision covers the changes that were shown, and none that came since.
+          const decided = await decideApproval(states, approval.id, { ...actor, action, selection });
           if (decided.kind === 'expired')
             throw new Error(`Approval ${id} has expired: what it held is judged anew, see approvals list.`);
           if (decided.kind === 'unknown') throw unknownApproval(id);
-          if (flags.json) sayJson({ id, action, by: actor.by, items: decided.items });
-          else say(`${DONE[action]}: ${decided.items} of ${id}.`);
+          const { kind: _, ...rest } = decided;
+          if (flags.json) sayJson({ ...rest, id, action, by: actor.by });
+          else {
+            const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
+            say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
+            say(`${counted(decided.remaining, 'change')} at ${approval.target} still held.`);
+          }
           if (decided.items === 0) cli.exit(1);
         });
       });
@@ -83,13 +145,31 @@ export function approvalsCommand(program: Command, cli: Cli): void {
 
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
 
+const withSelection = (command: Command): Command =>
+  command
+    .option('--person <names...>', 'only these persons: userName, mail or id')
+    .addOption(new Option('--kind <kinds...>', 'only these kinds of change').choices([...DESTRUCTIVE_KINDS]))
+    .addOption(new Option('--cause <causes...>', 'only these causes').choices([...HELD_CAUSES]))
+    .option('--group <names...>', 'only these groups and the persons who are or were their members')
+    .option('--ref <refs...>', 'only what concerns these, such as User:3f…');
+
+const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags): ChangeSelection => ({
+  ...{ refs: ref, persons: person, kinds: kind, causes: cause, groups: group },
+});
+
 const unknownApproval = (id: string): Error =>
   new Error(`There is no approval ${id}: see scim-bridge approvals list --all.`);
-const dates = ({ openedAt, expiresAt, at, by }: Approval): string =>
-  at === undefined ? `since ${openedAt}, expires ${expiresAt}` : `${at} by ${by}`;
 
-async function find(states: DesiredState[], id: string): Promise<Approval> {
-  const approval = await findApproval(states, id);
-  if (!approval) throw unknownApproval(id);
-  return approval;
+function dates({ openedAt, expiresAt, at, by, selection, note }: Approval): string {
+  if (at === undefined) return `since ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
+  return [`${at} by ${by}`, selection, note].filter((part) => part !== undefined).join('; ');
 }
+
+const upTo =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const count = Number(text);
+    if (!Number.isInteger(count) || count < least || count > most)
+      throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+    return count;
+  };

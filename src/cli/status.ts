@@ -8,6 +8,7 @@ import { proofSummary } from '../ops/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
+import { expiryText } from './approval-view.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
@@ -50,6 +51,10 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
       `${counted(blocked, 'dead letter')}` +
       (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge approvals list` : ''),
   );
+  if (guard.expiresAt !== null)
+    say(
+      `  held changes: without a decision the guard judges them anew; ${expiryText(guard.expiresAt, Date.now())}`,
+    );
   const { coverage } = rest;
   say(`  people: ${coverageText(coverage.users)}`);
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups)}`);

@@ -54,6 +54,8 @@
  * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the approval under which they were held |
  * | guardItems:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
+ * | guardDeciding:<t> | hash | what the last decision still has to move (guard_move.lua) |
+ * | guardChoice:<t>:<id> | list | `kind item` of the changes that a decision about a part of a list covers |
  * | log:<t>, acts | stream | the provisioning log (provisioning-log.ts), and what operators ordered (acts.ts) |
  * | logChain:<t>, actsChain | hash | both ends of its hash chain: `start`, the hash before the oldest entry, and `end` |
  * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (personal-part.ts) |

@@ -33,7 +33,8 @@ export interface TargetStatus {
   /** Marks that wait for delivery, by priority. */
   priorities: Backlog['priorities'];
   breaker: BreakerState;
-  guard: Record<DestructiveKind, number> & { held: number };
+  /** `expiresAt`: when the held changes are judged anew (ISO 8601); null: nothing is held. */
+  guard: Record<DestructiveKind, number> & { held: number; expiresAt: string | null };
   hold: Hold | null;
   /** Resources that stay otherwise than desired by a decision; `scim-bridge exceptions` names them. */
   exceptions: ExceptionCounts;
@@ -140,6 +141,8 @@ async function readTarget(
   const { dirty, inflight, blocked, oldestMs, priorities, held, exceptions, lastRun, lastSuccessAt } =
     backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
+  const approval = total > 0 ? await outbox.guardStore.open() : undefined;
+  const expiresAt = approval ? new Date(approval.expiresAt).toISOString() : null;
   const seen = lastRun?.coverage;
   return {
     coverage: {
@@ -147,7 +150,7 @@ async function readTarget(
       groups: { ...groups, seen: seen?.groups.seen ?? null },
     },
     ...{ dirty, inflight, blocked, oldestMs, priorities },
-    guard: { held: total, ...held },
+    guard: { held: total, ...held, expiresAt },
     hold: hold ?? null,
     exceptions,
     hasMoved,

@@ -125,7 +125,7 @@ async function whatIsHeld(
     if (end.outcome === 'failed') return end;
   }
   const approval = await guardStore.open();
-  return approval && held(scope, approval.items.length, approval.id);
+  return approval && held(scope, approval.total, approval.id);
 }
 
 /** Public ids of approvals begin with the name of the connection. */
@@ -169,7 +169,10 @@ export async function untilApplied(
   }
   const ours = new Set(refs);
   const approval = await outbox.guardStore.open();
-  const waiting = (approval?.items ?? []).filter(({ ref }) => ours.has(ref)).length;
+  let waiting = 0;
+  if (approval)
+    for await (const page of outbox.guardStore.pages(approval))
+      waiting += page.filter(({ ref }) => ours.has(ref)).length;
   if (approval && waiting > 0) return held(scope, waiting, approval.id);
   const letters = (await outbox.blocked()).length;
   return letters > 0 ? blocked(letters) : CONVERGED;

@@ -1,7 +1,7 @@
 // Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard/guard-store.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Action, PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -23,9 +23,13 @@ export async function heldEntries(scope: ReconcileScope, found: PlanEntry[]): Pr
   const named = new Set(
     found.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
   );
-  const items = approval.items.filter(
-    (item) => !named.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
-  );
+  const items: Destruction[] = [];
+  for await (const page of outbox.guardStore.pages(approval))
+    items.push(
+      ...page.filter(
+        (item) => !named.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
+      ),
+    );
   const refs = [...new Set(items.flatMap((item) => [item.ref, memberOf(item) ?? item.ref]))];
   const known = new Map<Ref, Link>();
   for (let start = 0; start < refs.length; start += PORTION) {

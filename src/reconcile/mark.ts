@@ -1,7 +1,7 @@
 // Converts a plan to drift notes and dirty marks for the worker. The guard judges the whole plan before the first mark.
 import type { Drift, Noted } from '../directory/outbox/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard/guard-store.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { createVisibility } from './compare.ts';

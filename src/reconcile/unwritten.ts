@@ -1,6 +1,6 @@
 // Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, or about a protected
 // person. The plan only reports them.
-import type { Destruction } from '../directory/guard/guard-store.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
 import { fold, parseRef } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { isChange, type Action, type PlanEntry } from './entry.ts';

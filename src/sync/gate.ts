@@ -1,6 +1,7 @@
 // Asks the guard before every destructive write, and ends a sync whose write is held (ADR 0011).
 import type { Condition } from '../directory/outbox/links.ts';
-import type { Destruction, Permission } from '../directory/guard/guard-store.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
+import type { Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { counted } from '../support/counted.ts';
 import { condition } from './condition.ts';

@@ -85,12 +85,17 @@ const isKnownAdministrator = (context: SyncContext): boolean =>
   context.link.isAdministrator === true ||
   context.link.condition?.reason === 'LastAdministrator';
 
+const LINKS_PORTION = 1000;
+
 /** Returns the userNames of all users whose deactivation is pending or held, including this one. */
 async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   const { links, outbox, target, work } = context;
   const refs = (await outbox.guardStore.leavers()).filter((ref) => ref !== work.ref);
-  const found = await links.getMany(target.name, refs);
-  return new Set([nameOf(context), ...found.map(({ core }) => fold(String(core?.userName ?? '')))]);
+  const names = new Set([nameOf(context)]);
+  for (let at = 0; at < refs.length; at += LINKS_PORTION)
+    for (const { core } of await links.getMany(target.name, refs.slice(at, at + LINKS_PORTION)))
+      names.add(fold(String(core?.userName ?? '')));
+  return names;
 }
 
 /** @returns undefined when the tenant has no user list, or one that is too long for this check */

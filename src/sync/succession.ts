@@ -1,7 +1,7 @@
 // Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the
 // former one instead of reporting a conflict.
 import { fold, parseRef, refOf, type Kind } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard/guard-store.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { SyncContext } from './context.ts';
 
 const STEP_MS = 250;

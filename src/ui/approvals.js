@@ -1,6 +1,6 @@
 // Shows what the guard holds and takes the decision of an operator.
 import { get, operator, post } from './api.js';
-import { act, ago, confirmed, count, empty, h, pill, say } from './dom.js';
+import { act, ago, confirmed, count, duration, empty, field, h, pill, say } from './dom.js';
 
 const LABELS = {
   deactivate: ['account to deactivate', 'accounts to deactivate'],
@@ -11,6 +11,17 @@ const LABELS = {
 const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
 const SHOWN = 100;
+const CAUSES = {
+  deleted: 'deleted at the source',
+  deactivated: 'deactivated at the source',
+  outOfScope: 'out of scope',
+  removedFromGroup: 'removed from the group',
+  groupDeleted: 'group deleted at the source',
+  notAtSource: 'not a member at the source',
+  emptied: 'no value any more',
+  lastAdministrator: 'last administrator',
+};
+const pathOf = (id, query = '') => `/approvals/${encodeURIComponent(id)}${query}`;
 
 const countsOf = ({ kinds }) =>
   Object.entries(LABELS)
@@ -22,14 +33,12 @@ export async function approvals({ id, again }) {
   if (id)
     return [
       h('p', {}, h('a', { href: '#/approvals' }, '← All approvals')),
-      details(await get(`/approvals/${encodeURIComponent(id)}`), again),
+      details(await get(pathOf(id)), again),
     ];
   const all = await get('/approvals?all=true');
   const held = all.filter(({ state }) => state === 'held');
   const decided = all.filter(({ state }) => state !== 'held');
-  const waiting = await Promise.all(
-    held.map((approval) => get(`/approvals/${encodeURIComponent(approval.id)}`)),
-  );
+  const waiting = await Promise.all(held.map((approval) => get(pathOf(approval.id))));
   return [
     waiting.length === 0 &&
       empty(
@@ -58,12 +67,14 @@ const decision = (approval) =>
       { class: 'grow' },
       h('a', { href: `#/approvals/${encodeURIComponent(approval.id)}` }, countsOf(approval)),
       h('p', { class: 'soft' }, `by ${approval.by}, `, ago(approval.at)),
+      approval.selection && h('p', { class: 'soft' }, approval.selection),
+      approval.note && h('p', { class: 'soft' }, `Note: ${approval.note}`),
     ),
     pill(TONES[approval.state], approval.state),
   );
 
 function details(approval, again) {
-  const { id, connection, target, state, openedAt, expiresAt, items } = approval;
+  const { id, connection, target, state, openedAt, expiresAt, selection, note, limits } = approval;
   return h(
     'section',
     { class: 'card', 'aria-label': `Approval ${id}` },
@@ -73,45 +84,97 @@ function details(approval, again) {
       'p',
       { class: 'soft' },
       state === 'held'
-        ? ['Held since ', ago(openedAt), ', expires ', ago(expiresAt)]
+        ? [
+            'Held since ',
+            ago(openedAt),
+            '. Without a decision the guard judges these changes anew ',
+            ago(expiresAt),
+          ]
         : [`By ${approval.by}, `, ago(approval.at)],
       h('br'),
       h('code', {}, id),
     ),
-    Object.keys(LABELS).map((kind) =>
-      section(
-        kind,
-        items.filter((item) => item.kind === kind),
-      ),
-    ),
+    selection && h('p', {}, selection),
+    note && h('p', {}, `Note: ${note}`),
+    limits.map(limitOf),
+    changes(approval),
     (state === 'held' || state === 'rejected') && decide(approval, again),
   );
 }
 
-function section(kind, items) {
-  if (items.length === 0) return null;
+/** Which limit holds the changes, and what has used its window. */
+function limitOf({
+  kind,
+  count: most,
+  percent,
+  population,
+  allowance,
+  windowMs,
+  used,
+  waiting,
+  held,
+  usedSince,
+  usedBy,
+}) {
   return h(
     'details',
-    { class: 'diff', open: items.length <= 25 },
-    h('summary', {}, count(items.length, ...LABELS[kind])),
+    {},
     h(
-      'ol',
+      'summary',
       {},
-      items
-        .slice(0, SHOWN)
-        .map((item) =>
-          h(
-            'li',
-            { class: 'minus' },
-            h('span', { class: 'sign', 'aria-hidden': 'true' }, '−'),
-            h('div', {}, ...lineOf(item)),
-          ),
-        ),
+      `Limit: ${count(allowance, ...LABELS[kind])} within ${duration(windowMs)}; ${used} written, ${held} held`,
     ),
-    items.length > SHOWN &&
-      h('p', { class: 'soft' }, `… and ${items.length - SHOWN} more: scim-bridge approvals show --all.`),
+    h(
+      'p',
+      { class: 'soft' },
+      `The settings allow ${most}, and ${percent} % of ${population}. ${waiting} more accepted and not written yet. `,
+      usedSince && ['The oldest that counts: ', ago(usedSince), '.'],
+    ),
+    usedBy.length > 0 &&
+      h(
+        'ul',
+        {},
+        usedBy.map(({ name, member, at }) =>
+          h('li', {}, `${member ? `${member}, ${name}` : name}, `, ago(at)),
+        ),
+      ),
   );
 }
+
+/** The changes page by page. */
+function changes(approval) {
+  const list = h('ol', {}, approval.items.map(itemOf));
+  let next = approval.items.length;
+  const rest = h('p', { class: 'soft' });
+  const more = act('Show more', async () => {
+    const page = await get(pathOf(approval.id, `?offset=${next}&limit=${SHOWN}`));
+    list.append(...page.items.map(itemOf));
+    next = page.items.length === 0 ? approval.total : next + page.items.length;
+    tell();
+  });
+  function tell() {
+    const left = approval.total - next;
+    rest.textContent = left > 0 ? `… and ${left.toLocaleString('en')} more` : '';
+    more.hidden = left <= 0 || approval.state !== 'held';
+  }
+  tell();
+  return h(
+    'details',
+    { class: 'diff', open: approval.total <= 25 },
+    h('summary', {}, count(approval.total, 'change', 'changes')),
+    list,
+    rest,
+    more,
+  );
+}
+
+const itemOf = (item) =>
+  h(
+    'li',
+    { class: 'minus' },
+    h('span', { class: 'sign', 'aria-hidden': 'true' }, '−'),
+    h('div', {}, ...lineOf(item), h('p', { class: 'soft' }, ...whyOf(item))),
+  );
 
 const lineOf = ({ kind, name, member, ref }) => {
   if (kind === 'removeMembers') return [h('strong', {}, member), ` leaves ${name}`];
@@ -119,33 +182,73 @@ const lineOf = ({ kind, name, member, ref }) => {
   return [h('strong', {}, name), ' ', h('code', {}, ref)];
 };
 
+const whyOf = ({ name, mail, reason, since }) => [
+  mail && mail !== name ? `${mail}: ${reason}` : reason,
+  ...(since ? [', held since ', ago(since)] : []),
+];
+
 function decide(approval, again) {
+  const person = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
+  const group = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
+  const cause = h(
+    'select',
+    {},
+    h('option', { value: '' }, 'Every cause'),
+    Object.entries(CAUSES).map(([value, text]) => h('option', { value }, text)),
+  );
+  const note = h('input', { type: 'text', maxlength: 1000, autocomplete: 'off' });
+  /** Which part is meant; empty: all. */
+  const chosen = () => ({ person: person.value.trim(), group: group.value.trim(), cause: cause.value });
+
   const choose = (action, title, text, danger) => async () => {
-    if (!(await confirmed(title, `${countsOf(approval)}. ${text}`, title.replace('?', ''), { danger })))
-      return;
-    const { items } = await post(`/approvals/${encodeURIComponent(approval.id)}/${action}`, {
+    const given = Object.entries(chosen()).filter(([, value]) => value !== '');
+    let meant = countsOf(approval);
+    if (given.length > 0 && approval.state === 'held') {
+      const query = given.map(([name, value]) => `${name}=${encodeURIComponent(value)}&`).join('');
+      const { matching } = await get(pathOf(approval.id, `?${query}limit=1`));
+      if (matching === 0) throw new Error('No change of this list fits what is selected.');
+      meant = `${count(matching, 'change', 'changes')} of ${approval.total.toLocaleString('en')}`;
+    }
+    if (given.length > 0 && approval.state !== 'held') meant = 'The selected part';
+    if (!(await confirmed(title, `${meant}. ${text}`, title.replace('?', ''), { danger }))) return;
+    const { items, remaining } = await post(pathOf(approval.id, `/${action}`), {
       by: operator(),
+      ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
+      ...Object.fromEntries(given.map(([name, value]) => [`${name}s`, [value]])),
     });
-    say(`${DONE[action]}: ${count(items, 'item', 'items')}.`);
+    say(`${DONE[action]}: ${count(items, 'item', 'items')}; ${remaining} still held.`);
     again();
   };
   return h(
     'div',
-    { class: 'acts' },
-    act('Approve', choose('approve', 'Approve?', 'Exactly this list is carried out at the platform.', true), {
-      class: 'danger',
-    }),
-    approval.state === 'rejected' &&
-      act('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false)),
-    approval.state === 'held' &&
-      act(
-        'Reject',
-        choose(
-          'reject',
-          'Reject?',
-          'The platform keeps what it has until the source takes the change back.',
-          false,
+    {},
+    h(
+      'details',
+      {},
+      h('summary', {}, 'Decide about a part, or add a note'),
+      field('Person', person, 'userName, mail or id; empty: everybody'),
+      field('Group', group, 'only this group and those who are or were its members'),
+      field('Cause', cause),
+      field('Note', note, 'kept with the decision'),
+    ),
+    h(
+      'div',
+      { class: 'acts' },
+      act('Approve', choose('approve', 'Approve?', 'Exactly this is carried out at the platform.', true), {
+        class: 'danger',
+      }),
+      approval.state === 'rejected' &&
+        act('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false)),
+      approval.state === 'held' &&
+        act(
+          'Reject',
+          choose(
+            'reject',
+            'Reject?',
+            'The platform keeps what it has until the source takes the change back.',
+            false,
+          ),
         ),
-      ),
+    ),
   );
 }

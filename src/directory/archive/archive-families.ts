@@ -17,14 +17,14 @@ const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs)$/],
   [
     'hash',
-    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|reconcileWrites|exceptionReasons):[^:]+)$/,
+    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|guardDeciding|reconcileWrites|exceptionReasons):[^:]+)$/,
   ],
   ['set', /^(guardItems:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
   [
     'zset',
     /^(gone:(User|Group)|(blocked|alarms):[^:]+|(guard(Used|Held|Approved|Rejected)|exceptions):[^:]+:\w+)$/,
   ],
-  ['list', /^guardDecisions:[^:]+$/],
+  ['list', /^(guardDecisions:[^:]+|guardChoice:[^:]+:[^:]+)$/],
   ['stream', /^(acts|log:[^:]+)$/],
 ];
 

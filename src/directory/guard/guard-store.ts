@@ -13,13 +13,8 @@ import {
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
-
-/** One destructive write. `subject`: the removed member (a user's id), or the cleared attribute. */
-export interface Destruction {
-  kind: DestructiveKind;
-  ref: Ref;
-  subject?: string;
-}
+import { createDecisions } from './decisions.ts';
+import { parseItem, type Destruction } from './held-changes.ts';
 
 export type Permission = 'allowed' | 'held' | 'rejected';
 
@@ -31,31 +26,6 @@ export interface GuardCounts {
   kinds: Record<DestructiveKind, GuardCount & { approved: number; rejected: number }>;
 }
 
-/** The currently held changes. */
-export interface HeldChanges {
-  /** Id of exactly this list; changes that are held later are not part of it. */
-  id: string;
-  openedAt: number;
-  expiresAt: number;
-  items: PlacedItem[];
-}
-
-/** `place`: position in the list of held changes; an approval covers all positions up to one. */
-export type PlacedItem = Destruction & { place: number };
-
-/** A decision of an operator; the newest fifty are kept. */
-export interface Decision {
-  id: string;
-  action: 'approve' | 'reject' | 'withdraw';
-  at: number;
-  by: string;
-  kinds: Record<DestructiveKind, number>;
-  /** The decided changes, at most a thousand. */
-  items: Destruction[];
-}
-
-export type Decided = { kind: 'decided'; items: number } | { kind: 'expired' } | { kind: 'unknown' };
-
 /** An operator's hold of a target. */
 export interface Hold {
   since: number;
@@ -65,6 +35,10 @@ export interface Hold {
 
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
+/** Changes of one script. */
+const HOLD_PORTION = 250;
+/** Entries of one reply. */
+const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
 
@@ -111,7 +85,10 @@ export function createGuardStore(
   /** Holds the changes of a plan that exceed the limit, before any of them is marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
     const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
-    return items.length === 0 ? [] : run(items, { allowances, windowMs });
+    const permissions: Permission[] = [];
+    for (let at = 0; at < items.length; at += HOLD_PORTION)
+      permissions.push(...(await run(items.slice(at, at + HOLD_PORTION), { allowances, windowMs })));
+    return permissions;
   }
 
   /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
@@ -123,13 +100,43 @@ export function createGuardStore(
 
   /** Returns users with a pending or recent deactivation; some may be active again. */
   async function leavers(): Promise<Ref[]> {
-    const found = await Promise.all([
-      redis.smembers(keys.key('guardWaiting', target)),
-      redis.zrange(sets('guardHeld', 'deactivate'), '0', '-1'),
-      redis.zrange(sets('guardUsed', 'deactivate'), '0', '-1'),
-      redis.zrange(sets('guardApproved', 'deactivate'), '0', '-1'),
+    const found = new Set<string>();
+    const scan = async (
+      read: (cursor: string) => Promise<[string, string[]]>,
+      step: 1 | 2,
+    ): Promise<void> => {
+      let cursor = '0';
+      do {
+        const [next, part] = await read(cursor);
+        for (let at = 0; at < part.length; at += step) found.add(part[at] ?? '');
+        cursor = next;
+      } while (cursor !== '0');
+    };
+    await scan((cursor) => redis.sscan(keys.key('guardWaiting', target), cursor, 'COUNT', SCAN_COUNT), 1);
+    for (const family of ['guardHeld', 'guardUsed', 'guardApproved'])
+      await scan((cursor) => redis.zscan(sets(family, 'deactivate'), cursor, 'COUNT', SCAN_COUNT), 2);
+    return [...found] as Ref[];
+  }
+
+  /** Returns the newest changes that use the window of a kind, and the time of the oldest (Unix milliseconds). */
+  async function windowOf(
+    kind: DestructiveKind,
+    windowMs: number,
+    most: number,
+  ): Promise<{ newest: { item: Destruction; at: number }[]; oldestAt: number | undefined }> {
+    const [seconds = 0] = await redis.time();
+    const from = `(${Number(seconds) * 1000 - windowMs}`;
+    const used = sets('guardUsed', kind);
+    const [newest, [, oldestAt]] = await Promise.all([
+      redis.zrevrangebyscore(used, '+inf', from, 'WITHSCORES', 'LIMIT', 0, most),
+      redis.zrangebyscore(used, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1),
     ]);
-    return [...new Set(found.flat())] as Ref[];
+    return {
+      newest: newest.flatMap((text, index) =>
+        index % 2 === 0 ? [{ item: parseItem(kind, text), at: Number(newest[index + 1]) }] : [],
+      ),
+      oldestAt: oldestAt === undefined ? undefined : Number(oldestAt),
+    };
   }
 
   async function run(items: Destruction[], args: object): Promise<Permission[]> {
@@ -186,77 +193,6 @@ export function createGuardStore(
     );
   }
 
-  const idOf = (serial: number, last: number): string => `${target}.${serial}-${last}`;
-
-  /** Returns the resources with held changes, including expired ones. */
-  async function heldRefs(): Promise<Ref[]> {
-    const found = await Promise.all(
-      DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardHeld', kind), '0', '-1')),
-    );
-    const refs = found.flatMap((texts, index) =>
-      texts.map((text) => parseItem(DESTRUCTIVE_KINDS[index] ?? 'deactivate', text).ref),
-    );
-    return [...new Set(refs)];
-  }
-
-  /** Returns all held changes; undefined when there are none. */
-  async function open(): Promise<HeldChanges | undefined> {
-    const [approval, ...itemsByKind] = await Promise.all([
-      redis.hgetall(keys.key('guardApproval', target)),
-      ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardHeld', kind), '0', '-1', 'WITHSCORES')),
-    ]);
-    const serial = Number(approval.serial ?? 0);
-    const placed = itemsByKind.flatMap((found, index) => {
-      const kind = DESTRUCTIVE_KINDS[index] ?? 'deactivate';
-      return inPairs(found).map(([text, place]) => ({ ...parseItem(kind, text), place: Number(place) }));
-    });
-    // Items of an expired approval are left out, because they are judged again soon.
-    const current = placed.filter(({ place }) => place > serial).sort((a, b) => a.place - b.place);
-    if (approval.serial === undefined || current.length === 0) return undefined;
-    return {
-      id: idOf(serial, current.at(-1)?.place ?? serial),
-      openedAt: Number(approval.opened),
-      expiresAt: Number(approval.expires),
-      items: current,
-    };
-  }
-
-  /** Newest first. */
-  async function decisions(): Promise<Decision[]> {
-    const found = await redis.lrange(keys.key('guardDecisions', target), 0, -1);
-    return found.map((text) => {
-      const { serial, upTo, items, ...rest } = JSON.parse(text) as Omit<Decision, 'id' | 'items'> & {
-        serial: number;
-        upTo?: number;
-        items: string[];
-      };
-      const parsed = items.map((item) => {
-        const blank = item.indexOf(' ');
-        return parseItem(item.slice(0, blank) as DestructiveKind, item.slice(blank + 1));
-      });
-      return { ...rest, id: idOf(serial, upTo ?? serial), items: parsed };
-    });
-  }
-
-  /** @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now */
-  async function decide(
-    action: Decision['action'],
-    id: string,
-    by: string,
-    { refs, act }: { refs?: readonly string[] | undefined; act?: object } = {},
-  ): Promise<Decided> {
-    const [, name, serial, upTo] = /^(.+)[.](\d+)(?:-(\d+))?$/.exec(id) ?? [];
-    if (name !== target) return { kind: 'unknown' };
-    const args = {
-      ...{ ...common, action, by, serial: Number(serial), request: `approval:${id}`, act },
-      ...(upTo === undefined ? {} : { upTo: Number(upTo) }),
-      ...(refs === undefined ? {} : { refs }),
-    };
-    const [tag, decided] = await scripts.run('guard_decide', keys.base, args);
-    if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
-    return { kind: 'decided', items: (decided as number[]).reduce((sum, each) => sum + each, 0) };
-  }
-
   /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
   async function hold(by: string, note?: string): Promise<boolean> {
     return (await scripts.run('hold', keys.base, { ...common, by, note }))[0] === 'held';
@@ -276,6 +212,7 @@ export function createGuardStore(
 
   return {
     counts,
+    windowOf,
     take,
     holdAll,
     holdBack,
@@ -284,25 +221,9 @@ export function createGuardStore(
     settle,
     areHeld,
     verdictsOn,
-    heldRefs,
-    open,
-    decisions,
-    decide,
+    ...createDecisions(deps, common),
     hold,
     release,
     onHold,
   };
-}
-
-function parseItem(kind: DestructiveKind, text: string): Destruction {
-  const blank = text.indexOf(' ');
-  if (blank < 0) return { kind, ref: text as Ref };
-  return { kind, ref: text.slice(0, blank) as Ref, subject: text.slice(blank + 1) };
-}
-
-function inPairs(flat: string[]): [string, string][] {
-  return Array.from({ length: flat.length / 2 }, (_, index) => [
-    flat[2 * index] ?? '',
-    flat[2 * index + 1] ?? '',
-  ]);
 }

@@ -28,7 +28,9 @@ export interface Readiness {
   underWay: boolean;
 }
 
-const MARKS_PORTION = 5000;
+const PENDING_PORTION = 5000;
+/** Marks of one script; a thousand take about 15 ms. */
+const MARKS_PORTION = 1000;
 /** Distance of two priorities in the score of `dirty` (lua/keys.lua). */
 const SPAN = 10_000_000_000_000;
 
@@ -72,7 +74,7 @@ export function createOutbox(
         keys.key('pendingMembers', `${target}:${group}`),
         cursor,
         'COUNT',
-        MARKS_PORTION,
+        PENDING_PORTION,
       );
       for (let at = 0; at < found.length; at += 2) marks.set(found[at] ?? '', found[at + 1] ?? '');
       cursor = next;
@@ -100,7 +102,9 @@ export function createOutbox(
   }
 
   async function mark(refs: Ref[], priority: Priority, request = '-'): Promise<void> {
-    if (refs.length > 0) await run('mark_dirty', { refs, priority: PRIORITIES.indexOf(priority), request });
+    const order = { priority: PRIORITIES.indexOf(priority), request };
+    for (let at = 0; at < refs.length; at += MARKS_PORTION)
+      await run('mark_dirty', { refs: refs.slice(at, at + MARKS_PORTION), ...order });
   }
 
   /** Whether a ref is not yet equal at the target. */

@@ -1,23 +1,32 @@
 -- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Between begin and end the scan of the member sets
 -- adds each of them. A sum that another run has restarted is ignored.
 -- KEYS base
--- ARGV { targets, step: begin | end, run: id of this run, repair, request }
+-- ARGV { targets, step: begin | end, run: id of this run, cursor ('0': from the start), repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
 local name = key('memberSum')
 local ABANDONED_MS = 6 * 60 * 60 * 1000
 
--- Expires the approval of removals that were held because of the wrong count, so that the guard judges them again
--- (guard_take.lua).
-local function judge_removals_anew(target)
-  local now, seen = clock(), {}
-  if redis.call('EXISTS', key('guardApproval', target)) == 0 then return end
-  redis.call('HSET', key('guardApproval', target), 'expires', string.format('%d', now))
-  for _, text in ipairs(redis.call('ZRANGE', key('guardHeld', target .. ':removeMembers'), 0, -1)) do
-    local ref = string.match(text, '^%S+')
+local PORTION = 500
+
+-- Expires the approval of removals that were held because of the wrong count, and marks one portion of them, so that the guard
+-- judges them again (guard_take.lua). `from`: cursor '<number of the target>-<last place>'. Returns the next cursor; '0' at the end.
+local function judge_removals_anew(from)
+  local index, place = string.match(from, '^(%d+)-(%d+)$')
+  index, place = tonumber(index or 1), place or '0'
+  local target, now, seen = p.targets[index], clock(), {}
+  local held = {}
+  if redis.call('EXISTS', key('guardApproval', target)) == 1 then
+    redis.call('HSET', key('guardApproval', target), 'expires', string.format('%d', now))
+    held = redis.call('ZRANGEBYSCORE', key('guardHeld', target .. ':removeMembers'), '(' .. place, '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
+  end
+  for at = 1, #held, 2 do
+    local ref = string.match(held[at], '^%S+')
     if not seen[ref] then mark_at(target, ref, 1, now) end
     seen[ref] = true
   end
+  if #held == 2 * PORTION then return index .. '-' .. held[#held] end
+  return p.targets[index + 1] and index + 1 .. '-0' or '0'
 end
 
 if p.step == 'begin' then
@@ -26,11 +35,14 @@ if p.step == 'begin' then
   redis.call('PEXPIRE', name, ABANDONED_MS)
 elseif redis.call('HGET', name, '#run') == p.run then
   local sum, held = redis.call('HGET', name, '#sum'), redis.call('GET', key('memberCount'))
+  local is_wrong = (held or '0') ~= sum
+  local next_cursor = is_wrong and p.repair and judge_removals_anew(p.cursor) or '0'
+  -- The count is corrected last: after a failure in between, the next run finds it wrong and starts anew.
+  if next_cursor ~= '0' then return proved(next_cursor, 1) end
   redis.call('DEL', name)
-  if (held or '0') ~= sum then
+  if is_wrong then
     fault('memberCount', 'wrong', tostring(held) .. ' instead of ' .. sum, function()
       redis.call('SET', key('memberCount'), sum)
-      for _, target in ipairs(p.targets) do judge_removals_anew(target) end
     end)
   end
 end

@@ -2,7 +2,7 @@
 import { isPublicId } from '../../ops/newest-first.ts';
 import { Problem } from './problem.ts';
 import type { JsonSchema, Parameter } from './route.ts';
-import { integerField, textField } from './schemas.ts';
+import { integerField, textField } from './schema-fields.ts';
 
 export interface SpanQuery {
   since?: string;

@@ -6,27 +6,19 @@ import type { ExplanationVerdict } from '../../explain/explanation.ts';
 import { EXCEPTION_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
+import { APPROVAL_SCHEMAS } from './approval-schemas.ts';
 import type { JsonSchema } from './route.ts';
+import {
+  arrayOf,
+  booleanField,
+  dateTime,
+  integerField,
+  object,
+  nullable,
+  textField,
+  unixMs,
+} from './schema-fields.ts';
 
-export const textField = { type: 'string' };
-export const integerField = { type: 'integer' };
-export const booleanField = { type: 'boolean' };
-const orNull = (type: string): JsonSchema => ({ type: [type, 'null'] });
-const dateTime = { type: 'string', format: 'date-time' };
-const unixMs = { type: 'integer', description: 'Unix milliseconds' };
-
-/** Schema of an answer: `required` properties are always present, and later versions may add properties. */
-export const object = (properties: Record<string, JsonSchema>, required?: string[]): JsonSchema => ({
-  type: 'object',
-  properties,
-  required: required ?? Object.keys(properties),
-});
-/** Schema of a body; unknown properties are refused. */
-export const body = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => ({
-  ...object(properties, required),
-  additionalProperties: false,
-});
-export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 const VERDICTS: ExplanationVerdict[] = [
@@ -37,14 +29,14 @@ const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, integerF
 
 const eventStanding = object({
   ...{ pending: integerField, oldestMs: { type: 'number' }, kept: integerField },
-  ...{ delivered: integerField, refused: integerField, dropped: integerField, problem: orNull('string') },
+  ...{ delivered: integerField, refused: integerField, dropped: integerField, problem: nullable('string') },
 });
 
 const coverage = object({
   ...{
     desired: integerField,
     linked: integerField,
-    seen: orNull('integer'),
+    seen: nullable('integer'),
     pending: integerField,
     held: integerField,
   },
@@ -81,13 +73,13 @@ export const SCHEMAS = {
   TargetStatus: object(
     {
       ...{ connection: textField, target: textField, users: integerField, groups: integerField },
-      faults: orNull('integer'),
+      faults: nullable('integer'),
       proof: { oneOf: [{ type: 'null' }, object(proof)] },
       coverage: object({ users: coverage, groups: coverage }),
       ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
       priorities: object(Object.fromEntries(PRIORITIES.map((priority) => [priority, integerField]))),
       breaker: object({ open: booleanField, since: unixMs, status: integerField }, ['open']),
-      guard: object({ held: integerField, ...kinds }),
+      guard: object({ held: integerField, ...kinds, expiresAt: nullable('string') }),
       hold: {
         oneOf: [{ type: 'null' }, object({ since: unixMs, by: textField, note: textField }, ['since', 'by'])],
       },
@@ -96,7 +88,7 @@ export const SCHEMAS = {
         ages: object(exceptionNumbers),
       }),
       hasMoved: booleanField,
-      reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: orNull('integer') }),
+      reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: nullable('integer') }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },
       fleet: object({ processes: arrayOf(fleetProcess), findings: arrayOf(fleetFinding) }),
     },
@@ -106,30 +98,7 @@ export const SCHEMAS = {
       ...['reconcile', 'events', 'fleet'],
     ],
   ),
-  Approval: object(
-    {
-      ...{ id: textField, connection: textField, target: textField },
-      state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
-      ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: textField },
-      kinds: object(kinds),
-      items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
-    },
-    ['id', 'connection', 'target', 'state', 'kinds'],
-  ),
-  HeldChange: object(
-    {
-      kind: { enum: DESTRUCTIVE_KINDS },
-      ...{
-        ref: textField,
-        subject: textField,
-        name: textField,
-        member: textField,
-        place: integerField,
-        reason: textField,
-      },
-    },
-    ['kind', 'ref', 'name'],
-  ),
+  ...APPROVAL_SCHEMAS,
   RefusedEvent: object(
     {
       ...{ connection: textField, id: textField, at: dateTime, resource: textField, version: integerField },
@@ -140,11 +109,17 @@ export const SCHEMAS = {
   DeadLetter: object({
     ...{ connection: textField, target: textField, ref: textField },
     kind: { enum: ['User', 'Group'] },
-    ...{ name: textField, since: dateTime, reason: textField, message: textField, status: orNull('integer') },
+    ...{
+      name: textField,
+      since: dateTime,
+      reason: textField,
+      message: textField,
+      status: nullable('integer'),
+    },
   }),
   Exception: object({
     ...{ connection: textField, target: textField },
-    ref: { ...orNull('string'), description: 'Null for an order of hold.' },
+    ref: { ...nullable('string'), description: 'Null for an order of hold.' },
     kind: { enum: ['User', 'Group', null] },
     reason: { enum: EXCEPTION_REASONS },
     ...{ name: textField, since: dateTime, message: textField, advice: textField },
@@ -155,20 +130,20 @@ export const SCHEMAS = {
     {
       id: textField,
       kind: { enum: ['plan', 'reconcile', 'apply', 'doctor', 'repair'] },
-      target: orNull('string'),
+      target: nullable('string'),
       by: textField,
       state: { enum: ['running', 'succeeded', 'failed', 'cancelled', 'lost'] },
-      ...{ startedAt: unixMs, updatedAt: unixMs, endedAt: orNull('integer') },
+      ...{ startedAt: unixMs, updatedAt: unixMs, endedAt: nullable('integer') },
       progress: arrayOf(
         object({
           connection: textField,
-          target: orNull('string'),
+          target: nullable('string'),
           phase: textField,
           done: integerField,
           total: integerField,
         }),
       ),
-      ...{ outcome: orNull('string'), message: orNull('string') },
+      ...{ outcome: nullable('string'), message: nullable('string') },
       result: { description: 'Of one operation, once it has succeeded; kept for an hour.' },
     },
     [
@@ -207,7 +182,7 @@ export const SCHEMAS = {
     description: 'First plain sentences, then all that is known.',
   },
   Finding: object({
-    ...{ area: textField, message: textField, advice: orNull('string') },
+    ...{ area: textField, message: textField, advice: nullable('string') },
     level: { enum: ['ok', 'warning', 'error'] },
   }),
   ProofReport: {
@@ -218,7 +193,7 @@ export const SCHEMAS = {
     ...object({
       ...{ ok: booleanField, asked: textField, notes: arrayOf(textField) },
       result: { enum: ['complete', 'missing', 'unknown'] },
-      fault: orNull('object'),
+      fault: nullable('object'),
       person: object({ connection: textField, target: textField, ref: textField, userName: textField }),
       chain: arrayOf(
         object(
@@ -231,8 +206,8 @@ export const SCHEMAS = {
         ),
       ),
       differences: arrayOf(object({ name: textField }, ['name'])),
-      ...{ account: orNull('object'), securityContext: orNull('object'), deployment: orNull('object') },
-      ...{ entities: orNull('array'), query: orNull('object') },
+      ...{ account: nullable('object'), securityContext: nullable('object'), deployment: nullable('object') },
+      ...{ entities: nullable('array'), query: nullable('object') },
     }),
     description:
       'A link without ok was not checked: an earlier link is missing, or a server did not answer. fault has the reason.',
@@ -273,20 +248,20 @@ export const SCHEMAS = {
     ...{ connection: textField, name: textField },
     source: { enum: ['settings', 'stored'] },
     state: { enum: ['valid', 'expired'] },
-    ...{ createdAt: orNull('string'), createdBy: orNull('string') },
-    ...{ expiresAt: orNull('string'), lastUsedAt: orNull('string') },
+    ...{ createdAt: nullable('string'), createdBy: nullable('string') },
+    ...{ expiresAt: nullable('string'), lastUsedAt: nullable('string') },
   }),
   Link: object({
     ...{ connection: textField, target: textField, ref: textField },
     kind: { enum: ['User', 'Group'] },
-    ...{ name: orNull('string'), externalId: orNull('string'), platformId: orNull('string') },
+    ...{ name: nullable('string'), externalId: nullable('string'), platformId: nullable('string') },
     ...{
-      account: orNull('string'),
-      origin: orNull('string'),
-      active: orNull('boolean'),
+      account: nullable('string'),
+      origin: nullable('string'),
+      active: nullable('boolean'),
       departed: booleanField,
     },
-    ...{ lastWrite: orNull('string'), condition: orNull('string') },
+    ...{ lastWrite: nullable('string'), condition: nullable('string') },
   }),
   NewToken: object({
     ...{
@@ -294,7 +269,7 @@ export const SCHEMAS = {
       name: textField,
       secret: textField,
       createdAt: dateTime,
-      expiresAt: orNull('string'),
+      expiresAt: nullable('string'),
     },
   }),
 } satisfies Record<string, JsonSchema>;

@@ -69,7 +69,10 @@ test('an approval is listed and shown, and only the approved part is applied', a
   expect(PEOPLE).toContain(one.name);
 
   const first = await operator.post(`/approvals/${approval.id}/approve`, { by: 'alice', refs: [one.ref] });
-  expect(first.body).toEqual({ id: approval.id, action: 'approve', by: 'alice', items: 1 });
+  expect(first.body).toMatchObject({
+    ...{ id: approval.id, action: 'approve', by: 'alice', items: 1 },
+    ...{ kinds: { deactivate: 1, delete: 0 }, remaining: held - 1 },
+  });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
   await rig.settled();
   expect(await activeOnes()).toHaveLength(kept - 1);

@@ -1,6 +1,7 @@
 // Tests the scripts of the guard: counting, holding and deciding destructive changes (ADR 0011).
 import { DESTRUCTIVE_KINDS, judge, type GuardSettings } from '../../../src/guard/judge.ts';
-import type { Destruction, GuardStore } from '../../../src/directory/guard/guard-store.ts';
+import type { Destruction } from '../../../src/directory/guard/held-changes.ts';
+import type { GuardStore } from '../../../src/directory/guard/guard-store.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { createRandom } from '../../support/estate.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
@@ -45,9 +46,16 @@ describe('guard scripts', () => {
   });
   afterEach(() => store.close());
 
-  const placed = async () => (await guardStore.open())?.items.map(({ ref }) => ref) ?? [];
+  const placed = async () => {
+    const open = await guardStore.open();
+    const refs: Ref[] = [];
+    if (open) for await (const page of guardStore.pages(open)) refs.push(...page.map(({ ref }) => ref));
+    return refs;
+  };
   const decide = async (action: 'approve' | 'reject', refs?: Ref[]) =>
-    guardStore.decide(action, (await guardStore.open())?.id ?? '', 'ops', { refs });
+    guardStore.decide(action, (await guardStore.open())?.id ?? '', 'ops', {
+      ...(refs ? { choose: (page: Destruction[]) => page.filter(({ ref }) => refs.includes(ref)) } : {}),
+    });
 
   it('destructive changes are allowed up to the limit, and later ones held', async () => {
     await expect(guardStore.take(close(1, 2, 3), guard(3))).resolves.toEqual([
@@ -120,7 +128,10 @@ describe('guard scripts', () => {
     await guardStore.take(close(1, 2, 3), guard(2));
     const listed = (await guardStore.open())?.id ?? '';
     await guardStore.take(close(4), guard(2));
-    await expect(guardStore.decide('approve', listed, 'ops')).resolves.toEqual({ kind: 'decided', items: 3 });
+    await expect(guardStore.decide('approve', listed, 'ops')).resolves.toMatchObject({
+      kind: 'decided',
+      items: 3,
+    });
     await expect(placed()).resolves.toEqual([user(4)]);
     await expect(guardStore.take(close(1, 2, 3), guard(0))).resolves.toEqual([
       'allowed',
@@ -144,7 +155,7 @@ describe('guard scripts', () => {
 
   it('an approval can be limited to one user', async () => {
     await guardStore.take(close(1, 2, 3), guard(2));
-    await expect(decide('approve', [user(2)])).resolves.toEqual({ kind: 'decided', items: 1 });
+    await expect(decide('approve', [user(2)])).resolves.toMatchObject({ items: 1 });
     await expect(placed()).resolves.toEqual([user(1), user(3)]);
   });
 
@@ -153,6 +164,54 @@ describe('guard scripts', () => {
     await guardStore.take(close(3), guard(2));
     await decide('approve');
     await expect(guardStore.take(close(4, 5), guard(2))).resolves.toEqual(['allowed', 'allowed']);
+  });
+
+  describe('a decision whose process ends between two portions', () => {
+    const MANY = 600;
+    const NOTE = { note: 'asked the HR team' };
+    const allHeld = async () => (await guardStore.counts(HOUR)).kinds.deactivate.held;
+    const halfDecided = async (
+      action: 'approve' | 'reject',
+      choose?: (page: Destruction[]) => Destruction[],
+    ) => {
+      await guardStore.holdAll(close(...range(0, MANY)), HOUR);
+      const id = (await guardStore.open())?.id ?? '';
+      await guardStore.holdAll(close(MANY), HOUR);
+      await rival.decide(action, id, 'ops', { ...NOTE, choose, portions: 1 });
+      return id;
+    };
+
+    it.each(['approve', 'reject'] as const)(
+      '%s: the next reader moves the rest, and nothing else',
+      async (action) => {
+        const id = await halfDecided(action);
+        expect(await allHeld()).toBe(MANY + 1 - 120);
+        const [decision] = await guardStore.decisions();
+        expect(decision).toMatchObject({ id, action, ...NOTE, kinds: { deactivate: MANY } });
+        await expect(placed()).resolves.toEqual([user(MANY)]);
+        const { approved, rejected, held } = (await guardStore.counts(HOUR)).kinds.deactivate;
+        expect([approved, rejected, held]).toEqual(action === 'approve' ? [MANY, 0, 1] : [0, MANY, 1]);
+        expect((await store.marks()).size).toBe(MANY);
+        await expect(guardStore.decisions()).resolves.toHaveLength(1);
+      },
+    );
+
+    it('a second decision moves the rest first, and reaches only what is still held', async () => {
+      const id = await halfDecided('approve');
+      const [, serial = ''] = /^(.*)-/.exec(id) ?? [];
+      await expect(guardStore.decide('reject', serial, 'ops')).resolves.toMatchObject({ items: 1 });
+      const { approved, rejected, held } = (await guardStore.counts(HOUR)).kinds.deactivate;
+      expect([approved, rejected, held]).toEqual([MANY, 1, 0]);
+    });
+
+    it('a decision about a part of the list moves that part alone', async () => {
+      await halfDecided('reject', (page) => page.slice(0, 400));
+      const [decision] = await guardStore.decisions();
+      expect(decision?.kinds.deactivate).toBe(400);
+      expect(decision?.items.length).toBeLessThanOrEqual(200);
+      await expect(placed()).resolves.toHaveLength(MANY + 1 - 400);
+      expect((await store.families()).filter((key) => /guardChoice|guardDeciding/.test(key))).toEqual([]);
+    });
   });
 
   it('a decision marks its resources for a sync, deactivations with their own priority', async () => {
@@ -173,7 +232,7 @@ describe('guard scripts', () => {
     await expect(guardStore.take(close(1, 2, 3), guard(100))).resolves.toEqual(Array(3).fill('rejected'));
     await expect(guardStore.settle(user(1), [])).resolves.toBe(1);
     await expect(guardStore.take(close(1), guard(100))).resolves.toEqual(['allowed']);
-    await expect(guardStore.decide('approve', approval, 'ops')).resolves.toEqual({
+    await expect(guardStore.decide('approve', approval, 'ops')).resolves.toMatchObject({
       kind: 'decided',
       items: 2,
     });

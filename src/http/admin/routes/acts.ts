@@ -2,7 +2,7 @@
 import { ACTS, INTERFACES } from '../../../directory/logs/acts.ts';
 import { readActs, verifyActs } from '../../../ops/acts.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, object, textField, integerField } from '../schemas.ts';
+import { arrayOf, object, textField, integerField } from '../schema-fields.ts';
 import { checked, page, spanFields, spanOf, toQuery, type SpanQuery } from '../log-page.ts';
 
 interface ActQuery extends SpanQuery {

@@ -1,15 +1,64 @@
 // Routes of approvals: lists the changes that the guard holds, and stores decisions about them.
-import { decideApproval, findApproval, listApprovals, type Approval } from '../../../ops/approvals.ts';
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
+import { UnknownSelection, type ChangeSelection } from '../../../ops/approval-selection.ts';
+import { decideApproval, listApprovals, showApproval } from '../../../ops/approvals.ts';
+import { HELD_CAUSES, type HeldCause } from '../../../ops/held-change.ts';
+import { toQuery } from '../log-page.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, object, refTo, textField, integerField } from '../schemas.ts';
+import { json, route, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
+import { kindCounts } from '../approval-schemas.ts';
+import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
 
-interface Decision extends OperatorFields {
+interface SelectionFields {
   refs?: string[];
+  persons?: string[];
+  kinds?: DestructiveKind[];
+  causes?: HeldCause[];
+  groups?: string[];
 }
 
+interface DecisionOrder extends OperatorFields, SelectionFields {}
+
+interface PageQuery {
+  offset?: number;
+  limit?: number;
+  ref?: string;
+  person?: string;
+  kind?: DestructiveKind;
+  cause?: HeldCause;
+  group?: string;
+}
+
+const DEFAULT_LIMIT = 100;
+const MOST = 1000;
+
+const few = (items: JsonSchema, description: string): JsonSchema => ({
+  ...{ ...arrayOf(items), minItems: 1, maxItems: 1000, description },
+});
+const selectionFields = {
+  refs: few(textField, 'Only what concerns these, such as User:3f….'),
+  persons: few(textField, 'Only these persons: userName, mail or id.'),
+  kinds: few({ enum: DESTRUCTIVE_KINDS }, 'Only these kinds of change.'),
+  causes: few({ enum: HELD_CAUSES }, 'Only these causes.'),
+  groups: few(textField, 'Only these groups and the persons who are or were their members.'),
+};
+const pageFields = {
+  offset: { ...integerField, minimum: 0, description: 'Leaves out so many at the beginning.' },
+  limit: {
+    ...{ ...integerField, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT },
+    description: 'Most changes.',
+  },
+  ref: { ...textField, description: 'Only what concerns this, such as User:3f….' },
+  person: { ...textField, description: 'Only this person: userName, mail or id.' },
+  kind: { enum: DESTRUCTIVE_KINDS, description: 'Only this kind of change.' },
+  cause: { enum: HELD_CAUSES, description: 'Only this cause.' },
+  group: { ...textField, description: 'Only this group and the persons who are or were its members.' },
+};
+
 const params = { id: 'As listed.' };
+const UNKNOWN = 'No person or group has the given name.';
 const refuses = { 404: 'There is no such approval.' };
 
 export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
@@ -18,25 +67,43 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/approvals',
     id: 'listApprovals',
     twin: 'approvals list --json',
-    summary: 'What waits for a decision, without its items.',
+    summary: 'What waits for a decision, without its changes.',
     query: { all: { description: 'What was decided lately, too.', schema: booleanField } },
     answers: { status: 200, description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
     handle: async ({ query: { all } }) => {
       const found = await listApprovals(context.states);
       const shown = found.filter(({ state }) => all || state === 'held');
-      return json(shown.map(({ items: _, ...approval }) => approval));
+      return json(shown);
     },
   }),
-  route({
+  route<undefined, PageQuery>({
     method: 'get',
     path: '/approvals/{id}',
     id: 'showApproval',
     twin: 'approvals show ID --json',
-    summary: 'Everything that an approval lists.',
+    summary: 'Which limit holds an approval, and its changes with name, mail and reason.',
     params,
-    answers: { status: 200, description: 'The approval with its items.', schema: refTo('Approval') },
-    refuses,
-    handle: async ({ params: { id = '' } }) => json(await find(context, id)),
+    query: toQuery(pageFields),
+    answers: {
+      status: 200,
+      description: 'The approval with one page of its changes; `matching` counts all that fit.',
+      schema: refTo('ShownApproval'),
+    },
+    refuses: { ...refuses, 400: UNKNOWN },
+    handle: async ({ params: { id = '' }, query }) => {
+      const { offset, limit = DEFAULT_LIMIT, ...only } = query;
+      const guardOf = (target: string) =>
+        context.scopes.find(({ scope }) => scope.target.name === target)?.guard;
+      const selection = {
+        ...{ refs: only.ref && [only.ref], persons: only.person && [only.person] },
+        ...{ kinds: only.kind && [only.kind], causes: only.cause && [only.cause] },
+        ...{ groups: only.group && [only.group] },
+      } as ChangeSelection;
+      const page = { ...selection, offset, limit };
+      const shown = await showApproval(context.states, id, guardOf, page).catch(refuseUnknown);
+      if (!shown) throw unknownApproval(id);
+      return json(shown);
+    },
   }),
   decision(context, 'approve', 'Carries out exactly what the approval lists.'),
   decision(context, 'reject', 'Leaves the platform as it is, until the source takes the change back.'),
@@ -48,44 +115,49 @@ function decision(
   action: 'approve' | 'reject' | 'withdraw',
   summary: string,
 ): AdminRoute {
-  return route<Decision>({
+  return route<DecisionOrder>({
     method: 'post',
     path: `/approvals/{id}/${action}`,
     id: `${action}HeldChanges`,
     twin: `approvals ${action} ID --json`,
     summary,
     params,
-    body: body({
-      ...operatorFields,
-      refs: { ...arrayOf(textField), minItems: 1, description: 'Only what concerns these, such as User:3f…' },
-    }),
+    body: body({ ...operatorFields, ...selectionFields }),
     bodyOptional: true,
     answers: {
       status: 200,
-      description: 'How many items the decision reached; 0 when they were decided already.',
-      schema: object({ id: textField, action: textField, by: textField, items: integerField }),
+      description:
+        'How many changes the decision reached, 0 when none fits or all were decided, and how many are still held.',
+      schema: object({
+        ...{ id: textField, action: textField, by: textField, items: integerField },
+        ...{ kinds: kindCounts, remaining: integerField },
+      }),
     },
-    refuses: { ...refuses, 409: 'The approval has expired; what it held is judged anew.' },
+    refuses: { ...refuses, 400: UNKNOWN, 409: 'The approval has expired; what it held is judged anew.' },
     handle: async (call) => {
       const { id = '' } = call.params;
-      const { refs, ...order } = call.body;
+      const { refs, persons, kinds, causes, groups, ...order } = call.body;
       const operator = actor(order, call);
-      const decided = await decideApproval(context.states, id, { action, ...operator, refs });
+      const selection = { refs, persons, kinds, causes, groups };
+      const decided = await decideApproval(context.states, id, { action, ...operator, selection }).catch(
+        refuseUnknown,
+      );
       if (decided.kind === 'unknown') throw unknownApproval(id);
       if (decided.kind === 'expired')
         throw new Problem(
           409,
           `Approval ${id} has expired: what it held is judged anew, list the approvals again.`,
         );
-      return json({ id: decided.id, action, by: operator.by, items: decided.items });
+      const { kind: _, ...rest } = decided;
+      return json({ ...rest, action, by: operator.by });
     },
   });
 }
 
-async function find({ states }: AdminContext, id: string): Promise<Approval> {
-  const approval = await findApproval(states, id);
-  if (!approval) throw unknownApproval(id);
-  return approval;
+/** @throws Problem 400 when no person or group has a given name */
+function refuseUnknown(error: unknown): never {
+  if (error instanceof UnknownSelection) throw new Problem(400, error.message);
+  throw error;
 }
 
 const unknownApproval = (id: string): Problem =>

@@ -9,7 +9,8 @@ import {
   type AdminContext,
   type AdminRoute,
 } from '../route.ts';
-import { arrayOf, body, refTo, textField } from '../schemas.ts';
+import { arrayOf, body, textField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 /**
  * The options that the API offers. The command line has more: an address in a request would let a client send the

@@ -18,7 +18,7 @@ import {
   type AdminContext,
   type AdminRoute,
 } from '../route.ts';
-import { body, booleanField, textField } from '../schemas.ts';
+import { body, booleanField, textField } from '../schema-fields.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { accepted, underWay as answers } from './operations.ts';
 

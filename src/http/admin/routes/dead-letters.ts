@@ -11,7 +11,8 @@ import {
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
-import { arrayOf, body, refTo, textField } from '../schemas.ts';
+import { arrayOf, body, textField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 interface Choice extends OperatorFields {
   refs?: string[];

@@ -2,7 +2,8 @@
 import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, refTo, integerField } from '../schemas.ts';
+import { arrayOf, body, object, integerField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 export const eventRoutes = (context: AdminContext): AdminRoute[] => [
   route({

@@ -3,7 +3,8 @@ import { EXCEPTION_REASONS, type ExceptionReason } from '../../../directory/outb
 import { listExceptions } from '../../../ops/exceptions.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { toQuery } from '../log-page.ts';
-import { arrayOf, integerField, refTo, textField } from '../schemas.ts';
+import { arrayOf, integerField, textField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 const LIMIT = 1000;
 

@@ -3,7 +3,8 @@ import type { Actor } from '../../../directory/logs/acts.ts';
 import { holdTargets, releaseTargets } from '../../../ops/hold.ts';
 import { resync } from '../../../ops/resync.ts';
 import { json, requireTarget, route, type AdminCall, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, refTo, textField, integerField } from '../schemas.ts';
+import { arrayOf, body, object, textField, integerField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 interface Order extends OperatorFields {
   target?: string;

@@ -12,7 +12,8 @@ import {
 } from '../../../ops/links.ts';
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, object, refTo, textField } from '../schemas.ts';
+import { arrayOf, body, booleanField, object, textField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
 
 interface Filter {

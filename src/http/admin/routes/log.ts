@@ -17,7 +17,8 @@ import {
 import { checked, page, spanFields, spanOf, toQuery, type SpanQuery } from '../log-page.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, refTo, textField } from '../schemas.ts';
+import { arrayOf, body, object, textField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 interface LogQuery extends SpanQuery {
   resource?: string;

@@ -2,7 +2,8 @@
 import type { Operation } from '../../../directory/logs/operations.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, refTo } from '../schemas.ts';
+import { arrayOf } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 /** Describes the answer of a route that starts an operation. */
 export const underWay = {

@@ -3,7 +3,8 @@ import type { Actor } from '../../../directory/logs/acts.ts';
 import { lastProofs, prove, type ProofProgress } from '../../../ops/prove.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, refTo } from '../schemas.ts';
+import { arrayOf, body } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { accepted, underWay } from './operations.ts';
 

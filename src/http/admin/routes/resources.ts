@@ -4,7 +4,8 @@ import { findResources, toSearched, type FoundResource } from '../../../ops/find
 import { syncOne, type SyncReport } from '../../../ops/sync-one.ts';
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, refTo, textField } from '../schemas.ts';
+import { arrayOf, body, booleanField, textField } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
 
 interface ResourceQuery {

@@ -1,7 +1,8 @@
 // Serves the status of each target and the effective settings.
 import { readStatus, restfulCoverage } from '../../../ops/status.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, refTo } from '../schemas.ts';
+import { arrayOf } from '../schema-fields.ts';
+import { refTo } from '../schemas.ts';
 
 export const statusRoutes = (
   context: AdminContext,

@@ -1,0 +1,164 @@
+// Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what is
+// still to be moved; further scripts move the changes in portions, so that none stops Redis for long. Readers and later
+// decisions finish a note that a killed process left behind.
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
+import type { Keyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
+import { createHeldChanges, idOfList, parseItem, type ChangeList, type Destruction } from './held-changes.ts';
+
+/** A decision of an operator; the newest fifty are kept. */
+export interface Decision {
+  id: string;
+  action: 'approve' | 'reject' | 'withdraw';
+  at: number;
+  by: string;
+  note?: string;
+  /** Which part of the list was decided, in words; absent: all. */
+  selection?: string;
+  kinds: Record<DestructiveKind, number>;
+  /** The first decided changes, at most `SHOWN`. */
+  items: Destruction[];
+}
+
+export type Decided =
+  | { kind: 'decided'; items: number; kinds: Record<DestructiveKind, number> }
+  | { kind: 'expired' }
+  | { kind: 'unknown' };
+
+export interface DecisionOptions {
+  note?: string | undefined;
+  selection?: string | undefined;
+  /** Returns which changes of a page are decided; absent: all. */
+  choose?: ((page: Destruction[]) => Destruction[] | Promise<Destruction[]>) | undefined;
+  /** Returns the audit entry. */
+  act?: ((count: number) => object) | undefined;
+  /** For tests: the number of portions after which the process ends. */
+  portions?: number | undefined;
+}
+
+/** Number of decided changes that are kept for display. */
+const SHOWN = 200;
+/** Changes of one script; 120 take about 5 ms. */
+const PORTION = 120;
+/** Lifetime of a selection whose decision was never stored. */
+const SELECTION_MS = 3_600_000;
+
+export function createDecisions(
+  deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  common: { target: string; targets: string[]; kinds: typeof DESTRUCTIVE_KINDS; expiryMs: number },
+) {
+  const { redis, scripts, keys } = deps;
+  const { target } = common;
+  const held = createHeldChanges(deps, target);
+
+  /** Moves what the last decision has left to move. @param portions largest number of scripts */
+  async function carryOn(portions = Infinity): Promise<void> {
+    for (let round = 0; round < portions; round++) {
+      const [, more] = await scripts.run('guard_move', keys.base, { ...common, count: PORTION });
+      if (more === 0) return;
+    }
+  }
+
+  async function finishLast(): Promise<void> {
+    if ((await redis.exists(keys.key('guardDeciding', target))) === 1) await carryOn();
+  }
+
+  /** Returns what is held; undefined when there is nothing. */
+  async function open() {
+    await finishLast();
+    return held.open();
+  }
+
+  /** Newest first. */
+  async function decisions(): Promise<Decision[]> {
+    await finishLast();
+    const found = await redis.lrange(keys.key('guardDecisions', target), 0, -1);
+    return found.map((text) => {
+      const { serial, upTo, items, ...rest } = JSON.parse(text) as Omit<Decision, 'id' | 'items'> & {
+        serial: number;
+        upTo: number;
+        items: string[];
+      };
+      const parsed = items.map((item) => {
+        const blank = item.indexOf(' ');
+        return parseItem(item.slice(0, blank) as DestructiveKind, item.slice(blank + 1));
+      });
+      return { ...rest, id: idOfList(target, { serial, upTo }), items: parsed };
+    });
+  }
+
+  /** Returns the changes that a decision under an id reaches; undefined when there are none. `id` as for `decide`. */
+  async function listOf(action: Decision['action'], id: string): Promise<ChangeList | undefined> {
+    const [, name, number, last] = /^(.+)[.](\d+)(?:-(\d+))?$/.exec(id) ?? [];
+    if (name !== target) return undefined;
+    const serial = Number(number);
+    const current = await open();
+    const upTo = last === undefined ? (current?.upTo ?? serial) : Number(last);
+    if (action !== 'withdraw' && current?.serial === serial) return { source: 'guardHeld', serial, upTo };
+    return action === 'reject' ? undefined : { source: 'guardRejected', serial, upTo };
+  }
+
+  /** Stores the chosen changes for the scripts. @returns undefined when all are meant */
+  async function stage(list: ChangeList, choose: DecisionOptions['choose']) {
+    if (!choose) return undefined;
+    const choice = randomUUID();
+    const name = keys.key('guardChoice', `${target}:${choice}`);
+    const chosen: Partial<Record<DestructiveKind, number>> = {};
+    for await (const page of held.pages(list)) {
+      const items = await choose(page);
+      if (items.length === 0) continue;
+      await redis.rpush(name, ...items.map(toText));
+      await redis.pexpire(name, SELECTION_MS);
+      for (const { kind } of items) chosen[kind] = (chosen[kind] ?? 0) + 1;
+    }
+    return { choice, chosen };
+  }
+
+  /** @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now */
+  async function decide(
+    action: Decision['action'],
+    id: string,
+    by: string,
+    { note, selection, choose, act, portions }: DecisionOptions = {},
+  ): Promise<Decided> {
+    for (;;) {
+      const list = await listOf(action, id);
+      if (!list) return { kind: 'unknown' };
+      const staged = await stage(list, choose);
+      const count = staged
+        ? Object.values(staged.chosen).reduce((sum, each) => sum + each, 0)
+        : (await held.countOf(list)).total;
+      const args = { ...common, ...list, ...staged, action, by, note, selection, shown: SHOWN };
+      const request = `approval:${id}`;
+      const [tag, counts] = await scripts.run('guard_decide', keys.base, {
+        ...{ ...args, request },
+        ...(act && count > 0 ? { act: act(count) } : {}),
+      });
+      if (tag === 'busy') continue;
+      if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
+      await carryOn(portions);
+      const numbers = counts as number[];
+      return {
+        kind: 'decided',
+        items: numbers.reduce((sum, each) => sum + each, 0),
+        kinds: Object.fromEntries(
+          DESTRUCTIVE_KINDS.map((kind, index) => [kind, numbers[index] ?? 0]),
+        ) as Decision['kinds'],
+      };
+    }
+  }
+
+  return {
+    ...held,
+    open,
+    heldRefs: async () => (await finishLast(), held.heldRefs()),
+    decisions,
+    listOf,
+    decide,
+  };
+}
+
+const toText = ({ kind, ref, subject }: Destruction): string =>
+  `${kind} ${ref}${subject === undefined ? '' : ` ${subject}`}`;

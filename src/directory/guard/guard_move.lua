@@ -1,0 +1,69 @@
+-- Moves one portion of the changes that the last decision covers, and marks their resources. Withdrawing a rejection marks them,
+-- so that the guard judges them anew. The last portion corrects the counts of the decision and removes its note.
+-- KEYS base
+-- ARGV { target, targets: [target], kinds, count (most changes) }
+-- RETURN {"moved", 1 when more is left, else 0}
+-- NEEDS exceptions, guard, marks
+local deciding = key('guardDeciding', p.target)
+local action, source, serial, from, to, choice, expires, request = unpack(redis.call('HMGET', deciding,
+  'action', 'source', 'serial', 'from', 'to', 'choice', 'expires', 'request'))
+if not action then return { 'moved', 0 } end
+p.request = request
+local now = clock()
+local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
+
+local looked, moved, left = {}, {}, p.count
+local function move(kind, text)
+  local ref = string.match(text, '^%S+')
+  redis.call('ZREM', sets(source, kind), text)
+  if action == 'approve' then
+    redis.call('ZADD', sets('guardApproved', kind), expires, text)
+  elseif action == 'reject' then
+    redis.call('ZADD', sets('guardRejected', kind), serial, text)
+  end
+  moved[kind] = (moved[kind] or 0) + 1
+  local urgent = action ~= 'reject' and (kind == 'deactivate' or string.sub(ref, 1, 5) == 'User:')
+  looked[ref] = math.min(looked[ref] or 1, urgent and 0 or 1)
+end
+
+-- Returns whether a chosen change still is in the list of the decision.
+local function is_listed(kind, text)
+  local place = tonumber(redis.call('ZSCORE', sets(source, kind), text) or nil)
+  if not place then return false end
+  if source == 'guardRejected' then return place == tonumber(serial) end
+  return place > tonumber(serial) and place <= tonumber(to)
+end
+
+if choice ~= '' then
+  local list = key('guardChoice', p.target .. ':' .. choice)
+  local entries = redis.call('LRANGE', list, 0, p.count - 1)
+  redis.call('LTRIM', list, p.count, -1)
+  for _, entry in ipairs(entries) do
+    local kind, text = string.match(entry, '^(%S+) (.*)$')
+    if is_listed(kind, text) then move(kind, text) end
+  end
+  left = left - #entries
+else
+  for _, kind in ipairs(p.kinds) do
+    if left == 0 then break end
+    local texts = redis.call('ZRANGEBYSCORE', sets(source, kind), from, to, 'LIMIT', 0, left)
+    for _, text in ipairs(texts) do move(kind, text) end
+    left = left - #texts
+  end
+end
+for ref, priority in pairs(looked) do
+  set_exception(p.target, ref, action == 'reject' and 'Rejected' or nil, now)
+  mark(ref, priority)
+end
+for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
+if left == 0 then return { 'moved', 1 } end
+
+-- The newest decision is this one, because the next one waits for this end.
+local decision = cjson.decode(redis.call('LINDEX', key('guardDecisions', p.target), 0))
+for _, kind in ipairs(p.kinds) do
+  decision.kinds[kind] = tonumber(redis.call('HGET', deciding, 'moved:' .. kind) or '0')
+end
+redis.call('LSET', key('guardDecisions', p.target), 0, cjson.encode(decision))
+redis.call('DEL', deciding)
+guard_close(p.kinds)
+return { 'moved', 0 }

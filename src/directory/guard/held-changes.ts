@@ -1,0 +1,116 @@
+// Reads held and rejected changes of a target in pages, because one reply with all of them would stop Redis for others.
+import type { Redis } from 'ioredis';
+import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
+import type { Keyspace } from '../keys.ts';
+import type { Ref } from '../records.ts';
+
+/** One destructive write. `subject`: the removed member (a user's id), or the cleared attribute. */
+export interface Destruction {
+  kind: DestructiveKind;
+  ref: Ref;
+  subject?: string;
+}
+
+/** A list of changes that an operator can decide about. */
+export interface ChangeList {
+  source: 'guardHeld' | 'guardRejected';
+  /** Number of the approval. */
+  serial: number;
+  /** Last place of the list; changes that are held later are not part of it. */
+  upTo: number;
+}
+
+/** The currently held changes, without the changes themselves. */
+export interface HeldChanges extends ChangeList {
+  /** Id of exactly this list. */
+  id: string;
+  openedAt: number;
+  expiresAt: number;
+  kinds: Record<DestructiveKind, number>;
+  total: number;
+}
+
+const PAGE = 1000;
+
+export const idOfList = (target: string, { serial, upTo }: Pick<ChangeList, 'serial' | 'upTo'>): string =>
+  `${target}.${serial}-${upTo}`;
+
+export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
+  const sets = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
+
+  /** Returns the counts of a list. */
+  async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
+    const found = await Promise.all(
+      DESTRUCTIVE_KINDS.map((kind) => redis.zcount(sets(list.source, kind), ...rangeOf(list))),
+    );
+    const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, found[index] ?? 0]));
+    return {
+      kinds: kinds as HeldChanges['kinds'],
+      total: found.reduce((sum, each) => sum + each, 0),
+    };
+  }
+
+  /** Returns what is held; undefined when there is nothing. Changes of an expired approval are part of it. */
+  async function open(): Promise<HeldChanges | undefined> {
+    const [approval, ...last] = await Promise.all([
+      redis.hgetall(keys.key('guardApproval', target)),
+      ...DESTRUCTIVE_KINDS.map((kind) => redis.zrange(sets('guardHeld', kind), '-1', '-1', 'WITHSCORES')),
+    ]);
+    const upTo = Math.max(...last.map(([, place]) => Number(place ?? 0)));
+    const serial = Number(approval.serial ?? 0);
+    // Changes of a former, expired approval are left out, because they are judged again soon.
+    if (approval.serial === undefined || upTo <= serial) return undefined;
+    const list = { source: 'guardHeld', serial, upTo } as const;
+    return {
+      ...list,
+      id: idOfList(target, list),
+      openedAt: Number(approval.opened),
+      expiresAt: Number(approval.expires),
+      ...(await countOf(list)),
+    };
+  }
+
+  /** Yields the changes of a list in pages: by kind, the first held one first. */
+  async function* pages(
+    list: ChangeList,
+    kinds: readonly DestructiveKind[] = DESTRUCTIVE_KINDS,
+  ): AsyncGenerator<Destruction[]> {
+    const [from, to] = rangeOf(list);
+    for (const kind of kinds) {
+      let start = from;
+      let offset = 0;
+      for (;;) {
+        const flat = await redis.zrangebyscore(
+          ...[sets(list.source, kind), start, to, 'WITHSCORES' as const],
+          ...['LIMIT' as const, offset, PAGE],
+        );
+        const texts = flat.filter((_, index) => index % 2 === 0);
+        if (texts.length > 0) yield texts.map((text) => parseItem(kind, text));
+        if (texts.length < PAGE) break;
+        // Places are unique; all changes of one rejection have the same score.
+        if (list.source === 'guardHeld') start = `(${flat.at(-1) ?? ''}`;
+        else offset += PAGE;
+      }
+    }
+  }
+
+  /** Returns the resources with held changes, including those of an expired approval. */
+  async function heldRefs(): Promise<Ref[]> {
+    const refs = new Set<Ref>();
+    for await (const page of pages({ source: 'guardHeld', serial: 0, upTo: Number.MAX_SAFE_INTEGER }))
+      for (const { ref } of page) refs.add(ref);
+    return [...refs];
+  }
+
+  return { countOf, open, pages, heldRefs };
+}
+
+/** Returns the bounds of the scores: an exclusive place and the last place, or the serial of a rejection. */
+const rangeOf = ({ source, serial, upTo }: ChangeList): [from: string, to: string] =>
+  source === 'guardHeld' ? [`(${serial}`, String(upTo)] : [String(serial), String(serial)];
+
+export function parseItem(kind: DestructiveKind, text: string): Destruction {
+  const blank = text.indexOf(' ');
+  if (blank < 0) return { kind, ref: text as Ref };
+  return { kind, ref: text.slice(0, blank) as Ref, subject: text.slice(blank + 1) };
+}

@@ -1,0 +1,68 @@
+// Explains which limit of the guard held changes: the limit, its population, and what has used the window.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Ref } from '../directory/records.ts';
+import {
+  allowanceOf,
+  DESTRUCTIVE_KINDS,
+  populationOf,
+  type DestructiveKind,
+  type GuardSettings,
+} from '../guard/judge.ts';
+import { describeChanges } from './held-change.ts';
+
+/** The limit of one kind. */
+export interface ExplainedLimit {
+  kind: DestructiveKind;
+  /** As set: most changes, and the share in percent of the population. */
+  count: number;
+  percent: number;
+  windowMs: number;
+  /** Users, resources or memberships that the share refers to. */
+  population: number;
+  /** Most changes within the window; the smaller of count and share. */
+  allowance: number;
+  /** Written within the window without an approval. */
+  used: number;
+  /** Accepted, and neither written nor held. */
+  waiting: number;
+  held: number;
+  /** ISO 8601: the oldest change that uses the window; absent: none. */
+  usedSince?: string;
+  /** The newest changes that use the window. */
+  usedBy: { ref: Ref; name: string; member?: string; /** ISO 8601. */ at: string }[];
+}
+
+/** Number of changes that are named as users of the window. */
+const NAMED = 5;
+
+/** Returns the limits of the kinds that are held at a target. */
+export async function explainLimits(
+  state: DesiredState,
+  target: string,
+  guard: GuardSettings,
+): Promise<ExplainedLimit[]> {
+  const outbox = state.outboxes.get(target);
+  if (!outbox) return [];
+  const { population, kinds } = await outbox.guardStore.counts(guard.windowMs);
+  const limits: ExplainedLimit[] = [];
+  for (const kind of DESTRUCTIVE_KINDS.filter((each) => kinds[each].held > 0)) {
+    const { used, waiting, held } = kinds[kind];
+    const total = populationOf(kind, population, kinds[kind], 0);
+    const { newest, oldestAt } = await outbox.guardStore.windowOf(kind, guard.windowMs, NAMED);
+    const described = await describeChanges(
+      state,
+      target,
+      newest.map(({ item }) => item),
+    );
+    limits.push({
+      ...{ kind, ...guard[kind], windowMs: guard.windowMs, population: total },
+      ...{ allowance: allowanceOf(guard[kind], total), used, waiting, held },
+      ...(oldestAt === undefined ? {} : { usedSince: new Date(oldestAt).toISOString() }),
+      usedBy: described.map(({ ref, name, member }, index) => ({
+        ...{ ref, name, ...(member === undefined ? {} : { member }) },
+        at: new Date(newest[index]?.at ?? 0).toISOString(),
+      })),
+    });
+  }
+  return limits;
+}

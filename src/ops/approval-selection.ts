@@ -1,0 +1,115 @@
+// Selects a part of an approval: by person, kind, cause, group or resource.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
+import { findResources, toSearched } from './find.ts';
+import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
+
+/** A change is selected when it fits each given field; within a field one value suffices. */
+export interface ChangeSelection {
+  /** Resources, such as `User:3f…`. */
+  refs?: readonly string[] | undefined;
+  /** Names, addresses or ids; a change of the account or of a membership of the person fits. */
+  persons?: readonly string[] | undefined;
+  kinds?: readonly DestructiveKind[] | undefined;
+  causes?: readonly HeldCause[] | undefined;
+  /** Names or ids of groups; changes of the group, and of persons who are or were its members, fit. */
+  groups?: readonly string[] | undefined;
+}
+
+export type SelectPage = (page: Destruction[]) => Promise<Destruction[]>;
+
+/** A person or group that the connection does not know. */
+export class UnknownSelection extends Error {}
+
+const WORDS: Record<keyof ChangeSelection, string> = {
+  refs: 'only',
+  persons: 'only person',
+  kinds: 'only kind',
+  causes: 'only cause',
+  groups: 'only members of',
+};
+
+/** Returns the selection in words for the record; undefined: everything. */
+export function selectionText(selection: ChangeSelection): string | undefined {
+  const parts = Object.entries(WORDS).flatMap(([field, words]) => {
+    const values = selection[field as keyof ChangeSelection];
+    return values ? [`${words} ${values.join(', ')}`] : [];
+  });
+  return parts.length > 0 ? parts.join('; ').slice(0, MOST_TEXT) : undefined;
+}
+
+const MOST_TEXT = 500;
+
+/**
+ * Returns a function that selects from pages; undefined: everything is selected.
+ * @throws UnknownSelection when no person or group has a given name
+ */
+export async function createSelector(
+  state: DesiredState,
+  target: string,
+  selection: ChangeSelection,
+): Promise<SelectPage | undefined> {
+  if (selectionText(selection) === undefined) return undefined;
+  const { refs, kinds, causes } = selection;
+  const persons = selection.persons && (await refsNamed(state, 'User', selection.persons));
+  const groups = selection.groups && (await refsNamed(state, 'Group', selection.groups));
+  const former = groups && (await formerMembers(state, target, groups));
+  return async (page) => {
+    const groupsOf = groups && (await currentGroups(state, page));
+    let items = page.filter((item) => {
+      if (refs && !refs.includes(item.ref)) return false;
+      if (kinds && !kinds.includes(item.kind)) return false;
+      const concerned = refsOf(item);
+      if (persons && !concerned.some((ref) => persons.has(ref))) return false;
+      if (!groups) return true;
+      return concerned.some(
+        (ref) =>
+          groups.has(ref) || former?.has(ref) || groupsOf?.get(ref)?.some((group) => groups.has(group)),
+      );
+    });
+    if (causes && items.length > 0) {
+      const described = await describeChanges(state, target, items);
+      items = items.filter((_, index) => causes.includes(described[index]?.cause ?? 'deleted'));
+    }
+    return items;
+  };
+}
+
+async function refsNamed(
+  state: DesiredState,
+  kind: 'User' | 'Group',
+  names: readonly string[],
+): Promise<Set<Ref>> {
+  const refs = new Set<Ref>();
+  for (const name of names) {
+    const found = (await findResources(toSearched([state]), name)).filter((each) => each.kind === kind);
+    if (found.length === 0)
+      throw new UnknownSelection(`No ${kind === 'User' ? 'person' : 'group'} is known as ${name}.`);
+    for (const { ref } of found) refs.add(ref);
+  }
+  return refs;
+}
+
+/** Returns the users whose membership of the groups is still to be removed at the target. */
+async function formerMembers(
+  { outboxes }: DesiredState,
+  target: string,
+  groups: ReadonlySet<Ref>,
+): Promise<Set<Ref>> {
+  const users = new Set<Ref>();
+  for (const group of groups) {
+    const pending = await outboxes.get(target)?.pendingMembers(parseRef(group).id);
+    for (const [user, sign] of pending ?? []) if (sign === '-') users.add(`User:${user}`);
+  }
+  return users;
+}
+
+/** Returns the groups of the users of a page. */
+async function currentGroups({ directory }: DesiredState, page: Destruction[]): Promise<Map<Ref, Ref[]>> {
+  const refs = [...new Set(page.flatMap(refsOf))].filter((ref) => ref.startsWith('User:'));
+  if (refs.length === 0) return new Map();
+  const groups = await directory.groupsOf(refs.map((ref) => parseRef(ref).id));
+  return new Map(refs.map((ref, index) => [ref, (groups[index] ?? []).map(({ id }): Ref => `Group:${id}`)]));
+}

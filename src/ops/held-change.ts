@@ -1,0 +1,154 @@
+// Describes changes that the guard holds: name, mail and cause of each, from the records and links as they are now.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import { parseRef, refOf, type Kind, type Ref } from '../directory/records.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
+
+/**
+ * `deleted`, `deactivated`: so at the source. `outOfScope`: active at the source, and no longer for this target.
+ * `removedFromGroup`, `groupDeleted`: so at the source. `notAtSource`: the platform has a member that the source does not have.
+ * `emptied`: the source, or the mapping, has no value any more. `lastAdministrator`: no other administrator would be left.
+ */
+export const HELD_CAUSES = [
+  'deleted',
+  'deactivated',
+  'outOfScope',
+  'removedFromGroup',
+  'groupDeleted',
+  'notAtSource',
+  'emptied',
+  'lastAdministrator',
+] as const;
+export type HeldCause = (typeof HELD_CAUSES)[number];
+
+export interface HeldChange {
+  kind: DestructiveKind;
+  ref: Ref;
+  /** Id of the removed member, or name of the cleared attribute. */
+  subject?: string;
+  /** userName or displayName, as last applied. */
+  name: string;
+  /** Address of the user, or of the removed member. */
+  mail?: string;
+  /** userName of the member, or the attribute. */
+  member?: string;
+  cause: HeldCause;
+  /** The cause in words; for the last administrator, why an approval alone does not allow the change. */
+  reason: string;
+  /** ISO 8601: since when the resource differs for the guard. */
+  since?: string;
+}
+
+const REASONS: Record<HeldCause, string> = {
+  deleted: 'deleted at the source',
+  deactivated: 'deactivated at the source',
+  outOfScope: 'active at the source, but no longer in the scope of the target',
+  removedFromGroup: 'removed from the group at the source',
+  groupDeleted: 'the group was deleted at the source',
+  notAtSource: 'a member at the platform that the source does not have',
+  emptied: 'no value any more at the source or in the mapping',
+  lastAdministrator: 'no other active administrator would be left',
+};
+
+interface Known {
+  /** Undefined: deleted at the source. */
+  resource: Resource | undefined;
+  link: Link;
+}
+
+interface Resource {
+  userName?: string;
+  displayName?: string;
+  active?: boolean;
+  emails?: { value?: string; primary?: boolean }[];
+}
+
+/** Describes at most some thousand changes. */
+export async function describeChanges(
+  state: DesiredState,
+  target: string,
+  items: readonly Destruction[],
+): Promise<HeldChange[]> {
+  const known = await readKnown(state, target, [...new Set(items.flatMap(refsOf))]);
+  return items.map((item) => {
+    const one = known.get(item.ref);
+    const member = memberOf(item);
+    const account = member && known.get(member);
+    const cause = causeOf(item, one, account);
+    const mail = mailOf(member ? account : one);
+    const memberName = item.kind === 'removeMembers' && member ? nameOf(member, account) : item.subject;
+    return {
+      ...item,
+      name: nameOf(item.ref, one),
+      ...(mail === undefined ? {} : { mail }),
+      ...(memberName === undefined ? {} : { member: memberName }),
+      cause,
+      reason:
+        cause === 'lastAdministrator' ? (one?.link.condition?.message ?? REASONS[cause]) : REASONS[cause],
+    };
+  });
+}
+
+/** Returns the removed member; undefined for an unmanaged one, which is stored as `@<platform id>`. */
+const memberOf = ({ kind, subject }: Destruction): Ref | undefined =>
+  kind !== 'removeMembers' || subject === undefined || subject.startsWith('@')
+    ? undefined
+    : refOf('User', subject);
+
+/** Returns the resource of a change and its removed member. */
+export function refsOf(item: Destruction): Ref[] {
+  const member = memberOf(item);
+  return member ? [item.ref, member] : [item.ref];
+}
+
+async function readKnown(
+  { links, directory }: DesiredState,
+  target: string,
+  refs: Ref[],
+): Promise<Map<Ref, Known>> {
+  const idsOf = (kind: Kind): string[] =>
+    refs.map(parseRef).flatMap((ref) => (ref.kind === kind ? [ref.id] : []));
+  const read = async (kind: Kind): Promise<[Ref, Resource][]> => {
+    const ids = idsOf(kind);
+    const records = ids.length > 0 ? await directory.getMany(kind, ids) : [];
+    return records.map(({ id, text }) => [refOf(kind, id), JSON.parse(text || '{}') as Resource]);
+  };
+  const [found, users, groups] = await Promise.all([
+    links.getMany(target, refs),
+    read('User'),
+    read('Group'),
+  ]);
+  const resources = new Map([...users, ...groups]);
+  return new Map(refs.map((ref, index) => [ref, { resource: resources.get(ref), link: found[index] ?? {} }]));
+}
+
+function nameOf(ref: Ref, known: Known | undefined): string {
+  const { core } = known?.link ?? {};
+  const { userName, displayName } = known?.resource ?? {};
+  const name = core?.userName ?? core?.displayName ?? userName ?? displayName;
+  return typeof name === 'string' ? name : parseRef(ref).id;
+}
+
+function mailOf(known: Known | undefined): string | undefined {
+  const emails = known?.resource?.emails ?? [];
+  return (emails.find(({ primary }) => primary) ?? emails[0])?.value;
+}
+
+function causeOf(item: Destruction, one: Known | undefined, account: Known | undefined): HeldCause {
+  const stateOf = (known: Known | undefined): 'deleted' | 'deactivated' | undefined =>
+    !known?.resource ? 'deleted' : known.resource.active === false ? 'deactivated' : undefined;
+  switch (item.kind) {
+    case 'deactivate':
+      if (one?.link.condition?.reason === 'LastAdministrator') return 'lastAdministrator';
+      return stateOf(one) ?? 'outOfScope';
+    case 'delete':
+      return stateOf(one) ?? 'outOfScope';
+    case 'removeMembers':
+      if (!one?.resource) return 'groupDeleted';
+      if (memberOf(item) === undefined) return 'notAtSource';
+      return stateOf(account) ?? 'removedFromGroup';
+    case 'clearAttributes':
+      return 'emptied';
+  }
+}
