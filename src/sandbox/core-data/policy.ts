@@ -16,8 +16,9 @@ export type Access =
   | { readonly kind: 'none' }
   | { readonly kind: 'some'; readonly alternatives: readonly (readonly PolicyCondition[])[] };
 
-const TEMPLATE = /^\{\s*userAttributes\.([A-Za-z_][A-Za-z0-9_]*)\s*\}$/;
-const LIST_REFERENCE = /^userAttributes\.([A-Za-z_][A-Za-z0-9_]*)$/;
+const ATTRIBUTE = `(?:security_?[cC]ontext\\.cube_?[cC]loud\\.)?user_?[aA]ttributes\\.([A-Za-z_][A-Za-z0-9_]*)`;
+const TEMPLATE = new RegExp(`^\\{\\s*${ATTRIBUTE}\\s*\\}$`);
+const LIST_REFERENCE = new RegExp(`^${ATTRIBUTE}$`);
 
 const attributeOf = ({ userAttributes }: CoreDataSecurityContext, name: string): unknown =>
   Object.hasOwn(userAttributes, name) ? userAttributes[name] : undefined;

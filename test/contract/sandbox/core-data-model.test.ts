@@ -171,6 +171,57 @@ test('policies: conditions, list attributes, members, and the policies of the cu
   ]);
 });
 
+test("a model as in Cube's documentation starts; filters of a policy may be nested", async () => {
+  const model = `cubes:
+  - name: base_orders
+    sql: >
+      SELECT * FROM public.orders;
+    description: Orders of the shop
+    public: false
+    meta: { owner: shop }
+    dimensions:
+      - { name: id, sql: id, type: number, primaryKey: true }
+      - { name: status, sql: "{CUBE}.status", type: string, suggest_filter_values: false }
+      - { name: amount, sql: amount, type: number, format: currency }
+      - { name: is_large, sql: "{amount} > 400", type: boolean }
+      - { name: created_at, sql: created_at, type: time, granularities: [{ name: fiscal, interval: 1 year }] }
+    measures:
+      - { name: count, type: count, drill_members: [id, status] }
+      - { name: completed_count, type: count, filters: [{ sql: "{CUBE}.status = 'completed'" }] }
+      - { name: completed_share, type: number, sql: "100.0 * {CUBE.completed_count} / NULLIF({count}, 0)", format: percent }
+    pre_aggregations:
+      - { name: main, measures: [CUBE.count], dimensions: [CUBE.status] }
+views:
+  - name: shop
+    cubes: [{ join_path: base_orders, includes: "*", excludes: [amount] }]
+    folders: [{ name: Basics, includes: [count] }]
+    access_policy:
+      - group: clerks
+        row_level:
+          filters:
+            - or:
+                - { member: status, operator: equals, values: ["{ securityContext.cubeCloud.userAttributes.status }"] }
+                - and:
+                    - { member: status, operator: equals, values: [returned] }
+                    - { member: is_large, operator: equals, values: [true] }
+`;
+  const own = await startDataRig({ modelDir: folderOf({ 'm.yml': model }) });
+  const ask = async (query: object) => {
+    const token = inGroups(['clerks'], { status: 'shipped' });
+    return (await own.load(query, { token })).body.data;
+  };
+  const rows = await ask({ dimensions: ['shop.status', 'shop.is_large'], measures: ['shop.count'] });
+  const seen = rows.map((row: any) => [row['shop.status'], row['shop.is_large']].join());
+  expect(seen.sort()).toEqual(['returned,true', 'shipped,false', 'shipped,true']);
+  const [{ 'shop.completed_share': share }] = await ask({ measures: ['shop.completed_share'] });
+  expect(Number(share)).toBe(0);
+  await own.stop();
+  const empty = model.replace(/\n +- or:[^]*$/, '\n            - { or: [] }\n');
+  await expect(startDataRig({ modelDir: folderOf({ 'm.yml': empty }) })).rejects.toThrow(
+    /"or" needs filters/,
+  );
+});
+
 test('tables without a file have rows of the seed, or generated ones', async () => {
   const cubes = `cubes:
   - { name: sales, sql_table: public.orders, measures: [{ name: count, type: count }] }

@@ -4,6 +4,7 @@ import type { Policy, RowFilter } from '../model.ts';
 import { parseCondition } from '../policy-condition.ts';
 import { requireKeys, type SourceNode } from './model-source.ts';
 
+const MAX_ALTERNATIVES = 64;
 const OPERATORS = ['equals', 'in', 'notEquals', 'notIn'] as const;
 
 function textsAt(node: SourceNode, name: string): string[] | '*' | undefined {
@@ -24,29 +25,48 @@ function groupsOf(node: SourceNode): string[] {
   return [];
 }
 
-function filtersOf(node: SourceNode, dimensions: ReadonlySet<string>): RowFilter[] {
-  return node.nodes('filters').flatMap((filter): RowFilter[] => {
-    if ('or' in filter.values || 'and' in filter.values) filter.fail('"or" and "and" are not supported here');
-    requireKeys(filter, 'rowFilter');
-    const dimension = filter.text('member') ?? filter.text('dimension') ?? '';
-    const operator = OPERATORS.find((one) => one === filter.values['operator']);
-    const { values } = filter.values;
-    const name = dimension.replace(/^\{?CUBE\}?\./, '');
-    if (!dimensions.has(name)) filter.fail(`"${dimension}" is no dimension of this entry`, 'member');
-    if (!operator) {
-      filter.fail(`the operator of a policy must be one of ${OPERATORS.join(', ')}`, 'operator');
-      return [];
-    }
-    const isScalar = (one: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof one);
-    if (typeof values === 'string') return [{ dimension: name, operator, values }];
-    if (Array.isArray(values) && values.length > 0 && values.every(isScalar))
-      return [{ dimension: name, operator, values: values.map(String) }];
-    filter.fail('"values" must be a list with entries, or one text', 'values');
+function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): RowFilter[] {
+  requireKeys(filter, 'rowFilter');
+  const dimension = filter.text('member') ?? filter.text('dimension') ?? '';
+  const operator = OPERATORS.find((one) => one === filter.values['operator']);
+  const { values } = filter.values;
+  const name = dimension.replace(/^\{?CUBE\}?\./, '');
+  if (!dimensions.has(name)) filter.fail(`"${dimension}" is no dimension of this entry`, 'member');
+  if (!operator) {
+    filter.fail(`the operator of a policy must be one of ${OPERATORS.join(', ')}`, 'operator');
     return [];
-  });
+  }
+  const isScalar = (one: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof one);
+  if (typeof values === 'string') return [{ dimension: name, operator, values }];
+  if (Array.isArray(values) && values.length > 0 && values.every(isScalar))
+    return [{ dimension: name, operator, values: values.map(String) }];
+  filter.fail('"values" must be a list with entries, or one text', 'values');
+  return [];
 }
 
-/** Returns the policies of a cube or view, one for each group. */
+/** Returns filters as alternatives, each with the filters that must all match; `or` gives several. */
+function alternativesOf(filters: readonly SourceNode[], dimensions: ReadonlySet<string>): RowFilter[][] {
+  let alternatives: RowFilter[][] = [[]];
+  for (const filter of filters) {
+    const group = ['or', 'and'].find((name) => name in filter.values);
+    if (group !== undefined && filter.nodes(group).length === 0)
+      filter.fail(`"${group}" needs filters`, group);
+    const parts =
+      group === 'or'
+        ? filter.nodes('or').flatMap((one) => alternativesOf([one], dimensions))
+        : group === 'and'
+          ? alternativesOf(filter.nodes('and'), dimensions)
+          : [filterOf(filter, dimensions)];
+    alternatives = alternatives.flatMap((one) => parts.map((part) => [...one, ...part]));
+    if (alternatives.length > MAX_ALTERNATIVES) {
+      filter.fail(`the filters of a policy have more than ${MAX_ALTERNATIVES} alternatives`);
+      return [];
+    }
+  }
+  return alternatives;
+}
+
+/** Returns the policies of a cube or view, one for each group and alternative. */
 export function readPolicies(
   node: SourceNode,
   members: ReadonlySet<string>,
@@ -71,14 +91,17 @@ export function readPolicies(
     const rows = policy.node('row_level');
     if (rows) requireKeys(rows, 'rowLevel');
     const row = policy.values['row_level'];
-    const filters = rows && !rows.flag('allow_all', false) ? filtersOf(rows, dimensions) : [];
+    const filters = rows && !rows.flag('allow_all', false) ? rows.nodes('filters') : [];
     if (isJsonObject(row) && row['allow_all'] !== true && filters.length === 0)
       rows?.fail('"row_level" needs "filters" or "allow_all: true"');
-    return groupsOf(policy).map((group) => ({
-      group,
-      filters,
+    const shared = {
       ...(conditions.length > 0 ? { conditions } : {}),
       ...(level ? { members: { includes: includes ?? '*', excludes: excludes ?? [] } } : {}),
-    }));
+    };
+    const alternatives = alternativesOf(filters, dimensions);
+    // Policies of one group add up, so that each alternative is a policy of its own.
+    return groupsOf(policy).flatMap((group) =>
+      alternatives.map((one) => ({ group, filters: one, ...shared })),
+    );
   });
 }
