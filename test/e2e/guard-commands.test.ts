@@ -22,6 +22,8 @@ let idp: Idp;
 let platform: PlatformView;
 const ids: string[] = [];
 
+const ORDER = ['--by', 'alice', '--note', 'left in May', '--yes', '--json'];
+
 const nameOf = (number: number): string => `c${number}@acme.example`;
 
 /** Runs a command as an operator would, with `--json`. */
@@ -109,9 +111,29 @@ test('a flood that is held survives kill -9 and is shown, approved and carried o
   expect(text).toContain(shown.answer.items[0].name);
 
   const one = shown.answer.items[0];
+  expect(one).toMatchObject({ cause: 'deactivated', reason: 'deactivated at the source' });
+  expect(one.since).toMatch(/^2\d{3}-/);
+  expect(shown.answer).toMatchObject({
+    ...{ total: names.length, matching: names.length },
+    limits: [{ kind: 'deactivate', count: 3, percent: 100, allowance: 3, held: names.length }],
+  });
+  expect(text).toContain('limit: at most 3 to deactivate within 24 h');
+  const page = await command('approvals', 'show', id, '--limit', '1', '--offset', '1', '--json');
+  expect(page.answer).toMatchObject({ matching: names.length, items: [{ ref: shown.answer.items[1].ref }] });
+  const expiry = (await command('status', '--json')).answer[0].guard.expiresAt;
+  expect(expiry).toBe(shown.answer.expiresAt);
+  expect((await command('status')).answer).toContain(`expires ${expiry} (in 71 h)`);
+
+  const unknown = await command('approvals', 'approve', id, '--person', 'nobody@acme.example', '--yes');
+  expect(unknown).toEqual({ code: 1, answer: expect.stringContaining('No person is known as nobody@') });
+  const none = await command('approvals', 'approve', id, '--cause', 'deleted', '--yes');
+  expect([none.code, (await activeOnes()).length]).toEqual([1, open.length]);
   await expect(
-    command('approvals', 'approve', id, '--ref', one.ref, '--by', 'alice', '--yes', '--json'),
-  ).resolves.toMatchObject({ code: 0, answer: { items: 1, by: 'alice' } });
+    command(...['approvals', 'approve', id, '--person', one.name, '--cause', 'deactivated'], ...ORDER),
+  ).resolves.toMatchObject({
+    code: 0,
+    answer: { items: 1, by: 'alice', kinds: { deactivate: 1 }, remaining: names.length - 1 },
+  });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
   await settled();
   expect(await activeOnes()).toHaveLength(open.length - 1);
@@ -124,6 +146,10 @@ test('a flood that is held survives kill -9 and is shown, approved and carried o
   expect((await command('approvals', 'list')).answer).toBe('The guard holds nothing.');
   const decided = (await command('approvals', 'list', '--all', '--json')).answer;
   expect(decided.map(({ state }: { state: string }) => state)).toEqual(['approved', 'approved']);
+  expect(decided[1]).toMatchObject({
+    ...{ by: 'alice', note: 'left in May', total: 1 },
+    selection: `only person ${one.name}; only cause deactivated`,
+  });
 }, 180_000);
 
 test('a rejected approval leaves the platform alone, and can still be approved', async () => {
@@ -140,6 +166,28 @@ test('a rejected approval leaves the platform alone, and can still be approved',
   expect((await status()).guard.held).toBe(0);
   expect((await command('approvals', 'approve', id, '--yes', '--json')).code).toBe(0);
   await eventually('closed after all', async () => (await activeOnes()).length === 0);
+}, 60_000);
+
+test('a part of a list is decided by group: members of it, and removals from it', async () => {
+  const people: string[] = [];
+  for (let number = 100; number < 108; number++) people.push(await idp.createUser(nameOf(number)));
+  await idp.createGroup('crew', people.slice(5));
+  await settled();
+  await Promise.all(
+    people.map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
+  );
+  await settled();
+  const [{ id, total }] = (await command('approvals', 'list', '--json')).answer;
+  const { matching, items } = (await command('approvals', 'show', id, '--group', 'crew', '--json')).answer;
+  expect(items.every(({ ref }: { ref: string }) => people.slice(5).includes(ref.slice(5)))).toBe(true);
+  expect(matching).toBe(items.length);
+  expect(matching).toBeGreaterThan(0);
+  const { answer } = await command('approvals', 'reject', id, '--group', 'crew', '--yes', '--json');
+  expect(answer).toMatchObject({ items: matching, remaining: total - matching });
+  const back = await command('approvals', 'withdraw', id, '--person', items[0].name, '--yes', '--json');
+  expect(back.answer.items).toBe(1);
+  const rest = await command('approvals', 'approve', id, '--kind', 'deactivate', '--yes', '--json');
+  expect(rest.answer.items).toBe(total - matching);
 }, 60_000);
 
 test('hold stops writes and release brings them; both say so', async () => {

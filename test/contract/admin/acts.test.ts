@@ -68,7 +68,18 @@ test('an approval is listed and shown, and only the approved part is applied', a
   const [one] = shown.items;
   expect(PEOPLE).toContain(one.name);
 
-  const first = await operator.post(`/approvals/${approval.id}/approve`, { by: 'alice', refs: [one.ref] });
+  const path = `/approvals/${approval.id}`;
+  expect((await operator.get(`${path}?person=${one.name}`)).body).toMatchObject({
+    ...{ matching: 1, items: [{ ref: one.ref, cause: 'deactivated' }] },
+    limits: [{ kind: 'deactivate', held, usedBy: expect.any(Array) }],
+  });
+  expect((await operator.get(`${path}?limit=1&offset=1`)).body.items).toEqual([shown.items[1]]);
+  expect((await operator.get(`${path}?limit=1001`)).status).toBe(400);
+  expect((await operator.get(`${path}?person=nobody`)).status).toBe(400);
+  expect((await operator.post(`${path}/approve`, { persons: ['nobody'] })).status).toBe(400);
+
+  const order = { by: 'alice', note: 'HR agreed', persons: [one.name], causes: ['deactivated'] };
+  const first = await operator.post(`${path}/approve`, order);
   expect(first.body).toMatchObject({
     ...{ id: approval.id, action: 'approve', by: 'alice', items: 1 },
     ...{ kinds: { deactivate: 1, delete: 0 }, remaining: held - 1 },
@@ -87,6 +98,7 @@ test('an approval is listed and shown, and only the approved part is applied', a
     ['rejected', 'bob'],
     ['approved', 'alice'],
   ]);
+  expect(decided[1]).toMatchObject({ note: 'HR agreed', total: 1, selection: expect.any(String) });
 });
 
 test('resync marks everybody and writes nothing where nothing differs', async () => {
