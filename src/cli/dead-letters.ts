@@ -9,6 +9,7 @@ import {
   type DeadLetterSelection,
   type DeadLetter,
 } from '../ops/dead-letters.ts';
+import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
@@ -51,6 +52,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
   const act = (
     name: string,
     description: string,
+    done: string,
     run: (states: DesiredState[], selection: DeadLetterSelection, actor: Actor) => Promise<DeadLetter[]>,
   ): void => {
     withOperator(group.command(`${name} [refs...]`))
@@ -63,15 +65,18 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
           run(states, selection, actorOf(cli, flags)),
         );
         say(
-          count === 0 ? 'None of these needs a person: see scim-bridge dead-letters list.' : `${count} done.`,
+          count === 0
+            ? 'None of these needs a person: see scim-bridge dead-letters list.'
+            : `${counted(count, 'resource')} ${done}.`,
         );
         if (count === 0 && !flags.all) cli.exit(1);
       });
   };
-  act('retry', 'try again now', retryDeadLetters);
+  act('retry', 'try again now', 'marked to be tried again now', retryDeadLetters);
   act(
     'drop',
-    'take off the list; the desired state stays, and the next change is tried again',
+    'take off the list; the desired state stays, and the next change of the resource is sent',
+    'taken off the list',
     dropDeadLetters,
   );
 }

@@ -10,7 +10,7 @@ export class UnknownResource extends Error {
 
   constructor(text: string) {
     super(
-      `Nobody and no group is known as ${text}: the identity provider has not pushed it. ` +
+      `No person and no group is known as ${text}: the identity provider has not pushed it. ` +
         'Say a userName, externalId, address, group name, id, or a ref such as User:<id>.',
     );
   }

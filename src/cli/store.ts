@@ -6,8 +6,6 @@ import type { OperationStore } from '../directory/logs/operations.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
-const REDIS_WAIT_MS = 3000;
-
 export interface OpenStore {
   /** By target name. */
   breakers: Map<string, Breaker>;
@@ -20,16 +18,10 @@ export async function withStore<T>(
   config: Config,
   use: (states: DesiredState[], store: OpenStore) => Promise<T>,
 ): Promise<T> {
-  const [{ openDesiredStates }, { untilReady }] = await Promise.all([
-    import('../app.ts'),
-    import('../directory/redis/connection.ts'),
-  ]);
-  const { redis, states, ...store } = openDesiredStates(config);
+  const { openDesiredStates } = await import('../app.ts');
+  const { redis, reach, states, ...store } = openDesiredStates(config);
   try {
-    await untilReady(redis, REDIS_WAIT_MS);
-    await redis.ping().catch((error: Error) => {
-      throw new Error(`Redis does not answer (${error.message}): check redis.url or REDIS_URL.`);
-    });
+    await reach();
     return await use(states, store);
   } finally {
     redis.disconnect();

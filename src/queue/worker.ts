@@ -1,5 +1,6 @@
 // Runs the sync handler for BullMQ jobs. The handler stores its outcome in the outbox, so a job never fails: a retry is a
 // new mark and not a retry of BullMQ.
+import { setMaxListeners } from 'node:events';
 import { Worker, type ConnectionOptions } from 'bullmq';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -39,6 +40,8 @@ export function createSyncWorker(
 ): SyncWorker {
   const { handler, clock, logger } = deps;
   const abort = new AbortController();
+  // Each running call adds a listener, and the number of syncs limits them.
+  setMaxListeners(0, abort.signal);
   const running = new Set<Promise<void>>();
   const syncs = (stream: (typeof STREAMS)[number]): number =>
     stream === 'urgent'

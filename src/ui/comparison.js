@@ -93,8 +93,7 @@ function diff({ connection, target, entries, proof, exceptions }) {
       ),
     changes.length === 0 && standing === 0 && empty('Equal', 'The platform is as desired.'),
     h('ol', {}, changes.slice(0, SHOWN).map(entryLine)),
-    changes.length > SHOWN &&
-      h('p', { class: 'soft' }, `… and ${changes.length - SHOWN} more: scim-bridge plan --all.`),
+    changes.length > SHOWN && h('p', { class: 'soft' }, `… and ${changes.length - SHOWN} more.`),
   );
 }
 

@@ -22,7 +22,7 @@ export async function deadLetters({ again }) {
     if (
       await confirmed(
         'Drop?',
-        `${what} goes off this list. The desired state stays, and the next change is tried again.`,
+        `${what} goes off this list. The desired state stays, and the next change of the resource is sent.`,
         'Drop',
         { danger: true },
       )

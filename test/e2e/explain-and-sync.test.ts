@@ -107,7 +107,7 @@ describe('explain', () => {
     expect(text).toContain('= attributes.country: "PT"');
     const unknown = await commands.run('explain', 'nobody@acme.example');
     expect(unknown.code).toBe(4);
-    expect(unknown.text).toContain('Nobody and no group is known as nobody@acme.example');
+    expect(unknown.text).toContain('No person and no group is known as nobody@acme.example');
   });
 
   it('explain shows a group with its members, and a group that is out of scope', async () => {

@@ -1,5 +1,6 @@
 // Checks whether Redis is safe to use: a writable primary that never evicts and is as durable as the settings require.
 import { Cluster, type Redis } from 'ioredis';
+import { whyAway } from './why-away.ts';
 
 export interface StoreHealth {
   ok: boolean;
@@ -30,7 +31,7 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
     const all = findings.flat();
     return { ok: all.length === 0, findings: all, ...(version ? { version } : {}) };
   } catch (error) {
-    return { ok: false, findings: [`Redis does not answer: ${(error as Error).message}`] };
+    return { ok: false, findings: [`Redis does not answer: ${whyAway(error)}`] };
   }
 }
 

@@ -52,7 +52,7 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
   act(
     context,
     'drop',
-    'Takes off the list; the desired state stays, and the next change is tried again.',
+    'Takes off the list; the desired state stays, and the next change of the resource is sent.',
     dropDeadLetters,
   ),
 ];

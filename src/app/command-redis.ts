@@ -1,0 +1,50 @@
+// Connects a command to Redis, and says where and why when there is no answer.
+import type { Redis } from 'ioredis';
+import { connectRedis, untilReady } from '../directory/redis/connection.ts';
+import type { RedisSettings } from '../directory/redis/redis-options.ts';
+import { watchErrors, whereRedisIs, whyAway } from '../directory/redis/why-away.ts';
+import type { Logger } from '../support/logger.ts';
+import type { Clock } from '../support/sources.ts';
+
+/**
+ * Wait for Redis in a command, milliseconds. It is longer than at the start of the service, because a command
+ * cannot go on without Redis.
+ */
+const COMMAND_WAIT_MS = 5000;
+
+export interface CommandRedis {
+  redis: Redis;
+  /** Waits for the first answer. @throws Error with address, reason and what to do */
+  reach: () => Promise<void>;
+}
+
+export function connectCommand(
+  settings: RedisSettings,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): CommandRedis {
+  const redis = connectRedis(settings, 'commands', logger);
+  const lastError = watchErrors(redis);
+  /** Retries the first read: a cluster reports ready before all of its nodes are reachable. */
+  async function answered(): Promise<void> {
+    for (const end = clock.now() + COMMAND_WAIT_MS; ;) {
+      try {
+        await redis.ping();
+        return;
+      } catch (error) {
+        if (clock.now() >= end) throw lastError() ?? error;
+        await clock.sleep(100);
+      }
+    }
+  }
+  return {
+    redis,
+    reach: async () => {
+      await untilReady(redis, COMMAND_WAIT_MS);
+      await answered().catch((error: unknown) => {
+        throw new Error(
+          `Redis at ${whereRedisIs(settings)} does not answer (${whyAway(error)}): check redis.url or REDIS_URL.`,
+        );
+      });
+    },
+  };
+}

@@ -1,0 +1,38 @@
+// Tells in plain words why Redis does not answer.
+import type { Redis } from 'ioredis';
+import { parseRedisAddress } from '../../support/redis-address.ts';
+import type { RedisSettings } from './redis-options.ts';
+
+const REASONS: [RegExp, string][] = [
+  [/ECONNREFUSED/, 'nothing listens there'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
+  [/EHOSTUNREACH|ENETUNREACH/, 'there is no way to the host'],
+  [/ETIMEDOUT|timed out|isn't writeable|isn't ready|max retries/, 'no answer in time'],
+  [/WRONGPASS|NOAUTH|invalid password|NOPERM/, 'user or password are refused'],
+  [/LOADING/, 'it loads its data'],
+  [/CLUSTERDOWN|slots cache|startup nodes/, 'the cluster is not whole'],
+  [/[Ss]entinel/, 'no sentinel names a primary'],
+  [/certificate|self.signed|TLS|SSL|ERR_TLS|DEPTH_ZERO/, 'the TLS certificate is not accepted'],
+];
+
+/** Returns the reason of a failure to reach Redis, without the words of a library. */
+export function whyAway(error: unknown): string {
+  const { message = '', code = '' } = error as { message?: string; code?: string };
+  const text = `${code} ${message}`;
+  return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'the connection fails';
+}
+
+/** Returns the hosts of the settings, without user and password. */
+export function whereRedisIs({ url, cluster }: Pick<RedisSettings, 'url' | 'cluster'>): string {
+  const addresses = (cluster && cluster.length > 0 ? cluster : [url]).map(parseRedisAddress);
+  const hosts = addresses.flatMap((address) => (typeof address === 'string' ? [] : address.hosts));
+  return hosts.map(({ host, port }) => `${host}:${port}`).join(', ');
+}
+
+/** Remembers the last error of a connection: later commands only say that there is no connection. */
+export function watchErrors(redis: Redis): () => Error | undefined {
+  let last: Error | undefined;
+  redis.on('error', (error: Error) => (last = error));
+  redis.on('ready', () => (last = undefined));
+  return () => last;
+}
