@@ -32,8 +32,8 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       if (flags.json) sayJson(letters);
       else if (letters.length === 0) say('Nothing needs a person.');
       else
-        for (const { connection, target, ref, reason, message } of letters) {
-          say(`${ref}  ${connection} → ${target}  ${reason}: ${message}`);
+        for (const { connection, target, ref, kind, name, since, reason, message } of letters) {
+          say(`${kind} ${name}  ${ref}  ${connection} → ${target}  since ${since}  ${reason}: ${message}`);
         }
     });
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { SyncOutcomeName, SyncReport } from '../ops/sync-one.ts';
 import type { Actor } from '../directory/logs/acts.ts';
-import type { PlanEntry } from '../reconcile/entry.ts';
+import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes, type CommandContext } from './scopes.ts';
@@ -89,18 +89,23 @@ function exitCodeOf({ dryRun, differences, pendingGroups, outcome }: SyncReport)
   return dryRun && differences.length + Object.keys(pendingGroups).length > 0 ? 2 : 0;
 }
 
-function endLines({ dryRun, differences, pendingGroups, steps, outcome, message }: SyncReport): string[] {
+function endLines({ dryRun, differences, steps, outcome, message }: SyncReport): string[] {
   if (!dryRun) {
     const done = steps.length === 0 && outcome === 'equal' ? 'nothing to do, equal already' : (outcome ?? '');
     return [`${done}${message === undefined ? '' : `: ${message}`}`];
   }
   if (differences === null) return ['the platform could not be read: nothing is known of what differs'];
-  const pending = Object.entries(pendingGroups).map(([who, sign]) => `${sign} membership ${who}`);
-  const lines = [...differences.flatMap(differenceLines), ...pending];
-  return lines.length === 0 ? ['nothing to do, equal already'] : ['would write:', ...lines];
+  if (differences.length === 0) return ['nothing to do, equal already'];
+  const changes = differences.filter(isChange);
+  const others = differences.filter((entry) => !isChange(entry));
+  return [
+    ...(changes.length === 0 ? [] : ['would write:', ...changes.flatMap(differenceLines)]),
+    ...(others.length === 0 ? [] : ['differs and is not written:', ...others.flatMap(differenceLines)]),
+  ];
 }
 
 function differenceLines({ action, name, member, attribute, before, after, reason }: PlanEntry): string[] {
+  const subject = member ? `${member.name} in ${name}` : (attribute ?? name);
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const values = member
     ? []
@@ -108,5 +113,5 @@ function differenceLines({ action, name, member, attribute, before, after, reaso
         (each) =>
           `    ${each}: ${JSON.stringify(before?.[each] ?? null)} → ${JSON.stringify(after?.[each] ?? null)}`,
       );
-  return [`${action} ${attribute ?? member?.name ?? name} (${reason})`, ...values];
+  return [`${action} ${subject} (${reason})`, ...values];
 }

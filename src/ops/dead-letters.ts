@@ -1,6 +1,7 @@
 // Lists dead letters, marks them for another sync, or drops them.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 
 export interface DeadLetter {
@@ -8,7 +9,7 @@ export interface DeadLetter {
   target: string;
   ref: Ref;
   kind: Kind;
-  /** Last applied userName or displayName; the id if there is none. */
+  /** userName or displayName of the record, else the last applied one; the id if there is none. */
   name: string;
   /** ISO 8601. */
   since: string;
@@ -24,17 +25,21 @@ export type DeadLetterSelection = { refs: readonly string[] } | { all: true };
 
 export async function listDeadLetters(states: readonly DesiredState[]): Promise<DeadLetter[]> {
   const deadLetters: DeadLetter[] = [];
-  for (const { connection, links, outboxes } of states) {
+  for (const { connection, directory, links, outboxes } of states) {
     for (const [target, outbox] of outboxes) {
       const blocked = await outbox.blocked();
       const found = await links.getMany(
         target,
         blocked.map(({ ref }) => ref),
       );
+      const names = await readRecordNames(
+        directory,
+        blocked.map(({ ref }) => ref),
+      );
       for (const [index, { ref, since }] of blocked.entries()) {
         const { condition, core } = found[index] ?? {};
         const { kind, id } = parseRef(ref);
-        const name = core?.userName ?? core?.displayName;
+        const name = names.get(ref) ?? core?.userName ?? core?.displayName;
         deadLetters.push({
           ...{ connection, target, ref, kind },
           name: typeof name === 'string' ? name : id,

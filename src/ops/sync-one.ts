@@ -5,6 +5,10 @@ import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { createVisibility } from '../reconcile/compare.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
+import { withNames } from '../reconcile/entry-names.ts';
+import { withFollowers } from '../reconcile/followers.ts';
+import { withoutUnwritten } from '../reconcile/unwritten.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope, ScanResult } from '../reconcile/scope.ts';
 import { verifyGroups } from '../reconcile/verify-groups.ts';
 import { verifyUsers } from '../reconcile/verify-users.ts';
@@ -26,7 +30,7 @@ export interface SyncReport {
   ref: Ref;
   name: string;
   dryRun: boolean;
-  /** Differences found at the platform before the sync; null when it could not be read. */
+  /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
   differences: PlanEntry[] | null;
   /** Pending memberships: group id or user id → `+` or `-`. */
   pendingGroups: Record<string, string>;
@@ -58,11 +62,13 @@ export async function syncOne(
 ): Promise<SyncReport> {
   const { connection, target, outbox } = scope;
   const { ref, name } = found;
-  const differences = await differencesOf(scope, ref, options.signal);
+  const compared = await differencesOf(scope, ref, options.signal);
   const silence = target.answering.read();
   // Without this the sync of a resource in line makes no call and looks equal.
-  if (differences === null && silence) throw new TargetSilent(target.name, silence.since, silence.last);
+  if (compared === null && silence) throw new TargetSilent(target.name, silence.since, silence.last);
   const pendingGroups = Object.fromEntries((await outbox.whereabouts(ref)).pendingGroups);
+  const owed = compared && (await membershipEntries(scope, found, compared, pendingGroups));
+  const differences = owed && (await withoutUnwritten(scope, await withNames(scope, [...compared, ...owed])));
   const common = {
     connection,
     target: target.name,
@@ -78,7 +84,7 @@ export async function syncOne(
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
   const request = `sync:${actor.by}`;
-  const drifts = toDrifts((differences ?? []).filter(isDriftToRepair));
+  const drifts = toDrifts((compared ?? []).filter(isDriftToRepair));
   await scope.drifts.note(
     drifts.map((drift) => ({ ...drift, priority: 'edit' })),
     request,
@@ -91,7 +97,7 @@ export async function syncOne(
 
 /** Returns whether the entry is drift; pushed changes are marked already. */
 const isDriftToRepair = (entry: PlanEntry): boolean =>
-  isChange(entry) && entry.attribution.cause !== 'source changed';
+  isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined;
 
 /** Compares the resource with the platform. @returns null when the platform could not be read */
 async function differencesOf(
@@ -113,7 +119,46 @@ async function differencesOf(
   const verified = ref.startsWith('User:')
     ? await verifyUsers(scan, [ref], { withValues: () => true })
     : await verifyGroups(scan, [ref], { withMembers: () => true });
-  return verified[0]?.entries ?? null;
+  const [first] = verified;
+  return first ? withFollowers(scan, first.entries, verified) : null;
+}
+
+/** Returns entries for the pending memberships of a user; those of a group are in its own comparison. */
+async function membershipEntries(
+  { links, target, directory }: ReconcileScope,
+  { kind, ref, name }: FoundResource,
+  compared: readonly PlanEntry[],
+  pendingGroups: Readonly<Record<string, string>>,
+): Promise<PlanEntry[]> {
+  if (kind === 'Group') return [];
+  const shown = new Set(compared.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
+  const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
+    group: refOf('Group', id),
+    action: sign === '-' ? ('removeMember' as const) : ('addMember' as const),
+  }));
+  const missing = entries.filter(({ group, action }) => !shown.has(`${action} ${group}`));
+  const refs = missing.map(({ group }) => group);
+  const [names, groups, account] = await Promise.all([
+    readRecordNames(directory, refs),
+    links.getMany(target.name, refs),
+    links.get(target.name, ref),
+  ]);
+  return missing.map(({ group, action }, index) => {
+    const link = groups[index] ?? {};
+    const source = names.get(group);
+    const isAdded = action === 'addMember';
+    return {
+      ...{ action, kind: 'Group', ref: group, platformId: link.id ?? null },
+      name: (source && target.mapping.groupName(source)) ?? String(link.core?.displayName ?? ''),
+      member: { ref, platformId: account.id ?? null, name },
+      before: { member: !isAdded },
+      after: { member: isAdded },
+      effect: 'apply',
+      reason: isAdded ? 'member at the source' : 'no member at the source any more',
+      attribution: { cause: 'source changed' },
+      basis: { version: 0, link: '' },
+    };
+  });
 }
 
 /** Runs the sync, and the syncs of groups that it waits for, until no mark is left or the time is over. */

@@ -9,6 +9,7 @@ export const ACTIONS = [
   'delete',
   'removeMember',
   'clearAttribute',
+  'defineAttribute',
   'create',
   'adopt',
   'relink',
@@ -55,11 +56,11 @@ export type Values = Record<string, unknown>;
 
 export interface PlanEntry {
   action: Action;
-  kind: Kind;
-  /** Null for an unmanaged account or group. */
+  kind: Kind | 'Attribute';
+  /** Null for an unmanaged account or group, and for an attribute definition. */
   ref: Ref | null;
   platformId: string | null;
-  /** userName or displayName. */
+  /** userName, displayName, or name of the attribute definition. */
   name: string;
   /** Name of the attribute, for actions on attributes. */
   attribute?: string;
@@ -74,6 +75,8 @@ export interface PlanEntry {
   attribution: Attribution;
   /** Versions that the entry was computed from; the entry is stale when they have changed. */
   basis: Basis;
+  /** Resource whose sync writes this entry too, so that a plan marks that resource only (followers.ts). */
+  follows?: Ref;
 }
 
 export interface Basis {

@@ -7,6 +7,8 @@ import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
+import { withNames } from './entry-names.ts';
+import { withFollowers } from './followers.ts';
 import type { ReconcileScope, Progress, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
@@ -93,13 +95,16 @@ export async function makePlan(
   const since = earliestDrift(verified);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
-  const found = withoutProof(withoutFollowers(attributeDrift(verified, trail)), users, groups);
-  const entries = inReadingOrder([
-    ...(await withoutUnwritten(scope, found)),
-    ...(await blockedEntries(scope, [...blocked.keys()], found)),
-    ...unmanagedEntries(users, groups, found),
-    ...(await heldEntries(scope, found)),
-  ]);
+  const proven = withoutProof(attributeDrift(verified, trail), users, groups);
+  const found = await withFollowers(scan, proven, verified);
+  const entries = inReadingOrder(
+    await withNames(scope, [
+      ...(await withoutUnwritten(scope, found)),
+      ...(await blockedEntries(scope, [...blocked.keys()], found)),
+      ...unmanagedEntries(users, groups, found),
+      ...(await heldEntries(scope, found)),
+    ]),
+  );
   const plan: Plan = {
     format: 'scim-bridge plan',
     formatVersion: 1,
@@ -185,14 +190,6 @@ const toNotApplied = (entry: PlanEntry): PlanEntry =>
   entry.attribution.cause === 'mapping changed'
     ? { ...entry, attribution: { ...entry.attribution, cause: 'not applied' } }
     : entry;
-
-/** Removes membership entries of accounts that are created again, because their sync adds the memberships. */
-function withoutFollowers(entries: PlanEntry[]): PlanEntry[] {
-  const anew = new Set(
-    entries.filter(({ action }) => action === 'create' || action === 'relink').map(({ ref }) => ref),
-  );
-  return entries.filter(({ action, member }) => action !== 'addMember' || !anew.has(member?.ref ?? null));
-}
 
 /** Sets destructive entries to `report` when a list was incomplete. */
 function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {

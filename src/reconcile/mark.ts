@@ -20,9 +20,11 @@ export interface MarkedPlan {
   held: Destruction[];
 }
 
-/** Returns the entries that need a mark; pending pushes have one. */
+/** Returns the entries that need a mark; pending pushes have one, and followers are written with another resource. */
 export const ownEntries = (plan: Plan): PlanEntry[] =>
-  plan.entries.filter((entry) => isChange(entry) && entry.attribution.cause !== 'source changed');
+  plan.entries.filter(
+    (entry) => isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined,
+  );
 
 /** @throws RunLost when another run has taken over */
 export async function markPlan(
@@ -132,6 +134,7 @@ function namesIn({ action, attribution, attribute, platformId, after }: PlanEntr
       return Object.keys(after ?? {}).filter((name) => name !== 'active' && name !== 'id');
     case 'delete':
     case 'adopt':
+    case 'defineAttribute':
     case 'addMember':
     case 'removeMember':
     case 'conflict':
@@ -152,7 +155,10 @@ const essence = ({
   effect,
   basis,
 }: PlanEntry): string =>
-  canonicalJson({ action, ref, platformId, attribute, member, before, after, effect, basis });
+  canonicalJson({
+    ...{ action, ref, platformId, attribute, before, after, effect, basis },
+    member: member && { ref: member.ref, platformId: member.platformId },
+  });
 
 /**
  * Reads all resources of a plan again. @returns the stale entries: their record, link or platform state changed since the

@@ -44,9 +44,16 @@ export interface GroupRules {
   members: 'owned' | 'authoritative';
 }
 
+const RENAMED = 'displayName differs; roles and policies go by the name';
+
 /** Returns the entries of one group; none when it is as desired. */
 export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
-  if (group.isDeleted) return group.link.id !== undefined && group.observed ? [deletion(group, rules)] : [];
+  if (group.isDeleted) {
+    if (group.link.id === undefined || !group.observed) return [];
+    // An adopted group stays and loses the members that the bridge added.
+    const leaving = group.link.origin === 'adopted' ? pendingMembers(group, rules) : [];
+    return [deletion(group, rules), ...leaving];
+  }
   if (group.wantedName === undefined) return [];
   return [...existence(group, rules), ...pendingMembers(group, rules), ...strangeMembers(group, rules)];
 }
@@ -100,14 +107,17 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
       return [{ ...found, action: 'conflict', reason }];
     }
     const reason = `${lost}the one that carries its name is taken over`;
-    return [
-      {
-        ...found,
-        action: link.id === undefined ? 'adopt' : 'relink',
-        after: { ...after, id: namesake.id },
-        reason,
-      },
-    ];
+    const linked = { id: namesake.id, displayName: namesake.name };
+    const taken: PlanEntry = {
+      ...{ ...found, action: link.id === undefined ? 'adopt' : 'relink' },
+      ...{ after: linked, reason },
+    };
+    if (namesake.name === wantedName || policy.policy === 'create-only') return [taken];
+    const renamed = {
+      ...common,
+      ...{ platformId: namesake.id, before: { displayName: namesake.name }, reason: RENAMED },
+    };
+    return [taken, { ...renamed, action: 'update' }];
   }
   if (observed.displayName === wantedName) return [];
   const applied = link.core?.displayName === wantedName;
@@ -119,7 +129,7 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
       action: 'update',
       before: { displayName: observed.displayName },
       after,
-      reason: 'displayName differs; roles and policies go by the name',
+      reason: RENAMED,
     },
   ];
 }

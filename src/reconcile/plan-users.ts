@@ -2,7 +2,7 @@
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import type { Core } from '../sync/mapping.ts';
+import { attributeChanges, coreOperations, observedCore } from '../sync/diff.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import { sameValue } from '../sync/values.ts';
 import {
@@ -30,6 +30,14 @@ export interface UserCase {
   values?: ReadonlyMap<string, unknown> | undefined;
   /** An unmanaged account with the externalId or userName of a user without account. */
   namesake?: { id: string; userName: string } | undefined;
+  /** The same account with all its values, read when it may be adopted. */
+  adoptable?: AdoptableAccount | undefined;
+}
+
+export interface AdoptableAccount {
+  account: WireUser;
+  /** Attribute values that were read; null: unset. */
+  values: Record<string, unknown>;
 }
 
 export interface TargetRules {
@@ -47,8 +55,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const { protected: listed } = rules.policy.users;
   if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return [];
   const wanted = user.wanted ?? GONE;
-  if (link.id === undefined) return wanted.inScope ? [newcomer(user, wanted, rules)] : [];
-  if (observed === undefined) return wanted.inScope ? [missing(user, wanted, rules)] : [];
+  if (link.id === undefined) return wanted.inScope ? newcomer(user, wanted, rules) : [];
+  if (observed === undefined) return wanted.inScope ? missing(user, wanted, rules) : [];
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
   const found = differences(wanted, observed, rules.types, rules.visibility, user.values).filter(({ name }) =>
@@ -57,9 +65,14 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);
 }
 
-/** Formats core attributes for display. */
-const shown = (core: Core): Values =>
-  Object.fromEntries(Object.entries(core).filter(([, value]) => value !== null && value !== ''));
+/** Returns all values that a new account receives. */
+function createdValues({ core, attributes, active }: DesiredAccount): Values {
+  const values = Object.entries(core).filter(([, value]) => value !== null && value !== '');
+  const typed = Object.entries(attributes)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [`attributes.${name}`, masked(name, value)] as const);
+  return { ...Object.fromEntries(values), active, ...Object.fromEntries(typed) };
+}
 
 const nameOf = ({ link, observed, wanted }: UserCase): string =>
   String(wanted?.core.userName ?? observed?.userName ?? link.core?.userName ?? '');
@@ -76,36 +89,66 @@ function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before'
   };
 }
 
-function newcomer(user: UserCase, wanted: DesiredAccount, { policy }: TargetRules): PlanEntry {
+function newcomer(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { namesake, marked } = user;
   const common = base(user, marked ? 'source changed' : 'mapping changed');
-  const after = { ...shown(wanted.core), active: wanted.active };
-  if (!namesake) return { ...common, action: 'create', before: null, after, reason: 'has no account yet' };
+  const after = createdValues(wanted);
+  if (!namesake) return [{ ...common, action: 'create', before: null, after, reason: 'has no account yet' }];
   const before = { userName: namesake.userName };
-  const found = { ...common, platformId: namesake.id, before, after };
-  if (policy.adopt === 'exact')
-    return { ...found, action: 'adopt', reason: 'an account exists and is taken over' };
-  return {
-    ...found,
-    action: 'conflict',
-    reason: `an account exists already and adopt is ${policy.adopt}`,
-  };
+  const found = { ...common, platformId: namesake.id, before };
+  const { adopt } = rules.policy;
+  if (adopt === 'exact') {
+    const reason = 'an account exists and is taken over';
+    const linked = { id: namesake.id, userName: namesake.userName };
+    return [{ ...found, action: 'adopt', after: linked, reason }, ...adoptedChanges(user, wanted, rules)];
+  }
+  return [{ ...found, action: 'conflict', after, reason: `an account exists already and adopt is ${adopt}` }];
 }
 
-function missing(user: UserCase, wanted: DesiredAccount, { policy }: TargetRules): PlanEntry {
+function missing(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
+  const { policy } = rules;
   const { namesake, marked } = user;
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
   const common = { ...base(user, marked ? 'source changed' : 'platform changed'), effect } as const;
-  const after = { ...shown(wanted.core), active: wanted.active };
   if (namesake) {
     const before = { id: user.link.id ?? null, userName: namesake.userName };
+    const after = { id: namesake.id, userName: namesake.userName };
     const reason = 'its account is gone and another one carries its name';
-    const relinked = { ...common, before, after: { ...after, id: namesake.id }, reason };
     return policy.adopt === 'exact'
-      ? { ...relinked, action: 'relink' }
-      : { ...relinked, action: 'conflict', reason: `${reason}; adopt is ${policy.adopt}` };
+      ? [
+          { ...common, action: 'relink', before, after, reason },
+          ...(effect === 'apply' ? adoptedChanges(user, wanted, rules) : []),
+        ]
+      : [
+          {
+            ...{ ...common, action: 'conflict', before, after },
+            reason: `${reason}; adopt is ${policy.adopt}`,
+          },
+        ];
   }
-  return { ...common, action: 'create', before: null, after, reason: 'its account is gone at the platform' };
+  const reason = 'its account is gone at the platform';
+  return [{ ...common, action: 'create', before: null, after: createdValues(wanted), reason }];
+}
+
+/** Returns the changes that the sync writes to an account after it has adopted it: it compares without folding. */
+function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
+  if (!user.adoptable) return [];
+  const { account, values } = user.adoptable;
+  const core = observedCore(account, wanted.core);
+  const active = account.active !== false;
+  const found: Difference[] = [
+    ...(active === wanted.active ? [] : [{ name: 'active', before: active, after: wanted.active }]),
+    ...coreOperations(wanted.core, core).flatMap(({ path }) =>
+      path === undefined ? [] : [{ name: path, before: core[path] ?? null, after: wanted.core[path] }],
+    ),
+    ...attributeChanges(wanted.attributes, values).map((name) => ({
+      name: `attributes.${name}`,
+      before: values[name] ?? null,
+      after: wanted.attributes[name] ?? null,
+    })),
+  ];
+  const adopted = { ...user, link: { ...user.link, id: account.id } };
+  return changes(adopted, wanted, account, found, rules);
 }
 
 function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): PlanEntry {

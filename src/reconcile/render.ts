@@ -14,12 +14,15 @@ export interface RenderOptions {
 /** Largest number of changes that are listed one by one; more are summarised unless `all` is set. */
 const ONE_BY_ONE = 40;
 const EXAMPLES = 3;
+/** Largest number of parts of one action in the summary, and of causes. */
+const MOST_PARTS = 4;
 
 const WORDS: Record<Action, string> = {
   deactivate: 'to deactivate',
   delete: 'to delete',
   removeMember: 'memberships to remove',
   clearAttribute: 'attributes to clear',
+  defineAttribute: 'attribute definitions to create',
   create: 'to create',
   adopt: 'to adopt',
   relink: 'to relink',
@@ -36,6 +39,7 @@ const SIGNS: Record<Action, string> = {
   delete: '-',
   removeMember: '-',
   clearAttribute: '-',
+  defineAttribute: '+',
   create: '+',
   adopt: '+',
   relink: '~',
@@ -60,6 +64,7 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
     headline(plan, changes, others),
     `  people: ${coverageText(plan.coverage.users)}`,
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
+    ...(byOne ? [] : causes(changes)),
     ...warnings(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
     ...aside(withoutExceptions(plan, others), all, paint),
@@ -68,6 +73,10 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
     ...cost(plan),
   ];
 }
+
+/** Returns the count with the words of the action; the noun agrees with the count. */
+const wordsFor = (action: Action, count: number): string =>
+  `${count} ${count === 1 ? WORDS[action].replace(/^(membership|attribute|attribute definition)s /, '$1 ') : WORDS[action]}`;
 
 function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[]): string {
   const { connection, target, coverage, exceptions } = plan;
@@ -86,7 +95,7 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[]): string
   if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
   const parts = ACTIONS.flatMap((action) => {
     const count = changes.filter((entry) => entry.action === action).length;
-    return count === 0 ? [] : [`${count} ${WORDS[action]}`];
+    return count === 0 ? [] : [wordsFor(action, count)];
   });
   return `${where}: ${counted(changes.length, 'change')}. ${parts.join(', ')}.`;
 }
@@ -103,12 +112,25 @@ function warnings({ proof, unknown }: Plan): string[] {
   return found;
 }
 
+/** Returns a line with the number of changes by cause, the largest first. */
+function causes(changes: PlanEntry[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { attribution } of changes) {
+    const cause = `${attribution.cause}${attribution.by === undefined ? '' : ` by ${attribution.by}`}`;
+    counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  }
+  const largest = [...counts].sort(([, left], [, right]) => right - left);
+  const shown = largest.slice(0, MOST_PARTS).map(([cause, count]) => `${count} ${cause}`);
+  const left = largest.slice(MOST_PARTS).reduce((sum, [, count]) => sum + count, 0);
+  return [`  causes: ${shown.join(', ')}${left > 0 ? `, ${left} others` : ''}`];
+}
+
 /** Returns the subject of an entry: kind, name and attribute or member. */
 function subjectOf({ kind, action, attribute, name, member, after }: PlanEntry): string {
   if (member) return `group ${name}`;
   if (attribute !== undefined) return `attribute ${attribute}`;
   if (action === 'update') return Object.keys(after ?? {}).join(', ');
-  return kind === 'User' ? 'users' : 'groups';
+  return { User: 'users', Group: 'groups', Attribute: 'attribute definitions' }[kind];
 }
 
 function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
@@ -121,7 +143,7 @@ function summary(changes: PlanEntry[], paint: (sign: string, text: string) => st
   for (const action of ACTIONS) {
     const ofAction = changes.filter((entry) => entry.action === action);
     if (ofAction.length === 0) continue;
-    lines.push('', paint(SIGNS[action], `${SIGNS[action]} ${ofAction.length} ${WORDS[action]}`));
+    lines.push('', paint(SIGNS[action], `${SIGNS[action]} ${wordsFor(action, ofAction.length)}`));
     const parts = new Map<string, PlanEntry[]>();
     for (const entry of ofAction) {
       const { cause, by } = entry.attribution;
@@ -129,9 +151,14 @@ function summary(changes: PlanEntry[], paint: (sign: string, text: string) => st
       parts.set(part, [...(parts.get(part) ?? []), entry]);
     }
     const largest = [...parts].sort(([, left], [, right]) => right.length - left.length);
-    for (const [part, entries] of largest) {
+    for (const [part, entries] of largest.slice(0, MOST_PARTS)) {
       lines.push(`    ${String(entries.length).padStart(6)}  ${part}`);
       lines.push(`            ${examples(entries)}`);
+    }
+    const others = largest.slice(MOST_PARTS);
+    if (others.length > 0) {
+      const count = others.reduce((sum, [, entries]) => sum + entries.length, 0);
+      lines.push(`    … and ${count} more in ${counted(others.length, 'smaller part')}: --all, or --json`);
     }
   }
   return lines;

@@ -11,6 +11,8 @@ import { createShownNoter, differences, printOf, desiredFromLink } from './compa
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
 import {
+  groupIds,
+  isReturning,
   faultEntries,
   rulesOf,
   usersToVerify,
@@ -213,7 +215,11 @@ async function mapAll(
     const mapped = { ...common, marked, wanted: known.wanted, observed: user };
     const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(scan)), ...faultEntries(common, known)];
     if (entries.some(isDrift)) draft.suspects.set(ref, []);
-    else if (entries.length > 0) draft.settled.push({ ref, entries, refusal: refusalOf(link, marked) });
+    else if (entries.length > 0)
+      draft.settled.push({
+        ...{ ref, entries, refusal: refusalOf(link, marked) },
+        ...{ memberOf: groupIds(user), isReturning: isReturning(link, known) },
+      });
     else if (!marked && isPlain(link)) equal.push(toPrint(holder, user));
   }
   return equal;

@@ -61,9 +61,13 @@ async function verifyGroup(
   const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
   const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
-  const signs = wantedName === undefined ? new Map<string, string>() : await outbox.pendingMembers(id);
-  const ours = withMembers(ref) ? await scan.scope.drifts.membersOf(id) : [];
-  const observed = await read(scan, link, withMembers(ref));
+  const isOurs = wantedName !== undefined || isDeleted;
+  const signs = isOurs ? await outbox.pendingMembers(id) : new Map<string, string>();
+  // Members of a group that was out of scope were not noted, so its sync compares all of them.
+  const isBack = link.departed === true && wantedName !== undefined;
+  const isRead = withMembers(ref) || isBack;
+  const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
+  const observed = await read(scan, link, isRead);
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
   const namesake =
@@ -74,12 +78,12 @@ async function verifyGroup(
     link,
     basis: { version: record?.version ?? 0, link: hashOfLink(text) },
     marked,
-    isLost: scan.isRepaired || scan.lost.has(ref),
+    isLost: scan.isRepaired || scan.lost.has(ref) || isBack,
     wantedName,
     isDeleted,
     observed: present,
     namesake,
-    members: present && withMembers(ref) ? await compareMembers(scan, present, ours, signs) : undefined,
+    members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
     pending: await pendingOf(scan, signs),
   };
   return {
@@ -126,10 +130,14 @@ const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 async function pendingOf(scan: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
   const observed = await scan.scope.drifts.observe(users.map((user) => refOf('User', user)));
-  return observed.map(({ ref, text, marked }) => {
+  return observed.flatMap(({ ref, text, marked }) => {
     const link = parseLink(text);
+    const sign = signs.get(parseRef(ref).id) ?? '+';
+    // A user out of scope is no member until the user is back or is created (followers.ts).
+    const isOut = link.departed || (link.id === undefined && !marked && !link.condition);
+    if (sign === '+' && isOut) return [];
     const member = { ref, platformId: link.id ?? null, name: nameOf(link) };
-    return { member, sign: signs.get(parseRef(ref).id) ?? '+', refusal: refusalOf(link, marked) };
+    return [{ member, sign, refusal: refusalOf(link, marked) }];
   });
 }
 

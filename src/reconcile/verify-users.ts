@@ -6,11 +6,14 @@ import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
+import { exactAccounts } from '../sync/attributes.ts';
+import { echoedAttributes } from '../sync/diff.ts';
 import { isGone } from '../sync/failures.ts';
+import type { DesiredUser } from '../sync/mapping.ts';
 import { desiredFromRecord, type DesiredAccount } from './compare.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
-import { userEntries, type UserCase } from './plan-users.ts';
+import { userEntries, type AdoptableAccount, type UserCase } from './plan-users.ts';
 
 /** Findings about one resource, with the facts that attribution needs. */
 export interface VerifiedUsers {
@@ -22,6 +25,10 @@ export interface VerifiedUsers {
   writtenAt?: number | undefined;
   /** Refusal of the last sync, if no mark is pending. */
   refusal?: Condition | undefined;
+  /** Platform ids of the groups of the account, or of the one that is to be adopted. */
+  memberOf?: readonly string[] | undefined;
+  /** The user comes back into scope, so its sync writes all memberships again. */
+  isReturning?: boolean;
 }
 
 /** Unmanaged accounts by externalId and userName; undefined after an incomplete list. */
@@ -119,14 +126,46 @@ async function verifyGroup(
   if (namesake === 'unknown') return undefined;
   const values = present && withValues(ref) ? await readValues(scan, link) : undefined;
   if (values === 'unknown') return undefined;
-  const user: UserCase = { ...common, observed: present, namesake, values };
+  const mayAdopt = namesake && wanted && scan.scope.target.policy.adopt === 'exact';
+  const adoptable = mayAdopt ? await readAdoptable(scan, namesake.id, wanted.wanted) : undefined;
+  if (adoptable === 'unknown') return undefined;
+  const user: UserCase = { ...common, observed: present, namesake, adoptable, values };
   return {
     ref,
     entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
+    memberOf: groupIds(present ?? adoptable?.account),
+    isReturning: isReturning(link, wanted),
   };
+}
+
+export const groupIds = (account: WireUser | undefined): string[] | undefined =>
+  account?.groups?.map(({ value }) => String(value));
+
+export const isReturning = ({ departed }: Link, user: UserToVerify | undefined): boolean =>
+  departed === true && user?.wanted.inScope === true;
+
+/** Reads an account with its attribute values as the sync does before it adopts one. */
+async function readAdoptable(
+  scan: ScanResult,
+  id: string,
+  { attributes }: DesiredAccount,
+): Promise<AdoptableAccount | 'unknown'> {
+  const { client } = scan.scope.target;
+  const account = await asking(scan, (signal) => client.users.get(id, { signal }));
+  if (account === 'absent' || account === 'unknown') return 'unknown';
+  const echoed = echoedAttributes(account, attributes as DesiredUser['attributes']);
+  if (Object.keys(attributes).every((name) => name in echoed)) return { account, values: echoed };
+  const found = await asking(scan, (signal) => client.accounts.search(account.userName, { signal }));
+  if (found === 'unknown') return 'unknown';
+  const named = found === 'absent' ? [] : exactAccounts(found, account.userName, account.externalId);
+  const [match] = named;
+  if (!match || named.length > 1) return { account, values: echoed };
+  const values = await readValues(scan, { account: match.id });
+  if (values === 'unknown') return 'unknown';
+  return { account, values: { ...echoed, ...Object.fromEntries(values ?? []) } };
 }
 
 export const rulesOf = ({ scope: { target }, visibility }: ScanResult) => ({

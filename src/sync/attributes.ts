@@ -191,7 +191,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   try {
     const found = await target.client.accounts.search(userName, context.call);
     target.administrators.see(found);
-    matches = exactMatches(found, userName, link.core?.externalId);
+    matches = exactAccounts(found, userName, link.core?.externalId);
   } catch (error) {
     if (await hasNoUserList(context, error)) return { kind: 'absent' };
     throw error;
@@ -229,7 +229,8 @@ async function hasNoUserList({ target, link, call }: SyncContext, error: unknown
   return true;
 }
 
-function exactMatches(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {
+/** Returns the accounts with this userName, else with this email address, that are not of another person. */
+export function exactAccounts(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {
   const wanted = fold(userName);
   const byName = found.filter((account) => fold(account.username) === wanted);
   const matches = byName.length > 0 ? byName : found.filter((account) => fold(account.email) === wanted);

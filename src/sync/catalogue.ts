@@ -10,6 +10,8 @@ export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; mes
 export interface Catalogue {
   /** Returns the definitions of all mapped attributes by name; cached until `refresh`. */
   definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
+  /** Returns the names of mapped attributes that the platform does not define. Creates nothing. */
+  missing(signal: AbortSignal): Promise<string[]>;
   /** Returns the userName of the API key's owner in lower case; the bridge never changes this account. */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
   /** Returns the key's owner if it is known, otherwise starts a read and returns undefined. */
@@ -103,6 +105,12 @@ export function createCatalogue(
         });
       }
       return cached.definitions;
+    },
+    missing: async (signal) => {
+      const names = Object.keys(types);
+      if (names.length === 0) return [];
+      const existing = await byName(signal);
+      return names.filter((name) => !existing.has(name));
     },
     keyOwner,
     knownKeyOwner: () => {

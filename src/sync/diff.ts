@@ -30,7 +30,7 @@ export function coreOperations(
 
 /** Returns the names of attributes whose value has to be written. */
 export function attributeChanges(
-  desired: DesiredUser['attributes'],
+  desired: Record<string, unknown>,
   applied: Record<string, unknown>,
   unsure: readonly string[] = [],
 ): string[] {

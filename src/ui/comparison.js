@@ -60,7 +60,7 @@ function line(operation, again) {
 
 const SIGNS = {
   ...{ deactivate: '−', delete: '−', removeMember: '−', clearAttribute: '−' },
-  ...{ create: '+', adopt: '+', reactivate: '+', addMember: '+' },
+  ...{ create: '+', defineAttribute: '+', adopt: '+', reactivate: '+', addMember: '+' },
   ...{ relink: '~', update: '~', setAttribute: '~', conflict: '!' },
 };
 const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };

@@ -185,7 +185,15 @@ describe('sync', () => {
     const dry = await commands.run('sync', 'cyd@acme.example', '--dry-run', '--json');
     expect(dry).toMatchObject({
       code: 2,
-      json: [{ dryRun: true, steps: [], differences: [{ action: 'create' }] }],
+      json: [
+        {
+          ...{ dryRun: true, steps: [] },
+          differences: [
+            { action: 'create', after: { userName: 'cyd@acme.example' } },
+            { action: 'addMember', name: 'Ops', member: { name: 'cyd@acme.example' } },
+          ],
+        },
+      ],
     });
     expect(await bridge.platform.user('cyd@acme.example')).toBeUndefined();
     await bridge.app.stop();

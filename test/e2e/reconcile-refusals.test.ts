@@ -43,6 +43,7 @@ const OPERATOR = { by: 'operator', via: 'command' } as const;
 const letters = () => [
   {
     ...{ connection: 'default', acts: scope().acts, links: scope().links },
+    directory: scope().directory,
     outboxes: new Map([['main', scope().outbox]]),
   },
 ];

@@ -117,6 +117,7 @@ test('a renamed, and a deleted group with its members, are put back', async () =
   await patchGroup('analysts', { op: 'replace', path: 'displayName', value: 'seized' });
   await rec.meddle('DELETE', `/api/scim/v2/Groups/${await groupId('everybody')}`);
   await expect(found()).resolves.toEqual([
+    ...NAMES.map((name) => `addMember | everybody | ${name}@acme.example | platform changed`),
     'create | everybody | platform changed',
     'update | analysts | platform changed',
   ]);
@@ -130,8 +131,14 @@ test('deleted accounts are created again, and an account that was created manual
   await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ben')}`);
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'BEN@acme.example', active: true });
   await expect(found()).resolves.toEqual([
+    ...['analysts', 'everybody'].flatMap((group) =>
+      ['ann', 'ben'].map((name) => `addMember | ${group} | ${name}@acme.example | platform changed`),
+    ),
     'create | ann@acme.example | platform changed',
     'relink | ben@acme.example | platform changed',
+    'setAttribute | ben@acme.example | contractor | platform changed',
+    'setAttribute | ben@acme.example | country | platform changed',
+    'update | ben@acme.example | platform changed',
   ]);
   await repaired();
   const { users } = await bridge.platform.state();

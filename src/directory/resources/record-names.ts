@@ -1,0 +1,30 @@
+// Reads the names of resources from their records.
+import { parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../records.ts';
+import type { Directory } from './directory.ts';
+
+const PORTION = 200;
+
+/** Returns the userName or displayName of each ref that has a sound record; reads in portions. */
+export async function readRecordNames(
+  directory: Pick<Directory, 'getMany'>,
+  refs: Iterable<Ref>,
+): Promise<Map<Ref, string>> {
+  const names = new Map<Ref, string>();
+  const ids: Record<Kind, string[]> = { User: [], Group: [] };
+  for (const ref of new Set(refs)) ids[parseRef(ref).kind].push(parseRef(ref).id);
+  for (const kind of ['User', 'Group'] as const) {
+    for (let start = 0; start < ids[kind].length; start += PORTION) {
+      for (const record of await directory.getMany(kind, ids[kind].slice(start, start + PORTION))) {
+        const name = nameInRecord(record);
+        if (name !== undefined) names.set(refOf(kind, record.id), name);
+      }
+    }
+  }
+  return names;
+}
+
+function nameInRecord({ text, damaged }: StoredRecord): string | undefined {
+  if (damaged) return undefined;
+  const { userName, displayName } = JSON.parse(text || '{}') as Record<string, string | undefined>;
+  return userName ?? displayName;
+}

@@ -1,0 +1,200 @@
+// Adds what the sync of a created, adopted or relinked resource writes with it: memberships and attribute definitions.
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import { isChange, isProtected, refusalOf, type PlanEntry } from './entry.ts';
+import type { ScanResult } from './scope.ts';
+import type { VerifiedUsers } from './verify-users.ts';
+import { asking } from './verify-users.ts';
+
+/** Number of users whose groups are read at once. */
+const PORTION = 200;
+const NEWLY_LINKED: ReadonlySet<string> = new Set(['create', 'adopt', 'relink']);
+/** Actions of a user's sync after which no attribute is written. */
+const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
+
+/** A membership that the sync of `parent` writes too. */
+interface Following {
+  parent: PlanEntry;
+  group: GroupOfPlan;
+  user: Ref;
+  link: Link;
+  name: string;
+}
+
+interface GroupOfPlan {
+  ref: Ref;
+  platformId: string | null;
+  name: string;
+}
+
+/**
+ * Returns the entries with those that follow from them. The resource of `follows` is marked, and its sync leads to the
+ * write, so the followers are not marked themselves.
+ */
+export async function withFollowers(
+  scan: ScanResult,
+  found: PlanEntry[],
+  verified: readonly VerifiedUsers[],
+): Promise<PlanEntry[]> {
+  const parents = new Map<Ref, PlanEntry>();
+  for (const entry of found)
+    if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
+  const returning = returningUsers(found, verified);
+  const definitions = await missingDefinitions(scan, found);
+  if (parents.size + returning.length === 0) return [...definitions, ...found];
+  // A note of such a membership would be written with the id of the account that is gone.
+  const kept = found.filter(
+    ({ action, member }) => action !== 'addMember' || !member?.ref || !parents.has(member.ref),
+  );
+  const named = new Set(kept.map(({ action, ref, member }) => `${action} ${ref ?? ''} ${member?.ref ?? ''}`));
+  const memberOf = new Map(verified.map(({ ref, memberOf: groups }) => [ref, groups]));
+  const followers: PlanEntry[] = [];
+  const add = (following: Following): void => {
+    const { group, user } = following;
+    const key = `addMember ${group.ref} ${user}`;
+    if (named.has(key)) return;
+    named.add(key);
+    followers.push(toEntry(following));
+  };
+  for (const parent of parents.values())
+    for (const each of parent.kind === 'Group' ? await membersOf(scan, parent, parents) : []) add(each);
+  const users = [...[...parents.values()].filter(({ kind }) => kind === 'User'), ...returning];
+  for (let start = 0; start < users.length; start += PORTION)
+    for (const each of await groupsOf(scan, users.slice(start, start + PORTION), parents, memberOf))
+      add(each);
+  return [...definitions, ...kept, ...followers];
+}
+
+/** Returns one change of each user who comes back into scope. */
+function returningUsers(found: readonly PlanEntry[], verified: readonly VerifiedUsers[]): PlanEntry[] {
+  const refs = new Set(verified.flatMap(({ ref, isReturning }) => (isReturning ? [ref] : [])));
+  const changes = found.filter(
+    (entry) =>
+      entry.ref !== null && refs.has(entry.ref) && isChange(entry) && !NEWLY_LINKED.has(entry.action),
+  );
+  return [...new Map(changes.map((entry) => [entry.ref, entry])).values()];
+}
+
+/** Returns the id of the account or group after the plan is applied; undefined for one that is created. */
+function platformIdAfter({ action, after, platformId }: PlanEntry): string | undefined {
+  if (action === 'create') return undefined;
+  return NEWLY_LINKED.has(action) ? String(after?.id) : (platformId ?? undefined);
+}
+
+function toEntry({ parent, group, user, link, name }: Following): PlanEntry {
+  const refusal = refusalOf(link, false);
+  const waits = refusal ? `; waits for the user, who needs a person (${refusal.reason})` : '';
+  const why = parent.kind === 'User' ? 'the account' : 'the group';
+  return {
+    action: 'addMember',
+    kind: 'Group',
+    ref: group.ref,
+    platformId: group.platformId,
+    name: group.name,
+    member: { ref: user, platformId: link.id ?? null, name },
+    before: { member: false },
+    after: { member: true },
+    effect: refusal ? 'report' : 'apply',
+    reason: `member at the source; ${why} is linked anew${waits}`,
+    attribution: parent.attribution,
+    basis: parent.basis,
+    follows: parent.ref as Ref,
+  };
+}
+
+/** Returns the members of a group that is created or adopted. */
+async function membersOf(
+  scan: ScanResult,
+  parent: PlanEntry,
+  parents: ReadonlyMap<Ref, PlanEntry>,
+): Promise<Following[]> {
+  const { drifts, target } = scan.scope;
+  const ref = parent.ref as Ref;
+  const isCreated = parent.action === 'create';
+  // Members of an adopted group are not written under this policy.
+  if (!isCreated && target.policy.policy === 'create-only') return [];
+  const platformId = platformIdAfter(parent) ?? null;
+  const present = platformId === null ? undefined : await presentIn(scan, platformId);
+  const group = { ref, platformId, name: parent.name };
+  return (await drifts.membersOf(parseRef(ref).id)).flatMap(({ user, link }) => {
+    const member = refOf('User', user);
+    const anew = parents.get(member);
+    const id = anew ? platformIdAfter(anew) : link.id;
+    const isWritten = anew !== undefined || (link.id !== undefined && link.departed !== true);
+    if (!isWritten || isProtected(link, target.policy.users.protected)) return [];
+    if (id !== undefined && present?.has(id)) return [];
+    const account = anew ? (id === undefined ? {} : { id }) : link;
+    const name = anew?.name ?? String(link.core?.userName ?? '');
+    return [{ parent, group, user: member, link: account, name }];
+  });
+}
+
+/** Returns the platform ids of the members of a group that is adopted. */
+async function presentIn(scan: ScanResult, id: string): Promise<ReadonlySet<string>> {
+  const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
+  if (group === 'absent' || group === 'unknown') return new Set();
+  return new Set((group.members ?? []).map(({ value }) => value));
+}
+
+/** Returns the memberships of users whose account is created or adopted, in groups that exist or are created too. */
+async function groupsOf(
+  scan: ScanResult,
+  users: PlanEntry[],
+  parents: ReadonlyMap<Ref, PlanEntry>,
+  memberOf: ReadonlyMap<Ref, readonly string[] | undefined>,
+): Promise<Following[]> {
+  const { directory, links, target } = scan.scope;
+  const byId = new Map(users.map((entry) => [parseRef(entry.ref as Ref).id, entry]));
+  const following: Following[] = [];
+  for await (const portion of directory.usersIn([...byId.keys()])) {
+    const refs = [...new Set(portion.flatMap(({ groups }) => groups.map(({ id }) => refOf('Group', id))))];
+    const known = await links.getMany(target.name, refs);
+    const linkOf = new Map(refs.map((ref, index) => [ref, known[index] ?? {}]));
+    for (const { record, groups } of portion) {
+      const parent = byId.get(record.id);
+      if (!parent) continue;
+      const id = platformIdAfter(parent);
+      const has = new Set(id === undefined ? [] : memberOf.get(refOf('User', record.id)));
+      for (const { id: groupId, displayName } of groups) {
+        const ref = refOf('Group', groupId);
+        const name = target.mapping.groupName(displayName);
+        const link = linkOf.get(ref) ?? {};
+        const isFrozen = target.policy.policy === 'create-only' && link.making !== true;
+        const isThere = link.id !== undefined && link.departed !== true && !isFrozen && !parents.has(ref);
+        if (name === undefined || !isThere || has.has(link.id ?? '')) continue;
+        const group = { ref, platformId: link.id ?? null, name };
+        const account: Link = id === undefined ? {} : { id };
+        following.push({ parent, group, user: refOf('User', record.id), link: account, name: parent.name });
+      }
+    }
+  }
+  return following;
+}
+
+/** Returns entries for attribute definitions that the first sync of a user creates. */
+async function missingDefinitions(scan: ScanResult, found: PlanEntry[]): Promise<PlanEntry[]> {
+  const { catalogue, mapping } = scan.scope.target;
+  const [first] = found.filter(
+    (entry) => isChange(entry) && entry.kind === 'User' && entry.ref && !ENDING.has(entry.action),
+  );
+  if (!first) return [];
+  const names = await asking(scan, (signal) => catalogue.missing(signal));
+  if (names === 'absent' || names === 'unknown') return [];
+  return names
+    .sort((left, right) => (fold(left) < fold(right) ? -1 : 1))
+    .map((name) => ({
+      action: 'defineAttribute',
+      kind: 'Attribute',
+      ref: null,
+      platformId: null,
+      name,
+      attribute: name,
+      before: null,
+      after: { name, type: mapping.types[name] ?? 'string' },
+      effect: 'apply',
+      reason: 'the settings map it and the platform does not define it',
+      attribution: { cause: first.attribution.cause },
+      basis: first.basis,
+      follows: first.ref as Ref,
+    }));
+}
