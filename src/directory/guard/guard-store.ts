@@ -158,9 +158,27 @@ export function createGuardStore(
    * @returns number of removed items
    */
   async function settle(ref: Ref, wanted: Destruction[]): Promise<number> {
-    const wire = wanted.map(({ kind, subject }) => [kind, subject ?? '']);
-    const [, dropped] = await scripts.run('guard_settle', keys.base, { ...common, ref, wanted: wire });
-    return Number(dropped);
+    const kept = new Set(wanted.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
+    const gone = new Set<string>();
+    let cursor = '0';
+    do {
+      const [next, found] = await redis.sscan(
+        ...[keys.key('guardItems', `${target}:${ref}`), cursor, 'COUNT' as const, SCAN_COUNT],
+      );
+      for (const entry of found) if (!kept.has(entry)) gone.add(entry);
+      cursor = next;
+    } while (cursor !== '0');
+    const entries = [...gone];
+    let dropped = 0;
+    let at = 0;
+    // Runs at least once, because the script also closes an approval without changes.
+    do {
+      const portion = entries.slice(at, at + HOLD_PORTION);
+      const [, count] = await scripts.run('guard_settle', keys.base, { ...common, ref, entries: portion });
+      dropped += Number(count);
+      at += HOLD_PORTION;
+    } while (at < entries.length);
+    return dropped;
   }
 
   async function areIn(family: string, items: Destruction[]): Promise<boolean[]> {

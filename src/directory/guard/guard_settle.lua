@@ -1,6 +1,6 @@
--- Ends a sync for the guard: removes approvals of applied changes, and held changes that are no longer desired.
+-- Ends a sync for the guard: removes approvals of applied changes, and held changes that are no longer desired; one portion.
 -- KEYS base
--- ARGV { target, ref, kinds, wanted: [[kind, subject]] (held or rejected in this sync) }
+-- ARGV { target, ref, kinds, entries: ['kind subject'] (entries of guardItems that this sync did not want) }
 -- RETURN {"settled", number of removed entries}
 -- NEEDS guard
 local held = key('guardItems', p.target .. ':' .. p.ref)
@@ -14,14 +14,13 @@ local function drop(kind, subject)
   redis.call('SREM', held, kind .. ' ' .. subject)
 end
 
-local wanted, dropped = {}, 0
-for _, wish in ipairs(p.wanted) do wanted[wish[1] .. ' ' .. wish[2]] = true end
-for _, entry in ipairs(redis.call('SMEMBERS', held)) do
+local dropped = 0
+for _, entry in ipairs(p.entries) do
   local kind, subject = string.match(entry, '^(%S+) (.*)$')
   -- A rejected removal stays rejected until the source adds the member again.
   local stands = kind == 'removeMembers' and redis.call('ZSCORE', sets('guardRejected', kind), name(subject))
     and redis.call('SISMEMBER', key('members', string.match(p.ref, ':(.*)$')), subject) == 0
-  if not wanted[entry] and not stands then
+  if not stands then
     drop(kind, subject)
     dropped = dropped + 1
   end

@@ -36,8 +36,7 @@ local function fits(kind, more)
   total = total + redis.call('SCARD', waiting)
   if total <= p.allowances[kind] or p.allowances[kind] < redis.call('ZCARD', used) then return total <= p.allowances[kind] end
   -- Over the limit: a change that is both counted and waiting counts once.
-  for _, text in ipairs(redis.call('ZRANGE', used, 0, -1)) do total = total - redis.call('SISMEMBER', waiting, text) end
-  return total <= p.allowances[kind]
+  return total - #redis.call('ZINTER', 2, used, waiting) <= p.allowances[kind]
 end
 
 local function hold(kind, ref, subject, text)
