@@ -148,7 +148,9 @@ function summary(changes: PlanEntry[], paint: (sign: string, text: string) => st
     for (const entry of ofAction) {
       const { cause, by } = entry.attribution;
       const part = `${subjectOf(entry)}: ${entry.reason} (${cause}${by === undefined ? '' : ` by ${by}`})`;
-      parts.set(part, [...(parts.get(part) ?? []), entry]);
+      const known = parts.get(part);
+      if (known) known.push(entry);
+      else parts.set(part, [entry]);
     }
     const largest = [...parts].sort(([, left], [, right]) => right.length - left.length);
     for (const [part, entries] of largest.slice(0, MOST_PARTS)) {

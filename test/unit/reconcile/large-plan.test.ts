@@ -1,0 +1,71 @@
+// Tests the text of a large plan: counts by action and cause first, and sections of bounded length.
+import type { Action, PlanEntry } from '../../../src/reconcile/entry.ts';
+import { countsOf, type Plan } from '../../../src/reconcile/plan.ts';
+import { renderPlan } from '../../../src/reconcile/render.ts';
+
+const entry = (action: Action, index: number, more: Partial<PlanEntry> = {}): PlanEntry => ({
+  ...{ action, kind: 'User', ref: `User:${index}`, platformId: null, name: `u${index}@acme.example` },
+  ...{
+    before: null,
+    after: { userName: `u${index}@acme.example` },
+    effect: 'apply',
+    reason: 'has no account yet',
+  },
+  ...{ attribution: { cause: 'mapping changed' }, basis: { version: 1, link: '' } },
+  ...more,
+});
+const many = (count: number, one: (index: number) => PlanEntry): PlanEntry[] =>
+  Array.from({ length: count }, (_, index) => one(index));
+
+const noCoverage = {
+  ...{ desired: 0, linked: 0, seen: 0, pending: 0, held: 0 },
+  ...{ deadLetters: 0, exceptions: 0, missing: 0 },
+};
+
+function planOf(entries: PlanEntry[]): Plan {
+  const proof = { complete: true, total: 1, seen: 1 };
+  return {
+    ...{ format: 'scim-bridge plan', formatVersion: 1, id: 'p', createdAt: '2026-01-01T00:00:00.000Z' },
+    ...{
+      connection: 'default',
+      target: 'main',
+      mapping: '',
+      proof: { users: proof, groups: proof },
+      unknown: 0,
+    },
+    cost: { calls: 1, values: { read: 0, of: 0 }, members: { read: 0, of: 0 }, durationMs: 1 },
+    coverage: { users: noCoverage, groups: noCoverage },
+    ...{ exceptions: { total: 0, items: [] }, counts: countsOf(entries), entries },
+  };
+}
+
+const mover = (index: number): PlanEntry =>
+  entry('addMember', index, {
+    ...{ kind: 'Group', ref: `Group:${index % 90}`, name: `group ${index % 90}` },
+    ...{ member: { ref: `User:${index}`, platformId: null, name: `u${index}@acme.example` } },
+    attribution: { cause: 'platform changed', by: `admin${index % 7}@acme.example` },
+  });
+
+test('1,200 changes in 90 groups by 7 actors fit one screen and begin with counts by action and cause', () => {
+  const entries = [
+    ...many(700, mover),
+    ...many(499, (index) => entry('create', index)),
+    entry('deactivate', 7),
+  ];
+  const lines = renderPlan(planOf(entries), { all: false, colour: false });
+  expect(lines.length).toBeLessThanOrEqual(40);
+  expect(lines[0]).toBe(
+    'default → main: 1200 changes. 1 to deactivate, 499 to create, 700 memberships to add.',
+  );
+  expect(lines).toContain(
+    '  causes: 500 mapping changed, 100 platform changed by admin0@acme.example, 100 platform changed by admin1@acme.example, 100 platform changed by admin2@acme.example, 400 others',
+  );
+  expect(lines.join('\n')).toMatch(/… and \d+ more in \d+ smaller parts: --all, or --json/);
+  expect(lines.join('\n')).toContain('such as u7@acme.example');
+  expect(renderPlan(planOf(entries), { all: true, colour: false }).length).toBeGreaterThan(3600);
+});
+
+test('the noun agrees with a count of one', () => {
+  const entries = [...many(41, (index) => entry('create', index)), mover(1)];
+  expect(renderPlan(planOf(entries), { all: false, colour: false })[0]).toContain('1 membership to add');
+});
