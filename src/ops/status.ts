@@ -141,7 +141,8 @@ async function readTarget(
   const { dirty, inflight, blocked, oldestMs, priorities, held, exceptions, lastRun, lastSuccessAt } =
     backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
-  const approval = total > 0 ? await outbox.guardStore.open() : undefined;
+  // Also moves what a killed decision left behind.
+  const approval = await outbox.guardStore.open();
   const expiresAt = approval ? new Date(approval.expiresAt).toISOString() : null;
   const seen = lastRun?.coverage;
   return {
