@@ -42,6 +42,7 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   }
   if (pulse.up) metrics.redisLatency.set(pulse.latencyMs / 1000);
   else metrics.redisLatency.remove();
+  showMemory(metrics, pulse);
   const found = await Promise.all(
     targets.map(async (target) => {
       if (!pulse.up) return [];
@@ -90,6 +91,13 @@ function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void
     const count = findings.filter((each) => each.finding === finding).length;
     metrics.fleetFindings.set({ finding }, count);
   }
+}
+
+function showMemory({ redisMemoryUsed, redisMemoryLimit }: Metrics, pulse: StorePulse): void {
+  if (pulse.up) redisMemoryUsed.set(pulse.memory.used);
+  else redisMemoryUsed.remove();
+  if (pulse.up && pulse.memory.limit > 0) redisMemoryLimit.set(pulse.memory.limit);
+  else redisMemoryLimit.remove();
 }
 
 function showEvents(

@@ -224,6 +224,18 @@ export const METRICS = {
     labels: [],
     help: 'Time of one command to Redis and back, in seconds.',
   },
+  redisMemoryUsed: {
+    type: 'gauge',
+    name: 'bridge_redis_memory_used_bytes',
+    labels: [],
+    help: 'Memory that Redis counts against its limit (used_memory); of a cluster the fullest primary.',
+  },
+  redisMemoryLimit: {
+    type: 'gauge',
+    name: 'bridge_redis_memory_limit_bytes',
+    labels: [],
+    help: 'Limit of the memory of that Redis (maxmemory); no series when none is set.',
+  },
   tokenExpiry: {
     type: 'gauge',
     name: 'bridge_token_expiry_timestamp_seconds',

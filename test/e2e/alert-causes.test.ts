@@ -166,7 +166,27 @@ describe('at the platform', () => {
     expect(now.value('bridge_guard_held', { ...MAIN, kind: 'delete' })).toBe(0);
   }, 30_000);
 
-  test('ScimBridgeReconcileStale, -Writes and ScimBridgeDriftStays: somebody else writes there too', async (bridge) => {
+  test('ScimBridgeHoldForgotten: the age of an order of hold grows until the release', async (bridge) => {
+    const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    await eventually('connected', () => direct.status === 'ready');
+    const ON_HOLD = { ...MAIN, reason: 'OnHold' };
+    const guard = states[0]?.outboxes.get('main')?.guardStore;
+    expect(await guard?.hold('alice', 'upgrade')).toBe(true);
+    await until(
+      bridge,
+      'the hold grows old',
+      (now) => now.value('bridge_exceptions_oldest_seconds', ON_HOLD) > 1,
+    );
+    expect(await guard?.release()).toBe(true);
+    direct.disconnect();
+    await until(
+      bridge,
+      'the hold has ended',
+      (now) => now.value('bridge_exceptions_oldest_seconds', ON_HOLD) === 0,
+    );
+  }, 30_000);
+
+  test('ScimBridgeReconcileNever, -Stale, -Writes and ScimBridgeDriftStays: somebody else writes there too', async (bridge) => {
     await settled(bridge);
     const rec = await openReconciling(bridge);
     try {
@@ -260,6 +280,27 @@ describe('at the inbound side', () => {
       'it is the primary',
       (each) => each.sum('bridge_redis_role', { role: 'master' }) === 1,
     );
+  }, 30_000);
+
+  test('ScimBridgeRedisMemory: maxmemory is nearly reached, and without maxmemory there is no limit to compare with', async ({
+    bridge,
+  }) => {
+    const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
+    await eventually('connected', () => direct.status === 'ready');
+    const unlimited = await scrape(bridge.app.port);
+    expect(unlimited.value('bridge_redis_memory_used_bytes')).toBeGreaterThan(100_000);
+    expect(unlimited.find('bridge_redis_memory_limit_bytes')).toEqual([]);
+    const limit = Math.ceil(unlimited.value('bridge_redis_memory_used_bytes') * 1.1);
+    await direct.config('SET', 'maxmemory', limit);
+    const now = await until(
+      bridge,
+      'the limit is shown',
+      (each) => each.find('bridge_redis_memory_limit_bytes').length === 1,
+    );
+    await direct.config('SET', 'maxmemory', 0);
+    direct.disconnect();
+    expect(now.value('bridge_redis_memory_limit_bytes')).toBe(limit);
+    expect(now.value('bridge_redis_memory_used_bytes') / limit).toBeGreaterThan(0.85);
   }, 30_000);
 
   test('ScimBridgeSlowAnswers, ScimBridgeRedisSlow: Redis takes its time', async ({ bridge }) => {

@@ -105,9 +105,16 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
 
 /** Result of one check of Redis; `role` is `master` or `slave`, as the server reports it. */
 export type StorePulse =
-  { up: true; latencyMs: number; role: string | undefined } | { up: false; role?: never };
+  | { up: true; latencyMs: number; role: string | undefined; memory: StoreMemory }
+  | { up: false; role?: never };
 
-/** Checks Redis once. Of a cluster the slowest primary is reported, or a node that is no primary. */
+/** Memory of a Redis server in bytes; `limit` 0: maxmemory is not set. */
+export interface StoreMemory {
+  used: number;
+  limit: number;
+}
+
+/** Checks Redis once. Of a cluster the slowest and the fullest primary are reported, or a node that is no primary. */
 export async function takePulse(redis: Redis): Promise<StorePulse> {
   try {
     const beats = await Promise.all(
@@ -115,16 +122,30 @@ export async function takePulse(redis: Redis): Promise<StorePulse> {
         const askedAt = performance.now();
         await node.ping();
         const latencyMs = performance.now() - askedAt;
-        return { latencyMs, role: parseInfo(await node.info('replication')).get('role') };
+        const [replication, memory] = await Promise.all([node.info('replication'), node.info('memory')]);
+        return { latencyMs, role: parseInfo(replication).get('role'), memory: memoryOf(parseInfo(memory)) };
       }),
     );
     const odd = beats.find(({ role }) => role !== 'master') ?? beats[0];
     if (!odd) return { up: false };
-    return { up: true, latencyMs: Math.max(...beats.map(({ latencyMs }) => latencyMs)), role: odd.role };
+    const memories = beats.map(({ memory }) => memory);
+    return {
+      up: true,
+      latencyMs: Math.max(...beats.map(({ latencyMs }) => latencyMs)),
+      role: odd.role,
+      memory: memories.reduce((fullest, each) => (fullness(each) > fullness(fullest) ? each : fullest)),
+    };
   } catch {
     return { up: false };
   }
 }
+
+const memoryOf = (info: Map<string, string>): StoreMemory => ({
+  used: Number(info.get('used_memory') ?? 0),
+  limit: Number(info.get('maxmemory') ?? 0),
+});
+
+const fullness = ({ used, limit }: StoreMemory): number => (limit === 0 ? 0 : used / limit);
 
 function parseInfo(info: string): Map<string, string> {
   const entries = info.split('\r\n').filter((line) => line.includes(':'));

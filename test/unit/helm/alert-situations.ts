@@ -17,6 +17,8 @@ export const HEALTHY: Record<string, string> = {
   'bridge_redis_up{instance="1"}': '1x600',
   'bridge_redis_role{instance="1",role="master"}': '1x600',
   'bridge_redis_latency_seconds{instance="1"}': '0.001x600',
+  'bridge_redis_memory_used_bytes{instance="1"}': '40x600',
+  'bridge_redis_memory_limit_bytes{instance="1"}': '100x600',
   [`bridge_http_requests_total{${DEFAULT},operation="patch",status="200"}`]: '0+60x600',
   [`bridge_http_requests_total{${DEFAULT},operation="patch",status="401"}`]: '0x600',
   [`bridge_http_requests_total{${DEFAULT},operation="patch",status="503"}`]: '0x600',
@@ -35,6 +37,7 @@ export const HEALTHY: Record<string, string> = {
   [`bridge_platform_requests_total{${CALL},status="503"}`]: '0x600',
   'bridge_breaker_open{target="main"}': '0x600',
   [`bridge_events_oldest_seconds{${DEFAULT}}`]: '2x600',
+  [`bridge_events_refused{${DEFAULT}}`]: '0x600',
   'bridge_guard_held{target="main",kind="deactivate"}': '0x600',
   'bridge_reconcile_last_success_timestamp_seconds{target="main"}': '1+60x600',
   'bridge_reconcile_writes_total{target="main",kind="update"}': '4x600',
@@ -101,6 +104,20 @@ export const SITUATIONS: Record<string, Situation> = {
     fires: ['ScimBridgeVersionsDiffer'],
   },
   'a person is refused': { changes: { dead_letters: '2x600' }, fires: ['ScimBridgeDeadLetters'] },
+  'Redis is nearly full': {
+    changes: { redis_memory_used: '90x600' },
+    fires: ['ScimBridgeRedisMemory'],
+  },
+  'Redis has no limit of its memory': {
+    changes: { redis_memory_used: '90x600', redis_memory_limit: '_x600' },
+    fires: [],
+  },
+  'an operator forgot to release a target': {
+    changes: { '+bridge_exceptions_oldest_seconds{target="main",reason="OnHold"}': '0+60x600' },
+    fires: ['ScimBridgeHoldForgotten'],
+  },
+  'a receiver refuses an event': { changes: { events_refused: '1x600' }, fires: ['ScimBridgeEventsRefused'] },
+  'no reconcile ever succeeded': { changes: { last_success: '0x600' }, fires: ['ScimBridgeReconcileNever'] },
   'a receiver is away': { changes: { events_oldest: '0+60x600' }, fires: ['ScimBridgeEventsWait'] },
   'the platform key is revoked': {
     changes: { 'platform_requests status="401"': '0x580 0+4x20' },
