@@ -4,7 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTool, testWith } from '../../support/needs.ts';
 import { OTHERS, seriesOf, SITUATIONS } from './alert-situations.ts';
-import { CHART, chartYaml, NAMESPACE, ofKind, rendered } from './chart.ts';
+import {
+  CHART,
+  chartYaml,
+  hasHelm,
+  helmTemplate,
+  NAMESPACE,
+  objectsOf,
+  ofKind,
+  rendered,
+  valuesFile,
+} from './chart.ts';
 import { labelsOf, SERIES, seriesIn } from './metric-names.ts';
 
 interface Alert {
@@ -64,6 +74,22 @@ test('the chart looks at its own namespace only, leaves out what is not wanted, 
   const stale = rulesOf('cronjob').find(({ alert }) => alert === 'ScimBridgeReconcileStale');
   expect(stale?.expr).toContain('2 * 86400');
   expect(stale?.labels.severity).toBe('warning');
+});
+
+testWith(hasHelm(), 'helm')('without a runner of reconciles no alert waits for one', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-values-'));
+  const file = join(folder, 'values.yaml');
+  writeFileSync(
+    file,
+    'reconcile: { runner: none }\nmetrics: { prometheusRule: { enabled: true, disabled: [ScimBridgeLag] } }\n',
+  );
+  const { text } = helmTemplate([valuesFile('minimal'), file]);
+  rmSync(folder, { recursive: true });
+  const rules: Alert[] = ofKind(objectsOf(text), 'PrometheusRule')[0].spec.groups.flatMap(
+    (group: any) => group.rules,
+  );
+  const absent = ['ScimBridgeLag', 'ScimBridgeReconcileNever', 'ScimBridgeReconcileStale'];
+  expect(rules.map(({ alert }) => alert)).toEqual(NAMES.filter((name) => !absent.includes(name)));
 });
 
 testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation, and no other does', () => {
