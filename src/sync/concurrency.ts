@@ -14,6 +14,8 @@ const TOO_MANY = new Set([429, 503]);
 const WEIGHT = 0.1;
 /** The average latency may be this much above the best one before the limit falls. */
 const SLOWER = { times: 2, ms: 5 };
+/** Time after a refusal for which the limit that was refused is not tried again: a refusal may pause all calls. */
+const REMEMBERED_MS = 60_000;
 
 /** @param bounds of the settings. `start`: limit at the beginning, and the lowest one that a rising latency leads to */
 export function createConcurrency(
@@ -27,6 +29,8 @@ export function createConcurrency(
   let average: number | undefined;
   let best = Number.POSITIVE_INFINITY;
   let cutAt = Number.NEGATIVE_INFINITY;
+  /** Highest limit for a while after a refusal. */
+  let ceiling = most;
   /** Good calls since the last step, while there were too few slots. */
   let good = 0;
 
@@ -34,6 +38,7 @@ export function createConcurrency(
     // Calls that were under way together are refused together, and count once.
     if (startedAt < cutAt) return;
     cutAt = clock.now();
+    ceiling = Math.max(start, limit - 1);
     limit = Math.max(least, Math.floor(limit / 2));
     good = 0;
   }
@@ -54,7 +59,8 @@ export function createConcurrency(
       if (!isShort && limit >= start) return;
       if (++good < limit) return;
       good = 0;
-      if (!isSlower || limit < start) limit = Math.min(most, limit + 1);
+      const top = clock.now() < cutAt + REMEMBERED_MS ? ceiling : most;
+      if (!isSlower || limit < start) limit = Math.min(top, limit + 1);
       else limit = Math.max(start, limit - 1);
     },
   };

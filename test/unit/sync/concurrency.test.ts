@@ -65,6 +65,23 @@ test.each([429, 503])('refusals with %i bring the limit to what the platform tak
   expect(Math.min(...limits)).toBeGreaterThanOrEqual(2);
 });
 
+test('a limit that was refused is not tried again for a minute', () => {
+  const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
+  let refused = 0;
+  const capped: Platform = (underWay) => {
+    if (underWay > 12) refused++;
+    return refusing(12)(underWay);
+  };
+  rounds(concurrency, capped, 10);
+  expect(refused).toBe(13);
+  const limits = rounds(concurrency, capped, 1000);
+  expect(refused).toBe(13);
+  expect(limits.at(-1)).toBe(12);
+  nowMs += 60_000;
+  rounds(concurrency, capped, 10);
+  expect(refused).toBe(26);
+});
+
 test('calls that were refused together lower the limit once', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   rounds(concurrency, () => ({ status: 429, durationMs: 2 }), 1);
@@ -75,6 +92,7 @@ test('the limit stays between the bounds of the settings', () => {
   const concurrency = createConcurrency({ least: 3, start: 4, most: 5 }, clock);
   expect(concurrency.limit()).toBe(4);
   expect(rounds(concurrency, refusing(0), 20).at(-1)).toBe(3);
+  nowMs += 60_000;
   expect(rounds(concurrency, steady, 50).at(-1)).toBe(5);
   expect(createConcurrency({ least: 9, start: 4, most: 2 }, clock).limit()).toBe(4);
 });
