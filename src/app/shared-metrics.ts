@@ -149,7 +149,8 @@ function show(
       Math.max(0, ...backlogs.map(({ exceptions }) => exceptions.ages[reason])) / 1000,
     );
   }
-  const successes = backlogs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+  // A connection that never had a success counts as 0, so that others do not hide it.
+  const successes = backlogs.map(({ lastSuccessAt }) => lastSuccessAt ?? 0);
   metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
   const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);
   if (runs.length > 0) {
