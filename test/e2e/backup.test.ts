@@ -85,6 +85,7 @@ afterAll(async () => {
 });
 
 test('a restore brings everything back on hold, and the release applies it without a needless write', async () => {
+  const tenantKey = `${prefix}:{default}:tenant:main`;
   const before = await contents();
   const made = await commands.run('backup', file, '--json');
   expect(made).toMatchObject({
@@ -97,12 +98,16 @@ test('a restore brings everything back on hold, and the release applies it witho
   expect([refused.code, refused.text]).toEqual([1, expect.stringContaining('--replace')]);
   expect(await contents()).toEqual(before);
 
+  const tenant = await store.redis.smembers(tenantKey);
   await wipe();
+  // A running service notes an address for an empty store: this is no data, and the restore replaces it.
+  await store.redis.sadd(tenantKey, 'https://elsewhere.example.com');
   const restored = await commands.run('restore', file, '--json');
+  expect([restored.code, restored.text]).toEqual([0, expect.anything()]);
   expect(restored).toMatchObject({
-    code: 0,
     json: { dropped: 0, connections: ['default'], counts: { users: 11 } },
   });
+  await expect(store.redis.smembers(tenantKey)).resolves.toEqual(tenant);
   expect(await contents()).toEqual(before);
 
   const [row] = (await commands.run('status', '--json')).json;

@@ -36,6 +36,10 @@ const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 
 export type Archive = ReturnType<typeof createArchive>;
 
+/** Keys that a running service writes without desired state. */
+const WITHOUT_DATA =
+  /^(hold:|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
+
 export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   const { redis, scripts, keys } = deps;
   /** Whether the store had an audit log before the restore. */
@@ -124,8 +128,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   }
 
   async function isEmpty(): Promise<boolean> {
-    for await (const name of allKeys())
-      if (!/^(hold:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$)/.test(name)) return false;
+    for await (const name of allKeys()) if (!WITHOUT_DATA.test(name)) return false;
     return true;
   }
 
