@@ -16,6 +16,8 @@ beforeAll(async () => {
   bridge = await buildBridge({
     configure: (config) => (config.redis.cluster = cluster.addresses.slice(0, 2)),
   });
+  // The bridge starts without Redis too, and a busy machine may need more than its wait for the first answer.
+  await eventually('the bridge is ready', async () => (await ready()).status === 200);
 }, 60_000);
 afterAll(async () => {
   await bridge.stop();
