@@ -1,25 +1,28 @@
 # syntax=docker/dockerfile:1
 # The image of scim-bridge: compiled code and runtime packages, nothing else. How to build and run it: docs/deploy.md.
-# For a build that can be repeated to the byte, pin the base by digest: --build-arg NODE_IMAGE=node@sha256:...
-ARG NODE_IMAGE=node:24-bookworm-slim
+# The base is Debian 13 with Node.js 24, by digest: the same bytes for each build. `.ci/updates/base-image.mjs` writes a newer one.
+ARG NODE_IMAGE=node:24-trixie-slim@sha256:173f125896c3b47ddf056734c7ea789d04595a6a08769a8f78e0df642781fb66
 
-# Compiles. Everything of the lock file is here, because the compiler looks at the types of optional packages too.
-FROM ${NODE_IMAGE} AS build
+# Compiles. Everything of the lock file is here, because the compiler looks at the types of optional packages too. The
+# result is the same for each processor, so it is made once, on the one that builds.
+FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm,sharing=locked npm ci
 COPY tsconfig.json ./
 COPY .ci/build.mjs .ci/tsconfig.build.json .ci/
+COPY .ci/image/prune.mjs .ci/image/
 COPY src src
-RUN npm run --silent build && find dist \( -name '*.d.ts' -o -name '.built' \) -delete
+RUN npm run --silent build && rm dist/.built && node .ci/image/prune.mjs dist
 
-# Runtime packages alone, without what only compilers and debuggers read: half of their size. The optional ones serve
-# the sandbox only.
-FROM ${NODE_IMAGE} AS packages
+# Runtime packages alone, without what nothing loads: source maps, types, tests, documents. The optional ones, such as the
+# query engine, serve the sandbox only.
+FROM --platform=${BUILDPLATFORM} ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN --mount=type=cache,target=/root/.npm,sharing=locked npm ci --omit=dev --omit=optional \
-    && find node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete
+RUN --mount=type=cache,target=/root/.npm,sharing=locked npm ci --omit=dev --omit=optional
+COPY .ci/image/prune.mjs .ci/image/
+RUN node .ci/image/prune.mjs node_modules
 
 FROM ${NODE_IMAGE} AS runtime
 # Package managers have no work in a running container, and nobody changes users in one.
@@ -27,7 +30,7 @@ RUN rm -rf /opt/yarn* /usr/local/lib/node_modules \
     /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg \
     && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 WORKDIR /app
-COPY package.json LICENSE ./
+COPY package.json LICENSE THIRD-PARTY-LICENSES ./
 COPY config config
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist

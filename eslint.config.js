@@ -50,9 +50,15 @@ export default tseslint.config(
     },
   },
   {
-    files: ['.ci/**', '*.cjs'],
+    files: ['.ci/**', 'packages/**', '*.cjs'],
     languageOptions: {
-      globals: { process: 'readonly', console: 'readonly', module: 'writable', require: 'readonly' },
+      globals: {
+        process: 'readonly',
+        performance: 'readonly',
+        console: 'readonly',
+        module: 'writable',
+        require: 'readonly',
+      },
     },
   },
   {

@@ -1,6 +1,7 @@
 // Composes the service: builds every part in dependency order and stops the parts in the reverse order.
 import { buildAdmin, buildAdminCheck } from './app/admin.ts';
 import { openCredentials, scimConnections } from './app/credentials.ts';
+import { watchDataVersion, type WatchedDataVersion } from './app/data-version.ts';
 import { buildScopes } from './app/scopes.ts';
 import { buildEvents } from './app/events.ts';
 import { buildFleetReader, joinFleet } from './app/fleet.ts';
@@ -28,10 +29,12 @@ export type { AppDeps } from './app/parts.ts';
 
 export type Role = 'all' | 'api' | 'worker' | 'scheduler';
 
-export interface App {
+export interface App extends WatchedDataVersion {
   /** TCP port of the HTTP server. */
   port: number;
-  /** TCP port of /metrics; equal to `port` unless `server.metricsPort` is set. */
+  /** TCP port of health, the admin API and its page; equal to `port` unless `server.adminPort` is set. */
+  adminPort: number;
+  /** TCP port of /metrics; equal to `adminPort` unless `server.metricsPort` is set. */
   metricsPort: number;
   /**
    * Turns readiness off and serves requests for another `server.drainMs`, so that clients move to another
@@ -46,13 +49,20 @@ const HTTP_DEADLINE_MS = 10_000;
 
 /**
  * Starts the service. Neither Redis nor a platform has to be reachable: the health report names what is
- * missing, and the parts reconnect. Rejects when a port cannot be opened.
+ * missing, and the parts reconnect. Rejects when a port cannot be opened, and when Redis holds data of another
+ * version.
  */
 export async function startApp(config: Config, role: Role, deps: AppDeps): Promise<App> {
   const releasers = createReleasers(deps.logger);
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
+  const { refused } = await watchDataVersion(deps, { redis, config }, releasers).catch(
+    async (error: unknown) => {
+      await releasers.releaseAll();
+      throw error;
+    },
+  );
   const instruments = createInstruments(deps, { config, role });
   const parts: Parts = {
     ...deps,
@@ -62,9 +72,9 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     releasers,
     instruments,
   };
-  await joinFleet(parts, role);
-  const readFleet = buildFleetReader(parts);
   const targets = buildTargets(parts);
+  await joinFleet(parts, role, targets);
+  const readFleet = buildFleetReader(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
   let queues = new Map<string, TargetQueue>();
@@ -97,20 +107,23 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     ...{ isStopping: () => stopping, checkAdmin, readFleet },
   });
   const metrics = buildScrape(parts, instruments, { targets, states, queues, doors, events, readFleet });
-  const { host, metricsPort } = config.server;
+  const { host, adminPort, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
   const isApi = role === 'all' || role === 'api';
   const admin = isApi ? buildAdmin(parts, targets, states, { admission, checkAdmin, readFleet }) : undefined;
-  const app = createHttpApp({
-    ...deps,
+  const observed = { ...deps, observe: parts.tracing ? traced(observe, parts.tracing) : observe };
+  const forOperators = {
     health,
-    connections,
-    events: events.routers,
-    observe: parts.tracing ? traced(observe, parts.tracing) : observe,
     admin,
     metrics: ownPort ? undefined : protectMetrics(metrics, parts, checkAdmin),
-  });
+  };
+  const forProviders = { connections, events: events.routers };
+  const inner = createHttpApp({ ...observed, ...forOperators, connections: new Map() });
+  const app = createHttpApp({ ...observed, ...forProviders, ...(adminPort === null ? forOperators : {}) });
   try {
+    // Opened first, so that it is closed last: probes and operators are answered until the end.
+    const operators = adminPort === null ? undefined : await listen(inner, { host, port: adminPort });
+    if (operators) releasers.add('admin port', () => operators.stop(HTTP_DEADLINE_MS));
     const http = await listen(app, config.server);
     releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
     releasers.add('receivers of events', events.drain);
@@ -121,10 +134,11 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
       return deps.clock.sleep(scim.length > 0 ? config.server.drainMs : 0);
     };
     const stop = releasers.releaseAll;
-    if (!ownPort) return { port: http.port, metricsPort: http.port, drain, stop };
+    const ports = { port: http.port, adminPort: operators?.port ?? http.port };
+    if (!ownPort) return { ...ports, metricsPort: ports.adminPort, refused, drain, stop };
     const own = await listen(createMetricsApp(metrics), { host, port: metricsPort });
     releasers.add('metrics', () => own.stop(0));
-    return { port: http.port, metricsPort: own.port, drain, stop };
+    return { ...ports, metricsPort: own.port, refused, drain, stop };
   } catch (error) {
     // A service without an HTTP server must not keep working in the background.
     await releasers.releaseAll();

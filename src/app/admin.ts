@@ -8,6 +8,7 @@ import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
+import { reconcileFindings } from '../ops/reconcile-age.ts';
 import { logFindings } from '../ops/check-logs.ts';
 import { fleetFindings, type ReadFleet } from '../ops/fleet.ts';
 import { lastProofFindings } from '../ops/proof-findings.ts';
@@ -56,6 +57,7 @@ export function buildAdmin(
         const data = async () => [
           ...fleetFindings(await readFleet()),
           ...lastProofFindings(connections, await lastProofs(states), clock.now()),
+          ...(await reconcileFindings(states, parts.clock.now())),
           ...(await logFindings(states)),
         ];
         const { durability } = config.redis;

@@ -1,5 +1,6 @@
 // Connects a command to Redis, and says where and why when there is no answer.
 import type { Redis } from 'ioredis';
+import { createDataVersion } from '../directory/fleet/data-version.ts';
 import { connectRedis, untilReady } from '../directory/redis/connection.ts';
 import type { RedisSettings } from '../directory/redis/redis-options.ts';
 import { watchErrors, whereRedisIs, whyAway } from '../directory/redis/why-away.ts';
@@ -14,12 +15,15 @@ const COMMAND_WAIT_MS = 5000;
 
 export interface CommandRedis {
   redis: Redis;
-  /** Waits for the first answer. @throws Error with address, reason and what to do */
+  /**
+   * Waits for the first answer, and checks the version of the data.
+   * @throws Error with address, reason and what to do; DataVersionRefused
+   */
   reach: () => Promise<void>;
 }
 
 export function connectCommand(
-  settings: RedisSettings,
+  settings: RedisSettings & { prefix: string },
   { clock, logger }: { clock: Clock; logger: Logger },
 ): CommandRedis {
   const redis = connectRedis(settings, 'commands', logger);
@@ -45,6 +49,7 @@ export function connectCommand(
           `Redis at ${whereRedisIs(settings)} does not answer (${whyAway(error)}): check redis.url or REDIS_URL.`,
         );
       });
+      await createDataVersion({ redis }, settings).check();
     },
   };
 }

@@ -1,9 +1,15 @@
 // Announces this process to the fleet, and reads the fleet.
 import { hostname } from 'node:os';
-import { createFleetStore, type ProcessRole } from '../directory/fleet/fleet-store.ts';
+import {
+  createFleetStore,
+  dutiesOf,
+  type ProcessRole,
+  type ProcessWork,
+} from '../directory/fleet/fleet-store.ts';
 import { startBeats } from '../ops/beats.ts';
 import { judgeFleet, type ReadFleet } from '../ops/fleet.ts';
 import { packageVersion } from '../support/version.ts';
+import type { Target } from '../sync/target.ts';
 import type { Parts, Store } from './parts.ts';
 
 /** Largest length of the names that a process announces. */
@@ -16,16 +22,37 @@ export const buildFleetReader = (store: Store): ReadFleet => {
 };
 
 /** Beats until the service stops, and then removes the process from the fleet. Resolves after the first beat. */
-export async function joinFleet(parts: Parts, role: ProcessRole): Promise<void> {
+export async function joinFleet(
+  parts: Parts,
+  role: ProcessRole,
+  targets: Map<string, Target>,
+): Promise<void> {
   const { clock, config, ids, releasers, identity } = parts;
-  const beats = startBeats({ clock }, createFleetStore(parts, config.redis), ids.request(), {
+  const readWork = dutiesOf(role).includes('worker') ? measureWork(targets) : undefined;
+  const announced = {
     role,
     version: (identity?.version ?? packageVersion()).slice(0, LONGEST_NAME),
     host: (identity?.host ?? hostname()).slice(0, LONGEST_NAME),
     port: config.server.port,
     pid: process.pid,
     startedAt: clock.now(),
-  });
+  };
+  const facts = () => (readWork ? { ...announced, work: readWork() } : announced);
+  const beats = startBeats({ clock }, createFleetStore(parts, config.redis), ids.request(), facts);
   releasers.add('fleet', beats.stop);
   await beats.started();
+}
+
+/** Returns a function that reads the work since its last call. */
+function measureWork(targets: Map<string, Target>): () => ProcessWork {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return {
+      processor: Math.round(utilization * 100) / 100,
+      targets: Object.fromEntries([...targets].map(([name, { work }]) => [name, work.read()])),
+    };
+  };
 }

@@ -40,7 +40,9 @@ export function buildHealth(
     const last = await Promise.all(states.map(({ proof }) => proof.last()));
     const faults = last.reduce((sum, each) => sum + (each?.faults ?? 0), 0);
     const findings =
-      faults > 0 ? [`${faults} entries of derived data differ from the records: see doctor --deep`] : [];
+      faults > 0
+        ? [`${faults} entries of derived data differ from the records: see scim-bridge doctor --deep`]
+        : [];
     return { ok: true, findings, faults };
   };
   const targetCheck = async (name: string): Promise<Check> => {
@@ -64,12 +66,14 @@ export function buildHealth(
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings = [
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
-      ...(blocked ? [`${counted(blocked, 'dead letter')}: see dead-letters`] : []),
-      ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see approvals`] : []),
+      ...(blocked ? [`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`] : []),
+      ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`] : []),
       ...(exceptions.total > 0 ? [`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`] : []),
       ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
-      ...(backlogs.some(({ onHold }) => onHold) ? ['on hold by order of an operator: see release'] : []),
+      ...(backlogs.some(({ onHold }) => onHold)
+        ? ['on hold by order of an operator: scim-bridge release ends it']
+        : []),
     ];
     return {
       ok: true,

@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Priority } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
-import { operationOf } from '../http/scim/router.ts';
+import { operationOf } from '../http/scim/operation.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import type { Clock } from '../support/sources.ts';
 import { createMetrics, type Metrics } from '../support/metrics.ts';

@@ -11,6 +11,7 @@ import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
 import { connectCommand } from './command-redis.ts';
+import { checkDataVersion } from './data-version.ts';
 import { buildFleetReader } from './fleet.ts';
 import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
@@ -22,6 +23,8 @@ export function openDesiredStates(config: Config): {
   redis: Redis;
   /** Waits for the first answer of Redis. @throws Error with what to do */
   reach: () => Promise<void>;
+  /** For a command that goes on without Redis. @throws DataVersionRefused */
+  checkData: () => Promise<void>;
   states: DesiredState[];
   /** By target name. */
   breakers: Map<string, Breaker>;
@@ -45,6 +48,7 @@ export function openDesiredStates(config: Config): {
   return {
     redis,
     reach,
+    checkData: () => checkDataVersion(store),
     states,
     breakers: new Map(breakers),
     operations,

@@ -19,13 +19,14 @@ export function buildScopes(
       const drifts = state.drifts.get(name);
       const runs = state.runs.get(name);
       const coverage = state.coverage.get(name);
-      if (!target || !settings || !drifts || !runs || !coverage) return [];
+      const handovers = state.handovers.get(name);
+      if (!target || !settings || !drifts || !runs || !coverage || !handovers) return [];
       const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
       const { guard, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);
       const { members } = settings.groups;
       const scope: ReconcileScope = {
-        ...{ ...state, target, outbox, drifts, runs, coverage, others },
+        ...{ ...state, target, outbox, drifts, runs, coverage, handovers, others },
         ...{ clock, random, digest, members, concurrency: target.concurrency() },
       };
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>

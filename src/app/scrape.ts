@@ -3,6 +3,7 @@ import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
+import { expectedGapMs } from '../reconcile/expected-gap.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
@@ -15,7 +16,7 @@ import { outboxesOf } from './states.ts';
 
 /** Returns the router of /metrics. It serves the counters of this process and the shared state in Redis. */
 export function buildScrape(
-  { redis }: Parts,
+  { redis, config }: Parts,
   { contentType, scrape }: Instruments,
   {
     targets,
@@ -38,6 +39,10 @@ export function buildScrape(
     backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
     breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
     fleet: readFleet,
+    expectedGapMs: expectedGapMs(
+      config.reconcile.schedule ?? config.reconcile.expectedSchedule,
+      config.reconcile.timezone,
+    ),
     tokens: doors.tokens,
     events: () =>
       Promise.all(

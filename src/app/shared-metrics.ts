@@ -1,4 +1,5 @@
 // Reads the state that all processes share from Redis into the metrics, at each scrape.
+import { loadRate } from '../ops/load-progress.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { BreakerState } from '../directory/outbox/breaker.ts';
@@ -17,6 +18,8 @@ export interface MetricSources {
   breaker: (target: string) => Promise<BreakerState>;
   /** The processes of the service. */
   fleet: ReadFleet;
+  /** Longest time between two reconciles of the schedule; null without one. */
+  expectedGapMs: number | null;
   /** Tokens of the connections; empty in a process without SCIM endpoints. */
   tokens: () => TokenTimes[];
   /** Security events of the connections that have a receiver. */
@@ -34,6 +37,8 @@ export interface MetricSources {
  * of keeping old values.
  */
 export async function readShared(metrics: Metrics, targets: string[], sources: MetricSources): Promise<void> {
+  if (sources.expectedGapMs === null) metrics.reconcileGap.remove();
+  else metrics.reconcileGap.set(sources.expectedGapMs / 1000);
   const pulse = await sources.pulse();
   metrics.redisUp.set(pulse.up ? 1 : 0);
   metrics.redisRole.reset();
@@ -75,6 +80,10 @@ const SHARED = [
     'outboxDirty',
     'outboxPending',
     'outboxOldest',
+    'loadDone',
+    'loadTotal',
+    'loadRate',
+    'reconcileFailures',
     'deadLetters',
     'onHold',
     'guardHeld',
@@ -111,6 +120,15 @@ function showEvents(
     metrics.events.inc({ connection, outcome }, delivery[outcome]);
 }
 
+function showLoad(metrics: Metrics, target: string, backlogs: Backlog[]): void {
+  for (const backlog of backlogs) {
+    if (!backlog.load) continue;
+    metrics.loadDone.inc({ target }, backlog.load.done);
+    metrics.loadTotal.inc({ target }, backlog.load.done + backlog.dirty);
+    metrics.loadRate.inc({ target }, loadRate(backlog) ?? 0);
+  }
+}
+
 /** Shows the backlogs of a target as one: counts are added, ages and times take the worse value. */
 function show(
   metrics: Metrics,
@@ -127,6 +145,7 @@ function show(
     sum(({ inflight }) => inflight),
   );
   metrics.outboxOldest.set({ target }, Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)) / 1000);
+  showLoad(metrics, target, backlogs);
   metrics.deadLetters.set(
     { target },
     sum(({ blocked }) => blocked),
@@ -152,6 +171,8 @@ function show(
   // A connection that never had a success counts as 0, so that others do not hide it.
   const successes = backlogs.map(({ lastSuccessAt }) => lastSuccessAt ?? 0);
   metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
+  const failures = Math.max(0, ...backlogs.map(({ failedRuns }) => failedRuns));
+  metrics.reconcileFailures.set({ target }, failures);
   const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);
   if (runs.length > 0) {
     const longest = Math.max(...runs.map(({ startedAt, endedAt }) => endedAt - startedAt));

@@ -128,7 +128,9 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           // The decision covers the changes that were shown, and none that came since.
           const decided = await decideApproval(states, approval.id, { ...actor, action, selection });
           if (decided.kind === 'expired')
-            throw new Error(`Approval ${id} has expired: what it held is judged anew, see approvals list.`);
+            throw new Error(
+              `Approval ${id} has expired: what it held is judged anew, see scim-bridge approvals list.`,
+            );
           if (decided.kind === 'unknown') throw unknownApproval(id);
           const { kind: _, ...rest } = decided;
           if (flags.json) sayJson({ ...rest, id, action, by: actor.by });

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
+import { DataVersionRefused } from '../directory/fleet/data-version.ts';
 import { messageWithPlatformText } from '../platform/errors.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
@@ -14,6 +15,8 @@ export interface Cli {
 }
 
 export const EXIT_CONFIG = 78;
+/** Redis holds data of a version that this program must not work with. */
+export const EXIT_DATA_VERSION = 65;
 
 /** @throws ConfigError with every fault at once */
 export function readConfig(command: Command, { env, cwd }: Cli): Config {
@@ -31,6 +34,10 @@ export function reportFailure(error: unknown): number {
     complain('The settings cannot be used:');
     for (const { path, message } of error.faults) complain(`  ${path}: ${message}`);
     return EXIT_CONFIG;
+  }
+  if (error instanceof DataVersionRefused) {
+    complain(error.message);
+    return EXIT_DATA_VERSION;
   }
   complain(error instanceof Error ? messageWithPlatformText(error) : String(error));
   return 1;

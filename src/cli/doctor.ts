@@ -6,13 +6,14 @@ import type { DoctorFinding } from '../ops/doctor.ts';
 import { logFindings } from '../ops/check-logs.ts';
 import { fleetFindings } from '../ops/fleet.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
+import { reconcileFindings } from '../ops/reconcile-age.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
-import { createLogger } from '../support/logger.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { complain, say, sayJson } from './output.ts';
+import { createCommandLogger } from './command-logger.ts';
+import { say, sayJson } from './output.ts';
 import { createProgressLine } from './progress.ts';
 import { withStore } from './store.ts';
 
@@ -53,16 +54,21 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       import('../directory/redis/connection.ts'),
       import('../ops/check-everything.ts'),
     ]);
-  const { redis, states, readFleet } = openDesiredStates(config);
+  const { redis, checkData, states, readFleet } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
     await untilReady(redis, REDIS_WAIT_MS);
+    await checkData();
     const store = {
       health: () => checkStore(redis, { durability }),
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
     const data = async (): Promise<DoctorFinding[]> => {
-      const logs = [...fleetFindings(await readFleet()), ...(await logFindings(states))];
+      const logs = [
+        ...fleetFindings(await readFleet()),
+        ...(await reconcileFindings(states, systemClock.now())),
+        ...(await logFindings(states)),
+      ];
       if (!withLastProof) return logs;
       const connections = states.map(({ connection }) => connection);
       return [...lastProofFindings(connections, await lastProofs(states), systemClock.now()), ...logs];
@@ -76,7 +82,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
 }
 
 async function proveAll(config: Config, actor: Actor, repair: boolean): Promise<DoctorFinding[]> {
-  const logger = createLogger('info', { write: (line) => complain(line.trimEnd()) });
+  const logger = createCommandLogger('info');
   const progress = createProgressLine('doctor');
   const onProgress = ({ done, total }: ProofProgress): void =>
     progress.show({ phase: 'entries', done, total });

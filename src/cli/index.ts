@@ -2,11 +2,12 @@
 import { Command, CommanderError } from 'commander';
 import { versionText } from '../support/version.ts';
 import type { Cli } from './cli.ts';
+import { COMMAND_NAMES, withCommandName, type CommandName } from './command-name.ts';
 
 type Add = (program: Command, cli: Cli) => void;
 
-/** Commands in the order of help. Each module is loaded on demand, so that `serve` does not load the others. */
-const COMMANDS: Record<string, () => Promise<Add>> = {
+/** Each module is loaded on demand, so that `serve` does not load the others. */
+const COMMANDS: Record<CommandName, () => Promise<Add>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   'check-config': async () => (await import('./check-config.ts')).checkConfigCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
@@ -30,6 +31,7 @@ const COMMANDS: Record<string, () => Promise<Add>> = {
   resync: async () => (await import('./resync.ts')).resyncCommand,
   token: async () => (await import('./token.ts')).tokenCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,
+  handover: async () => (await import('./handover.ts')).handoverCommand,
   'verify-access': async () => (await import('./verify-access.ts')).verifyAccessCommand,
   sandbox: async () => (await import('./sandbox.ts')).sandboxCommand,
   demo: async () => (await import('./demo.ts')).demoCommand,
@@ -52,7 +54,7 @@ export async function runCli(
       code = value;
     },
   };
-  const asked = Object.keys(COMMANDS).filter((name) => args.includes(name));
+  const asked = COMMAND_NAMES.filter((name) => args.includes(name));
   const program = await createProgram(cli, asked.length > 0 ? asked : undefined);
   program.hook('preAction', (_program, command) => onStart?.(command));
   try {
@@ -66,7 +68,10 @@ export async function runCli(
 }
 
 /** Creates the program with the commands of these names. */
-export async function createProgram(cli: Cli, names = Object.keys(COMMANDS)): Promise<Command> {
+export async function createProgram(
+  cli: Cli,
+  names: readonly CommandName[] = COMMAND_NAMES,
+): Promise<Command> {
   const program = new Command('scim-bridge')
     .description(
       "Keeps a data platform's users, groups and typed user attributes equal to what identity providers push.",
@@ -78,7 +83,11 @@ export async function createProgram(cli: Cli, names = Object.keys(COMMANDS)): Pr
     .version(versionText(cli.env), '--version', 'show the version, and in an image the revision')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(withCommandName(text)),
+      writeErr: (text) => void process.stderr.write(withCommandName(text)),
+    })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
-  for (const name of names) (await COMMANDS[name]?.())?.(program, cli);
+  for (const name of names) (await COMMANDS[name]())(program, cli);
   return program;
 }

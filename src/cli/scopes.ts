@@ -1,12 +1,11 @@
 // Opens the reconcile scopes for one command and aborts the command on SIGINT and SIGTERM.
 import { setFlagsFromString } from 'node:v8';
-import { complain } from './output.ts';
+import { createCommandLogger } from './command-logger.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
-import { createLogger } from '../support/logger.ts';
 
 export interface SelectedScope extends ScheduledScope {
   /** `<connection> → <target>`. */
@@ -46,7 +45,7 @@ export async function withScopes<T>(
       : setTimeout(() => ended.abort(new Error(PAST_DEADLINE)), deadlineMs);
 
   // Failures on the way are written to standard error; results are in the answer.
-  const logger = createLogger('warn', { write: (line) => complain(line.trimEnd()) });
+  const logger = createCommandLogger('warn');
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const { scopes, readFleet, stop } = await openScopes(config, deps, { worker });
   const onSignal = (): void =>

@@ -7,7 +7,7 @@ import { randomIds, systemClock } from '../support/sources.ts';
 import { createLogger } from '../support/logger.ts';
 import { openTracing } from '../support/tracing.ts';
 import { versionText } from '../support/version.ts';
-import { readConfig, type Cli } from './cli.ts';
+import { readConfig, reportFailure, type Cli } from './cli.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
 /** A second signal, or this long after the first and `server.drainMs`, ends the process at once. */
@@ -39,10 +39,22 @@ export function serveCommand(program: Command, cli: Cli): void {
         identity: { host: cli.env.POD_NAME || hostname(), version: versionText(cli.env) },
       });
       logger.info(
-        { port: app.port, metricsPort: app.metricsPort, role, settings: config.source ?? 'environment' },
+        {
+          port: app.port,
+          adminPort: app.adminPort,
+          metricsPort: app.metricsPort,
+          role,
+          settings: config.source ?? 'environment',
+        },
         'listening',
       );
-      const signal = await stopped;
+      const signal = await Promise.race([stopped, app.refused]);
+      if (signal instanceof Error) {
+        logger.error({ reason: signal.message }, 'stopping: another version of the stored data');
+        await app.stop();
+        logger.flush();
+        process.exit(reportFailure(signal));
+      }
       logger.info({ signal }, 'stopping');
       // Ctrl-C comes from an operator who waits for the end.
       if (signal === 'SIGTERM') await app.drain();

@@ -6,7 +6,10 @@ import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { EXCEPTION_WORDS, exceptionTotalText } from '../reconcile/exception-words.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
+import { loadText } from '../ops/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
+import { breakerWords } from '../reconcile/breaker-words.ts';
+import { reconcileAgeText } from '../ops/reconcile-age.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
 import { expiryText } from './approval-view.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -63,8 +66,9 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);
   if (priorities.length > 0)
     say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
+  if (rest.load) say(`  ${loadText(rest.load, target)}`);
   if (breaker.open) {
-    const answer = breaker.status ? `answers ${breaker.status}` : 'does not answer';
+    const answer = breakerWords(breaker.status ?? 0);
     say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
   }
   const { proof } = rest;
@@ -81,6 +85,8 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
     const reason = last.message ? `, ${last.message}` : '';
     say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
+  const age = reconcileAgeText(reconcile, Date.now());
+  if (age !== undefined) say(`  ${age}: run scim-bridge reconcile`);
   if (hold) {
     const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
     say(`  ${by}: nothing is written until scim-bridge release`);

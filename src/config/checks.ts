@@ -33,6 +33,7 @@ const FORM_CHECKS: readonly TextCheck[] = [
   ['connections/*/events/maxAge', forms.checkDuration],
   ['targets/*/guard/window', forms.checkDuration],
   ['reconcile/schedule', forms.checkCron],
+  ['reconcile/expectedSchedule', forms.checkCron],
   ['reconcile/timezone', forms.checkTimezone],
 ];
 
@@ -57,6 +58,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...checkTokenNames(document),
     ...checkAttributeSources(document),
     ...checkCustomSchemas(document),
+    ...checkHandover(document),
   ];
 }
 
@@ -172,5 +174,34 @@ function checkAttributeSources(document: unknown): ConfigFault[] {
     if (given.length === 1) return [];
     const which = given.length === 0 ? 'neither is' : 'both are';
     return [{ path, message: `Give exactly one of from and expression; here ${which} given.` }];
+  });
+}
+
+/** Returns faults of targets whose accounts would be deleted before their work is handed over, or are never closed. */
+function checkHandover(document: unknown): ConfigFault[] {
+  return select(document, 'targets/*').flatMap(({ path, value: target }) => {
+    if (!isTree(target) || !isTree(target.handover)) return [];
+    const users = isTree(target.users) ? target.users : {};
+    const { afterDays = 30 } = target.handover;
+    const { deleteAfterDays, deprovision } = users;
+    const at = `${path}/handover`;
+    if ((target.policy ?? 'sync') !== 'sync')
+      return [{ path: at, message: 'handover needs policy: sync, because no other policy closes accounts.' }];
+    if (deprovision === 'delete')
+      return [
+        {
+          path: at,
+          message: 'handover needs users.deprovision: deactivate: a deleted account owns nothing.',
+        },
+      ];
+    if (typeof deleteAfterDays === 'number' && deleteAfterDays <= Number(afterDays))
+      return [
+        {
+          path: at,
+          message:
+            'users.deleteAfterDays must be more than handover.afterDays, so that the work is moved before the account is deleted.',
+        },
+      ];
+    return [];
   });
 }

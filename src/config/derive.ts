@@ -97,6 +97,12 @@ function toTarget(name: string, settings: TargetSettings): TargetConfig {
     url: withoutTrailingSlash(settings.url),
     attributes: mapEntries(settings.attributes, (_, attribute) => toAttribute(attribute)),
     guard: { windowMs, ...limits },
+    handover: settings.handover && {
+      ...settings.handover,
+      // Ids may be written as numbers.
+      deployment: String(settings.handover.deployment),
+      folder: String(settings.handover.folder),
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { createDriftNotes, type DriftNotes } from './outbox/drift.ts';
 import { createEventStream, type EventStream } from './logs/event-stream.ts';
 import { createElsewhere } from './resources/elsewhere.ts';
 import { createKeyspace } from './keys.ts';
+import { createHandoverStore, type HandoverStore } from './outbox/handover-store.ts';
 import { createLinks, type Links } from './outbox/links.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
 import type { StreamLimits } from './logs/chained-stream.ts';
@@ -45,6 +46,8 @@ export interface DesiredState {
   drifts: Map<string, DriftNotes>;
   /** Reconcile runs, by target. */
   runs: Map<string, RunStore>;
+  /** Handed-over work, by target. */
+  handovers: Map<string, HandoverStore>;
   /** Redis channel on which scripts publish the name of a target with new marks. */
   channel: string;
 }
@@ -72,6 +75,12 @@ export function createDesiredState(
   const elsewhere = createElsewhere(deps, {
     ...{ prefix: options.prefix, connection, othersOf: options.othersOf ?? (() => []) },
   });
+  const outboxes = new Map(
+    targets.map((target) => [
+      target,
+      createOutbox({ ...deps, keys }, { target, leaseMs, groupsMatter, address: addressOf(target), log }),
+    ]),
+  );
   return {
     connection,
     acts: createActs({ ...deps, keys }),
@@ -86,12 +95,7 @@ export function createDesiredState(
     personData: createPersonData({ ...deps, keys }, { targets }),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),
-    outboxes: new Map(
-      targets.map((target) => [
-        target,
-        createOutbox({ ...deps, keys }, { target, leaseMs, groupsMatter, address: addressOf(target), log }),
-      ]),
-    ),
+    outboxes,
     coverage: new Map(
       targets.map((target) => [
         target,
@@ -100,6 +104,12 @@ export function createDesiredState(
     ),
     drifts: new Map(targets.map((target) => [target, createDriftNotes({ ...deps, keys }, { target })])),
     runs: new Map(targets.map((target) => [target, createRunStore({ ...deps, keys }, { target })])),
+    handovers: new Map(
+      [...outboxes].map(([target, { log: provisioned }]) => [
+        target,
+        createHandoverStore({ ...deps, keys, log: provisioned }, { target }),
+      ]),
+    ),
     channel: keys.key('marked'),
   };
 }

@@ -33,6 +33,7 @@
  * | runs | string | one counter for the fences of reconcile runs |
  * | run:<t> | string | fence of the reconcile run that is under way |
  * | reconcile:<t> | hash | how the last run ended, and how far the slow reads have come (runs.ts) |
+ * | load:<t>, loadSamples:<t> | hash, list | while many resources are marked: start and how many are done; how many were done at moments of the last minute (lua/load.lua) |
  * | mapped:<t> | string | digest of the rules by which everybody was mapped last; `repaired` after a repair |
  * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another one nothing is written |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
@@ -42,6 +43,8 @@
  * | exceptionReasons:<t> | hash | ref → the reason of its list of exceptions |
  * | alarms:<t> | zset | ref by the moment at which to look again although nothing changed |
  * | hold:<t> | string | who ordered that nothing is written, and when |
+ * | handovers:<t> | zset | users whose work was handed over or given back, by time |
+ * | handover:<t>:<ref> | hash | `head`, and an item's `TYPE:id` → its place before, and what became of it (handover-store.ts) |
  * | memberCount | string | number of all memberships |
  * | memberSum | hash | while a proof runs: the sum by which it checks memberCount, and the groups that are in it |
  * | readding:<t> | hash | during a repair: group whose link was made again → cursor of the members that are to be written again |
@@ -70,6 +73,7 @@
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  * | externalId:<t>:<digest> | string | this externalId was given to an account lately; same base |
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
+ * | dataVersion | string | version of the data under this prefix (data-version.ts); same base |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  */
 export interface Keyspace {

@@ -1,4 +1,4 @@
-// Explains why a user or group is, or is not, as desired at each target. Reads Redis only; verify-access reads the platform.
+// Explains why a user or group is, or is not, as desired at each target, by what Redis keeps and the platform shows.
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
@@ -11,7 +11,9 @@ import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 import type { Explanation, MembershipState, AttributeState } from './explanation.ts';
+import { lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
+import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
 
 const LOG_ENTRIES = 50;
@@ -64,16 +66,24 @@ async function explainAt(
   ]);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
+  const related =
+    found.kind === 'User'
+      ? { memberships: await groupsOf(scope, found, where), members: null }
+      : await membersOf(scope, found, where);
+  // A resource that waits or is held explains itself.
+  const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
   const facts = {
     ...{ connection: scope.connection, target: target.name },
     ...{ ref: found.ref, kind: found.kind, id: found.id, name: found.name },
     stored: storedOf(found),
     deletedAt: found.deleted ? iso(found.deleted.deletedAt) : null,
     ...detail,
-    ...(found.kind === 'User'
-      ? { memberships: await groupsOf(scope, found, where), members: null }
-      : await membersOf(scope, found, where)),
+    ...related,
     link: linkOf(link),
+    platform:
+      isSettled && link.id !== undefined
+        ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
+        : null,
     condition: conditionOf(link),
     exception: exception ? { reason: exception.reason, since: iso(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
@@ -85,10 +95,13 @@ async function explainAt(
     breaker: breaker.open ? { since: iso(breaker.since ?? 0), status: breaker.status ?? 0 } : null,
     fleet,
     policy: policyOf(scope, found.name),
+    handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link) : null,
     lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
     log,
   };
-  return { ...facts, ...toVerdict(facts), timeline: toTimeline(facts) };
+  const verdict = toVerdict(facts);
+  const reasons = [...verdict.reasons, ...(facts.handover ? [facts.handover.text] : [])];
+  return { ...facts, ...verdict, reasons, timeline: toTimeline(facts) };
 }
 
 async function newestEntries(
@@ -159,12 +172,11 @@ async function groupsOf(
     const name = joined.find((each) => each.id === group)?.displayName;
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
     const sign = pendingGroups.get(group);
-    const because = sign !== undefined && link.condition ? link.condition.message : undefined;
     return {
       ref: refOf('Group', group),
       name: name ?? String(link.core?.displayName ?? group),
       state: sign === '-' ? 'toRemove' : !isWanted ? 'notForTarget' : sign === '+' ? 'toAdd' : 'applied',
-      ...(because === undefined ? {} : { because }),
+      ...(sign === undefined ? {} : causeOf(link.condition)),
     };
   });
 }
@@ -186,13 +198,22 @@ async function membersOf(
       ref: refOf('User', user),
       name: String(link.core?.userName ?? user),
       state: sign === '+' ? 'toAdd' : 'toRemove',
-      ...(because === undefined ? {} : { because }),
+      ...(because === undefined ? {} : { because, ...causeOf(link.condition) }),
     };
   });
   const signs = [...pendingGroups.values()];
   const toAdd = signs.filter((sign) => sign === '+').length;
   const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
   return { memberships, members };
+}
+
+/** Reasons of conditions that end by themselves. */
+const PASSING = new Set(['NotApplied', 'PlatformFailed']);
+
+function causeOf(condition: Link['condition']): Pick<MembershipState, 'because' | 'condition'> {
+  if (!condition) return {};
+  const { reason, message } = condition;
+  return PASSING.has(reason) ? { because: message } : { because: message, condition: reason };
 }
 
 function whyNotReady(link: Link): string | undefined {

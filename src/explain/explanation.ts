@@ -2,14 +2,16 @@
 import type { Priority } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { ResourceReason } from '../directory/outbox/exceptions.ts';
+import type { PlanEntry } from '../reconcile/entry.ts';
 import type { FleetFinding } from '../ops/fleet.ts';
+import type { HandoverExplanation } from './handover.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 
 /**
  * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: hold of an operator,
  * the target does not answer, or no worker runs. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by policy.
- * `notForTarget`: out of scope. `differs`: the settings changed since the last sync. `gone`: deleted at the source and
- * closed at the target.
+ * `notForTarget`: out of scope. `differs`: the settings changed since the last sync, or the platform was changed by
+ * others. `gone`: deleted at the source and closed at the target.
  */
 export type ExplanationVerdict =
   | 'asDesired'
@@ -34,12 +36,20 @@ export interface AttributeState {
   reason?: string;
 }
 
+/** A difference at the platform, as in a plan. */
+export type PlatformDifference = Pick<PlanEntry, 'action' | 'reason' | 'before' | 'after'> & {
+  /** Name of the attribute or of the member; null: the resource itself. */
+  subject: string | null;
+};
+
 export interface MembershipState {
   ref: string;
   name: string;
   state: 'applied' | 'toAdd' | 'toRemove' | 'notForTarget';
   /** Reason why the membership waits; undefined when it is written next. */
   because?: string;
+  /** Reason of the condition of the other side; undefined when it has none, or is tried again by itself. */
+  condition?: string;
 }
 
 export interface Explanation {
@@ -78,6 +88,11 @@ export interface Explanation {
     attempts: number;
     lastWrite: string | null;
   };
+  /**
+   * The resource as the platform showed it when the explanation was made. `unread`: it did not answer in time. Null: not
+   * asked, because nothing is linked, or a change, a hold or a condition is known already.
+   */
+  platform: { at: string; state: 'equal' | 'differs' | 'unread'; differences: PlatformDifference[] } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
   /** The exception of this resource, as the command exceptions lists it; null: none. */
   exception: { reason: ResourceReason; since: string } | null;
@@ -106,6 +121,8 @@ export interface Explanation {
   fleet: FleetFinding[];
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };
   lastReconcile: { at: string; outcome: string } | null;
+  /** Work of a closed account that is, or will be, in the handover folder; null: none. */
+  handover: HandoverExplanation | null;
   /** Oldest first. */
   timeline: { at: string; event: 'stored' | 'accepted' | 'applied' | 'noted' | 'compared'; text: string }[];
   /** The newest entries of the provisioning log, newest first. */

@@ -59,6 +59,8 @@ const WORDS: Record<LocatedEntry['action'], string> = {
   rename: 'renamed',
   addMembers: 'added to the group',
   removeMembers: 'taken out of the group',
+  handOver: 'handed over',
+  giveBack: 'given back',
   none: '',
 };
 

@@ -1,6 +1,8 @@
 // From facts to plain sentences. Pure; the first rule that fits decides.
-import type { Explanation, ExplanationVerdict } from './explanation.ts';
+import type { Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
+import { breakerWords } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
 import { counted } from '../support/counted.ts';
 
@@ -8,7 +10,8 @@ type Facts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;
 
 export function toVerdict(facts: Facts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
   const verdict = judge(facts);
-  return { verdict, summary: summaryOf(verdict, facts), reasons: reasonsOf(facts) };
+  const summary = summaryOf(verdict, facts);
+  return { verdict, summary, reasons: reasonsOf(facts, summary) };
 }
 
 function judge(facts: Facts): ExplanationVerdict {
@@ -21,14 +24,29 @@ function judge(facts: Facts): ExplanationVerdict {
   if (mark) return 'onItsWay';
   // Without a mark and a dead letter nothing is tried again by itself: rejected, or a dropped dead letter.
   if (condition) return 'leftAlone';
+  if (facts.platform?.state === 'differs') return 'differs';
   if (!stored) return 'gone';
   if (inScope === false) return 'notForTarget';
   if (link.platformId === null || facts.values.some(({ state }) => state !== 'equal')) {
     return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
   }
-  if (facts.memberships.some(({ state }) => state === 'toAdd' || state === 'toRemove')) return 'onItsWay';
-  return 'asDesired';
+  const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
+  if (waiting.length === 0) return 'asDesired';
+  if (facts.kind === 'Group')
+    return waiting.every(({ condition: each }) => each) ? 'needsPerson' : 'onItsWay';
+  return judgeByGroups(waiting);
 }
+
+/** A user without a condition whose memberships wait: the conditions of the groups decide. */
+function judgeByGroups(waiting: MembershipState[]): ExplanationVerdict {
+  const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
+  if (stopped.includes('Held')) return 'held';
+  if (stopped.some((reason) => !LEFT_ALONE.has(reason))) return 'needsPerson';
+  return stopped.length === waiting.length ? 'leftAlone' : 'onItsWay';
+}
+
+/** Reasons of conditions that are the wish of an operator. */
+const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
 
 /** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
 function isKeptByPolicy({ policy, link, values }: Facts): boolean {
@@ -46,28 +64,34 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
   const what = kind === 'User' ? 'account' : 'group';
   switch (verdict) {
     case 'asDesired':
-      return `${name} is at ${target} as desired${activityOf(facts)}.`;
+      return `${name} is at ${target} as desired${activityOf(facts)}${
+        facts.platform?.state === 'unread' ? `, by the last answers: ${target} could not be read now` : ''
+      }.`;
     case 'onItsWay':
       return `A change of ${name} is on its way to ${target}, accepted ${mark?.since ?? 'a moment ago'}; nobody has to do anything.`;
     case 'held':
+      if (condition?.reason === 'LastAdministrator')
+        return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there.`;
       return `The guard holds a part of what shall happen to ${name} at ${target}: a person has to approve or reject it.`;
     case 'stopped':
       return `A change of ${name} waits because ${
         facts.hold
           ? `an operator has stopped all writes to ${target}`
           : facts.breaker
-            ? `${target} does not answer; it is applied as soon as it does`
+            ? `${target} ${breakerWords(facts.breaker.status)}; it is applied as soon as calls succeed`
             : 'no worker runs: start one'
       }.`;
     case 'needsPerson':
-      return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? 'see the log'}.`;
+      return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? membershipCause(facts)}.`;
     case 'leftAlone':
-      return `${name} is left alone at ${target}: ${condition?.message ?? `the policy is ${facts.policy.policy}`}.`;
+      return `${name} is left alone at ${target}: ${condition?.message ?? membershipCause(facts)}.`;
     case 'notForTarget':
       return `${name} is not meant for ${target}: ${
         kind === 'User' ? 'outside users.scope' : 'left out by groups.include or groups.exclude'
       }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? 'closed' : 'kept as it is'}`}.`;
     case 'differs':
+      if (facts.platform?.state === 'differs')
+        return `${name} is not at ${target} as desired, read just now: the next reconcile, or scim-bridge sync, brings it.`;
       return link.platformId === null
         ? `${name} has no ${what} at ${target} and nothing is on its way: see reasons.`
         : `${name} differs at ${target} from what the settings now ask for: the next reconcile, or scim-bridge sync, brings it.`;
@@ -82,14 +106,22 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
   }
 }
 
+/** The first membership that waits for an operator; else the policy. */
+function membershipCause({ memberships, kind, policy }: Facts): string {
+  const first = memberships.find(({ condition }) => condition !== undefined);
+  if (!first) return `the policy is ${policy.policy}`;
+  return `${kind === 'User' ? 'group' : 'member'} ${first.name}: ${first.because ?? ''}`;
+}
+
 function activityOf({ kind, stored, memberships, members }: Facts): string {
   if (kind === 'Group') return `, with ${counted(members?.desired ?? 0, 'member')}`;
   const groups = memberships.filter(({ state }) => state === 'applied').length;
   const active = stored?.active === false ? 'inactive, as the identity provider wants it' : 'active';
-  return `: ${active}, in ${groups} ${groups === 1 ? 'group' : 'groups'}`;
+  return `: ${active}, in ${counted(groups, 'group')}`;
 }
 
-function reasonsOf(facts: Facts): string[] {
+/** Without what the summary says already. */
+function reasonsOf(facts: Facts, summary: string): string[] {
   const { condition, mark, hold, breaker, link, guard, suspectedDrift, members, policy, lookAgainAt } = facts;
   const reasons: string[] = [];
   const say = (sentence: string | false | null | undefined): void => {
@@ -98,9 +130,14 @@ function reasonsOf(facts: Facts): string[] {
   const { exception } = facts;
   say(
     exception &&
-      `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}: no run changes it until a person acts.`,
+      `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}: no run changes it.`,
   );
-  say(condition && `${condition.reason}: ${condition.message}. ${condition.advice}`);
+  say(
+    condition &&
+      (summary.includes(condition.message)
+        ? `${condition.reason}. ${adviceOf(facts)}`
+        : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`),
+  );
   say(
     hold &&
       `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release ends it.`,
@@ -109,38 +146,124 @@ function reasonsOf(facts: Facts): string[] {
     breaker &&
       `Calls to the target have failed in a row since ${breaker.since} (${breaker.status === 0 ? 'no answer' : `status ${breaker.status}`}): only probes go out until one succeeds.`,
   );
-  for (const { kind, subject, state } of guard)
-    say(
-      `The guard: ${kind}${subject === null ? '' : ` of ${subject}`} is ${state}${state === 'held' ? ': see scim-bridge approvals list' : ''}.`,
-    );
+  // A condition names the only kind of change that it is about.
+  const kinds = new Set(guard.map(({ kind, state }) => `${state} ${kind}`));
+  if (!condition || kinds.size > 1) for (const sentence of guardReasons(guard)) say(sentence);
   say(mark && waitingFor(facts));
   for (const { message, advice } of delays(facts)) say(`${capital(message)}. ${advice}`);
-  say(link.attempts > 0 && `The platform has failed ${link.attempts} times in a row; it is tried again.`);
+  say(
+    link.attempts > 0 &&
+      mark !== null &&
+      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.`,
+  );
   say(
     link.creating &&
-      'An account was asked for and the answer was lost: it is looked for before another one is made.',
+      (mark?.state === 'running'
+        ? 'An account was asked for and no answer has come yet.'
+        : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
   );
-  for (const { name, state, because } of facts.memberships)
-    if (state === 'toAdd' || state === 'toRemove')
-      say(
-        `${facts.kind === 'User' ? 'Group' : 'Member'} ${name}: still ${state === 'toAdd' ? 'to be added' : 'to be removed'}${because ? `, because ${because}` : ''}.`,
-      );
-  for (const { name, state, reason } of facts.values)
-    if (state === 'unmappable') say(`${name} cannot be mapped: ${reason ?? 'no value'}.`);
-    else if (state === 'differs' && facts.inScope) say(`${name} differs from what was last applied.`);
-    else if (state === 'unsure')
-      say(`${name} was sent and not confirmed, or was seen to differ: it is written again.`);
+  say(membershipReason(facts));
+  if (!condition && facts.memberships.some((each) => each.condition === 'Held'))
+    say('The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.');
+  for (const sentence of valueReasons(facts, summary)) say(sentence);
+  for (const sentence of differenceReasons(facts)) say(sentence);
   say(
     suspectedDrift.length > 0 &&
-      `A comparison saw these to differ at the platform: ${suspectedDrift.join(', ')}.`,
+      `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
   );
   if (members && members.unknown.length > 0)
     say(
-      `${members.unknown.length} members are nobody the identity provider has pushed yet: ${members.unknown.slice(0, 5).join(', ')}.`,
+      `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`,
     );
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
   say(lookAgainAt && `It is looked at again by itself at ${lookAgainAt}.`);
   return reasons;
+}
+
+/** A dropped dead letter cannot be retried as one. */
+const adviceOf = ({ condition, exception }: Facts): string =>
+  exception?.reason === 'Dropped' ? 'Correct the cause, then scim-bridge sync.' : (condition?.advice ?? '');
+
+/** Number of names in a sentence. */
+const MOST_NAMED = 5;
+
+const someOf = (names: readonly string[]): string =>
+  names.slice(0, MOST_NAMED).join(', ') +
+  (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
+
+const GUARD_WORDS: Record<DestructiveKind, string> = {
+  deactivate: 'deactivation',
+  delete: 'deletion',
+  removeMembers: 'removal from a group',
+  clearAttributes: 'cleared attribute',
+};
+
+const guardText = (count: number, kind: DestructiveKind): string =>
+  kind === 'removeMembers'
+    ? counted(count, GUARD_WORDS[kind], 'removals from groups')
+    : counted(count, GUARD_WORDS[kind]);
+
+/** One sentence for all changes of a kind in the same state. */
+function guardReasons(guard: Facts['guard']): string[] {
+  const counts = new Map<string, number>();
+  for (const { kind, state } of guard) {
+    const key = `${state} ${kind}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return (['held', 'approved', 'rejected'] as const).flatMap((state) => {
+    const kinds = [...counts].filter(([key]) => key.startsWith(state));
+    if (kinds.length === 0) return [];
+    const words = kinds.map(([key, count]) =>
+      guardText(count, key.slice(state.length + 1) as DestructiveKind),
+    );
+    return [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
+  });
+}
+
+/** The memberships are listed by name; a sentence tells how many wait. */
+function membershipReason({ kind, memberships, members }: Facts): string {
+  const waiting = (state: string): number => memberships.filter((each) => each.state === state).length;
+  const noun = kind === 'User' ? 'group' : 'member';
+  const parts = [
+    [members?.toAdd ?? waiting('toAdd'), 'to be added'],
+    [members?.toRemove ?? waiting('toRemove'), 'to be removed'],
+  ] as const;
+  const said = parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${counted(count, noun)} still ${word}`)
+    .join(', ');
+  return said && `${capital(said)}.`;
+}
+
+function valueReasons({ values, inScope, link }: Facts, summary: string): string[] {
+  const namesOf = (state: string): string[] =>
+    values.filter((each) => each.state === state).map(({ name }) => name);
+  const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
+  const unsure = namesOf('unsure').length;
+  const unmappable = values.filter(
+    ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),
+  );
+  const sentences = unmappable
+    .slice(0, MOST_NAMED)
+    .map(({ name, reason }) => `${name} cannot be mapped: ${reason ?? 'no value'}.`);
+  if (unmappable.length > MOST_NAMED)
+    sentences.push(`${unmappable.length - MOST_NAMED} more values cannot be mapped.`);
+  if (differing > 0)
+    sentences.push(
+      `${counted(differing, 'value')} ${differing === 1 ? 'differs' : 'differ'} from what was last applied.`,
+    );
+  if (unsure > 0)
+    sentences.push(`${counted(unsure, 'value')} sent and not confirmed, or seen to differ: written again.`);
+  return sentences;
+}
+
+function differenceReasons({ platform }: Facts): string[] {
+  const found = platform?.differences ?? [];
+  const sentences = found
+    .slice(0, MOST_NAMED)
+    .map(({ subject, reason }) => `At the platform${subject === null ? '' : `, ${subject}`}: ${reason}.`);
+  const left = found.length - MOST_NAMED;
+  return left > 0 ? [...sentences, `${counted(left, 'difference')} more at the platform.`] : sentences;
 }
 
 const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
@@ -162,10 +285,12 @@ function waitingFor(facts: Facts): string {
   const { mark, link, memberships } = facts;
   if (!mark) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
-  if (noWorkerOf(facts)) return 'It waits for a worker.';
+  if (noWorkerOf(facts)) return '';
   if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
   const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
   const waits =
-    removals.length > 0 && link.platformId !== null ? ` It waits until ${removals.join(', ')} is left.` : '';
+    removals.length > 0 && link.platformId !== null
+      ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
+      : '';
   return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
 }

@@ -19,7 +19,8 @@ export interface HttpDeps {
   logger: Logger;
   clock: Clock;
   ids: Ids;
-  health: Router;
+  /** Router of the health addresses; undefined when they have a port of their own. */
+  health?: Router | undefined;
   /** SCIM routers by mount path. */
   connections: Map<string, Router>;
   /** Routers for receivers of security events, by mount path. */
@@ -41,7 +42,7 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   };
   for (const [path, scim] of deps.connections) app.use(path, contextOf(path, path), scim);
   // Mounted without request log, because probes come every few seconds.
-  app.use(deps.health);
+  if (deps.health) app.use(deps.health);
   if (deps.metrics) app.use(deps.metrics);
   for (const [path, events] of deps.events ?? []) {
     app.use(path, contextOf('', path), setRequestIdHeader, events, nothing);

@@ -1,7 +1,7 @@
 // Records requests of identity providers as spans of a trace.
 import type { Tracing } from '../support/tracing.ts';
 import type { OnAnswered } from './middleware/request-context.ts';
-import { operationOf } from './scim/router.ts';
+import { operationOf } from './scim/operation.ts';
 
 /** Wraps the observer of requests under a mount path, so that each request also becomes a span. */
 export function traced(

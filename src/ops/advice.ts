@@ -2,16 +2,21 @@
 import type { LogStatus } from '../directory/logs/provisioning-log.ts';
 
 const ADVICE: Record<string, string> = {
-  AttributesNotWritten: 'Correct the value at the identity provider or the mapping, then dead-letters retry.',
-  AmbiguousAccount: 'Leave one account with this userName at the platform, then dead-letters retry.',
+  AttributesNotWritten:
+    'Correct the value at the identity provider or the mapping, then scim-bridge dead-letters retry.',
+  AmbiguousAccount:
+    'Leave one account with this userName at the platform, then scim-bridge dead-letters retry.',
   AccountNotFound: 'Check that the platform key may read users.',
-  Conflict: 'Decide which account or group is meant, rename or delete the other, then dead-letters retry.',
-  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then dead-letters retry.',
-  Forbidden: 'Check the rights of the platform key and whether this is the last administrator, then retry.',
+  Conflict:
+    'Decide which account or group is meant, rename or delete the other, then scim-bridge dead-letters retry.',
+  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then scim-bridge dead-letters retry.',
+  Forbidden:
+    'Check the rights of the platform key and whether this is the last administrator, then scim-bridge dead-letters retry.',
   Refused: 'Correct the value at the identity provider: the platform does not accept it.',
-  Held: 'Look at approvals list and approve or reject.',
-  LastAdministrator: 'Make somebody else an administrator at the platform, then approvals approve.',
-  Rejected: 'Nothing, unless the decision was wrong: approvals withdraw takes it back.',
+  Held: 'See scim-bridge approvals list, then approve or reject.',
+  LastAdministrator:
+    'Make somebody else an administrator at the platform, then scim-bridge approvals approve.',
+  Rejected: 'Nothing, unless the decision was wrong: scim-bridge approvals withdraw takes it back.',
   Protected: 'Nothing: the settings or the ownership of the platform key keep this account as it is.',
   OutOfScope: 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
   RecordDamaged: 'Push it again at the identity provider, as a whole: its stored record cannot be read.',

@@ -16,17 +16,17 @@ export interface Beats {
   stop: () => Promise<void>;
 }
 
-/** @param id unique for this start of the process */
+/** @param id unique for this start of the process. @param facts read at each beat */
 export function startBeats(
   { clock }: { clock: Clock },
   fleet: Pick<FleetStore, 'beat' | 'leave'>,
   id: string,
-  facts: ProcessFacts,
+  facts: () => ProcessFacts,
 ): Beats {
   const stopping = new AbortController();
   const { signal } = stopping;
   const beat = (): Promise<boolean> =>
-    fleet.beat(id, facts).then(
+    fleet.beat(id, facts()).then(
       () => true,
       () => false,
     );

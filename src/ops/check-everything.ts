@@ -15,6 +15,7 @@ export interface CheckedTarget {
   allowLoopbackHttp: boolean;
   timeoutMs: number;
   attributes: Readonly<Record<string, { type: UserAttributeType }>>;
+  handover: DoctorTarget['handover'];
 }
 
 const TIME_LIMIT_MS = 5000;
@@ -39,13 +40,13 @@ export async function checkEverything(
 }
 
 function toTarget(settings: CheckedTarget, clock: Clock): DoctorTarget {
-  const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes } = settings;
+  const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
   const client = connectPlatform({
     ...{ url, token, allowLoopbackHttp, timeoutMs, connections: 2, clock },
     ...(scimToken === null ? {} : { scimToken }),
   });
   const types = Object.fromEntries(Object.entries(attributes).map(([each, { type }]) => [each, type]));
-  return { name, client, types, time: () => timeOf(url) };
+  return { name, client, types, handover, time: () => timeOf(url) };
 }
 
 /** Reads the platform's time from the Date header of an answer, without sending credentials. */

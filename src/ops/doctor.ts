@@ -3,10 +3,11 @@ import type { StoreFacts, StoreHealth } from '../directory/redis/connection.ts';
 import { fold } from '../directory/records.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover-place.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
 export interface DoctorFinding {
-  /** `redis`, `clock`, `config`, `fleet`, `target <name>`, `data <connection>`, or `log <connection>`. */
+  /** `redis`, `clock`, `config`, `fleet`, `reconcile <connection> → <target>`, `target <name>`, `data <connection>`, or `log <connection>`. */
   area: string;
   level: 'ok' | 'warning' | 'error';
   message: string;
@@ -19,6 +20,8 @@ export interface DoctorTarget {
   client: PlatformClient;
   /** Types of the mapped attributes by name. */
   types: Record<string, UserAttributeType>;
+  /** Where the work of closed accounts goes; null: nowhere. */
+  handover: HandoverSetting | null;
   /** Time of the platform, Unix milliseconds, by its Date header; undefined when it tells none. */
   time: () => Promise<number | undefined>;
 }
@@ -80,6 +83,8 @@ async function checkStore({ store, durability, now }: DoctorSubject): Promise<Do
   const findings = health.findings.map((finding) => {
     const colon = finding.indexOf(': ');
     if (colon < 0) return error('redis', finding, 'See its log and its settings.');
+    if (finding.startsWith('Redis does not answer'))
+      return error('redis', finding, 'Check that it runs, and redis.url or REDIS_URL.');
     return error('redis', finding.slice(0, colon), `${finding.slice(colon + 2)}.`);
   });
   const facts = await store.facts().catch(() => undefined);
@@ -119,7 +124,7 @@ function clockFinding(whose: string, theirs: number, ours: number): DoctorFindin
 }
 
 async function checkTarget(
-  { name, client, types, time }: DoctorTarget,
+  { name, client, types, handover, time }: DoctorTarget,
   subject: DoctorSubject,
 ): Promise<DoctorFinding[]> {
   const area = `target ${name}`;
@@ -131,6 +136,14 @@ async function checkTarget(
     ];
   if (owner.kind === 'refused' && owner.status === 401)
     return [error(area, 'refuses the key (401)', `Set a new targets.${name}.token.`)];
+  if (owner.kind === 'refused' && owner.status === 429)
+    return [
+      error(area, 'limits the rate (429)', `Wait, or lower targets.${name}.rateLimit.requestsPerSecond.`),
+    ];
+  if (owner.kind === 'refused' && owner.status >= 500)
+    return [
+      error(area, `fails: it answers ${owner.status}`, 'Ask its operator; changes are kept until it works.'),
+    ];
   const findings = [
     owner.kind === 'answered'
       ? ok(area, `the key is valid and belongs to ${owner.value.username}`)
@@ -138,6 +151,7 @@ async function checkTarget(
   ];
   findings.push(...(await checkScim(area, client, options)));
   findings.push(...(await checkAttributes(area, client, types, options)));
+  if (handover) findings.push(await checkHandoverFolder(area, client, handover, options));
   const theirs = await time().catch(() => undefined);
   if (theirs !== undefined) findings.push(clockFinding(name, theirs, subject.now()));
   return findings;
@@ -221,6 +235,18 @@ async function checkAttributes(
     ),
     ...(missing.length > 0 ? [ok(area, `${missing.join(', ')} will be defined at the first use`)] : []),
   ];
+}
+
+async function checkHandoverFolder(
+  area: string,
+  client: PlatformClient,
+  handover: HandoverSetting,
+  options: CallChoice,
+): Promise<DoctorFinding> {
+  const found = await findHandoverPlace(client.workspace, handover, options);
+  return found.kind === 'found'
+    ? ok(area, `the handover folder ${found.folder.name} of the deployment ${found.deployment} is there`)
+    : error(area, `handover: ${found.problem}`, 'Until then the work of closed accounts stays where it is.');
 }
 
 type Reply<T> =

@@ -24,13 +24,13 @@ export interface ExceptionFilter {
 }
 
 const ADVICE: Record<ExceptionReason, string> = {
-  Rejected: 'Take the decision back with approvals withdraw, or push the person again as active.',
+  Rejected: 'Take the decision back with scim-bridge approvals withdraw, or push the person again as active.',
   Protected: 'Take the name out of users.protected of the target, or leave the account to its owner.',
   LastAdministrator: 'Make another account an administrator at the platform, then approve the deactivation.',
-  Dropped: 'Correct the cause, then sync the resource.',
-  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then dead-letters retry.',
-  Held: 'See approvals list, then approve or reject.',
-  OnHold: 'Order release when the platform may be written again.',
+  Dropped: 'Correct the cause, then scim-bridge sync.',
+  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then scim-bridge dead-letters retry.',
+  Held: 'See scim-bridge approvals list, then approve or reject.',
+  OnHold: 'Order scim-bridge release when the platform may be written again.',
 };
 
 /** Returns exceptions in the order of connections and targets, the oldest of each reason first. */

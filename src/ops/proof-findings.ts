@@ -6,10 +6,11 @@ import type { ProofReport } from './prove.ts';
 /** Advice for faults that no repair may decide. */
 const ADVICE: Partial<Record<Fault, string>> = {
   damaged: 'Push the resource again at the identity provider, as a whole.',
-  doubled: 'Decide whose it is: see explain and links show, then forget one of them.',
+  doubled:
+    'Decide whose it is: see scim-bridge explain and scim-bridge links show, then scim-bridge links forget.',
   lost: 'Push the resource again at the identity provider: nothing is taken away while its record is missing.',
 };
-const REPAIR = 'Run doctor --repair, then reconcile.';
+const REPAIR = 'Run scim-bridge doctor --repair, then scim-bridge reconcile.';
 
 /** Passes are an hour apart. */
 const OLD_MS = 24 * 60 * 60_000;
@@ -44,7 +45,7 @@ export function lastProofFindings(
     const report = reports.find((each) => each.connection === connection);
     if (!report) return { area, level: 'ok', message: 'not compared with the records yet', advice: null };
     const message = `${proofSummary(report)} (compared ${new Date(report.endedAt).toISOString()})`;
-    if (report.faults > 0) return { area, level: 'error', message, advice: 'Run doctor --deep.' };
+    if (report.faults > 0) return { area, level: 'error', message, advice: 'Run scim-bridge doctor --deep.' };
     if (now - report.endedAt <= OLD_MS) return { area, level: 'ok', message, advice: null };
     const advice = 'The scheduler compares once an hour: check that a process of its role runs.';
     return { area, level: 'warning', message, advice };

@@ -31,7 +31,8 @@ export function startProofPass(
       const { faults, findings } = await proveConnection({ clock, logger }, state, order);
       const families = findings.map(({ family, fault, count }) => ({ family, fault, count }));
       if (faults === 0) logger.info({ connection }, 'derived data agrees with the records');
-      else logger.error({ connection, faults, families }, 'derived data differs: run doctor --deep');
+      else
+        logger.error({ connection, faults, families }, 'derived data differs: run scim-bridge doctor --deep');
       await passLogs(state);
       restMs = EVERY_MS / 2;
     } finally {
@@ -44,7 +45,7 @@ export function startProofPass(
     for (const { log, broken: place } of broken)
       logger.error(
         { connection: state.connection, log, place },
-        'a log entry was altered or taken out: run doctor',
+        'a log entry was altered or taken out: run scim-bridge doctor',
       );
   }
 

@@ -133,6 +133,8 @@ const KINDS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
   rename: 'update',
   addMembers: 'update',
   removeMembers: 'update',
+  handOver: 'other',
+  giveBack: 'other',
   none: 'other',
 };
 

@@ -11,6 +11,7 @@ import type { Hold } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Clock } from '../support/sources.ts';
 import type { FleetReport, ReadFleet } from './fleet.ts';
+import { judgeLoad, type LoadProgress } from './load-progress.ts';
 
 export interface TargetStatus {
   connection: string;
@@ -32,6 +33,8 @@ export interface TargetStatus {
   oldestMs: number;
   /** Marks that wait for delivery, by priority. */
   priorities: Backlog['priorities'];
+  /** Progress of a load, such as a first one; null while nothing loads. */
+  load: LoadProgress | null;
   breaker: BreakerState;
   /** `expiresAt`: when the held changes are judged anew (ISO 8601); null: nothing is held. */
   guard: Record<DestructiveKind, number> & { held: number; expiresAt: string | null };
@@ -101,7 +104,14 @@ export async function readStatus(
     const faults = proof?.faults ?? null;
     for (const target of state.outboxes.keys()) {
       const breaker = (await breakers.get(target)?.read()) ?? { open: false };
-      const part = await readTarget(state, target, coverageOf);
+      const { backlog, ...part } = await readTarget(state, target, coverageOf);
+      const load = judgeLoad(backlog, {
+        target,
+        isOnHold: part.hold !== null,
+        hasMoved: part.hasMoved,
+        isBreakerOpen: breaker.open,
+        processes: fleet.processes,
+      });
       rows.push({
         connection,
         target,
@@ -109,6 +119,7 @@ export async function readStatus(
         groups,
         faults,
         proof: proof ?? null,
+        load,
         breaker,
         ...part,
         events,
@@ -121,8 +132,8 @@ export async function readStatus(
 
 type TargetPart = Omit<
   TargetStatus,
-  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'proof' | 'breaker' | 'events' | 'fleet'
->;
+  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'proof' | 'load' | 'breaker' | 'events' | 'fleet'
+> & { backlog: Backlog };
 
 async function readTarget(
   { outboxes, coverage: readers }: DesiredState,
@@ -146,6 +157,7 @@ async function readTarget(
   const expiresAt = approval ? new Date(approval.expiresAt).toISOString() : null;
   const seen = lastRun?.coverage;
   return {
+    backlog,
     coverage: {
       users: { ...users, seen: seen?.users.seen ?? null },
       groups: { ...groups, seen: seen?.groups.seen ?? null },

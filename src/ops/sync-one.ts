@@ -3,15 +3,12 @@
 import type { Actor } from '../directory/logs/acts.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { toDrifts } from '../reconcile/mark.ts';
-import { createVisibility } from '../reconcile/compare.ts';
+import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { withNames } from '../reconcile/entry-names.ts';
-import { withFollowers } from '../reconcile/followers.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
-import type { ReconcileScope, ScanResult } from '../reconcile/scope.ts';
-import { verifyGroups } from '../reconcile/verify-groups.ts';
-import { verifyUsers } from '../reconcile/verify-users.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Logger } from '../support/logger.ts';
 import { TargetSilent } from '../reconcile/while-answering.ts';
 import { syncResource } from '../sync/sync-resource.ts';
@@ -62,7 +59,7 @@ export async function syncOne(
 ): Promise<SyncReport> {
   const { connection, target, outbox } = scope;
   const { ref, name } = found;
-  const compared = await differencesOf(scope, ref, options.signal);
+  const compared = await compareOne(scope, ref, { signal: options.signal });
   const silence = target.answering.read();
   // Without this the sync of a resource in line makes no call and looks equal.
   if (compared === null && silence) throw new TargetSilent(target.name, silence.since, silence.last);
@@ -98,30 +95,6 @@ export async function syncOne(
 /** Returns whether the entry is drift; pushed changes are marked already. */
 const isDriftToRepair = (entry: PlanEntry): boolean =>
   isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined;
-
-/** Compares the resource with the platform. @returns null when the platform could not be read */
-async function differencesOf(
-  scope: ReconcileScope,
-  ref: Ref,
-  signal: AbortSignal,
-): Promise<PlanEntry[] | null> {
-  const scan: ScanResult = {
-    scope,
-    signal,
-    visibility: createVisibility(),
-    counts: { calls: 0, unknown: 0, moved: 0 },
-    onProgress: () => undefined,
-    lost: new Set(),
-    isRepaired: false,
-    hasMoved: false,
-    remember: () => Promise.resolve(),
-  };
-  const verified = ref.startsWith('User:')
-    ? await verifyUsers(scan, [ref], { withValues: () => true })
-    : await verifyGroups(scan, [ref], { withMembers: () => true });
-  const [first] = verified;
-  return first ? withFollowers(scan, first.entries, verified) : null;
-}
 
 /** Returns entries for the pending memberships of a user; those of a group are in its own comparison. */
 async function membershipEntries(

@@ -1,5 +1,5 @@
 // Creates the client that the bridge uses: SCIM users and groups, console users, user attributes and their
-// values. library.ts adds the rest of the API for other programs.
+// values, and the workspace. library.ts adds the rest of the API for other programs.
 import { createAccounts, type PlatformAccounts } from './accounts.ts';
 import { toTransportOptions, type PlatformClientOptions } from './connect.ts';
 import { createGroupCalls, type PlatformGroups } from './groups.ts';
@@ -11,6 +11,7 @@ import {
   type PlatformAttributes,
   type PlatformValues,
 } from './user-attributes.ts';
+import { createWorkspace, type PlatformWorkspace } from './workspace.ts';
 import { createUserCalls, type PlatformUsers } from './users.ts';
 
 export type { CallOptions, PlatformCall, PlatformClientOptions, TraceCall };
@@ -25,6 +26,7 @@ export interface PlatformClient {
   accounts: PlatformAccounts;
   attributes: PlatformAttributes;
   values: PlatformValues;
+  workspace: PlatformWorkspace;
   /** Waits for running calls, then closes the connections; may be called twice. */
   close(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
     accounts: createAccounts(send),
     attributes: createAttributes(send),
     values: createValues(send),
+    workspace: createWorkspace(send),
   };
 }
 

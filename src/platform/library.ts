@@ -17,7 +17,6 @@ import { createScimDiscovery, type PlatformDiscovery } from './scim-discovery.ts
 import { checkPositive } from './settings.ts';
 import { createStreams } from './streams.ts';
 import { createTransport } from './transport.ts';
-import { createWorkspace, type PlatformWorkspace } from './workspace.ts';
 
 export { createChatClient } from './chat.ts';
 export type { AskOptions, ChatClient, ChatOptions, Question } from './chat.ts';
@@ -61,7 +60,6 @@ export interface WholePlatform extends PlatformClient {
   environments: PlatformEnvironments;
   branches: PlatformBranches;
   auditLog: PlatformAuditLog;
-  workspace: PlatformWorkspace;
   /** Operations without a method of their own, by method and path. */
   resources: PlatformResources;
 }
@@ -87,7 +85,6 @@ export function createPlatformClient(options: WholePlatformOptions): WholePlatfo
     environments: createEnvironments(send),
     branches: createBranches(send),
     auditLog: createAuditLog(streams.stream),
-    workspace: createWorkspace(send),
     resources: createResources(send),
     async close() {
       await Promise.all([transport.close(), streams.close()]);

@@ -131,12 +131,12 @@ async function whatIsHeld(
 /** Public ids of approvals begin with the name of the connection. */
 const held = ({ connection }: ReconcileScope, count: number, id: string): End => ({
   outcome: 'held',
-  message: `the guard holds ${count}: approvals show ${connection}.${id}`,
+  message: `the guard holds ${counted(count, 'change')}: scim-bridge approvals show ${connection}.${id}`,
 });
 
 const blocked = (count: number): End => ({
   outcome: 'blocked',
-  message: `${counted(count, 'dead letter')}: see dead-letters`,
+  message: `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`,
 });
 
 export function whyUnproven({ proof, unknown }: Plan): string {
@@ -164,7 +164,7 @@ export async function untilApplied(
     if (await outbox.guardStore.onHold())
       return { outcome: 'held', message: 'the target is on hold: release' };
     if (clock.now() - movedAt > STALL_MS)
-      return { outcome: 'failed', message: `${left.length} are still not applied: see status` };
+      return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
     await clock.sleep(POLL_MS, signal);
   }
   const ours = new Set(refs);

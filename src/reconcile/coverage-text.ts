@@ -7,7 +7,7 @@ const WORDS = {
   pending: 'pending',
   held: 'held by the guard',
   deadLetters: 'dead letters',
-  exceptions: 'left as they are',
+  exceptions: 'left alone',
   missing: 'missing',
 } as const satisfies Partial<Record<keyof Coverage, string>>;
 
@@ -15,6 +15,9 @@ const WORDS = {
 export function coverageText(coverage: Coverage): string {
   const parts = (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((name) => coverage[name] || name === 'linked' || name === 'missing')
-    .map((name) => `${coverage[name] ?? 0} ${WORDS[name]}`);
+    .map(
+      (name) =>
+        `${coverage[name] ?? 0} ${coverage[name] === 1 && name === 'deadLetters' ? 'dead letter' : WORDS[name]}`,
+    );
   return `${coverage.desired} desired: ${parts.join(', ')}`;
 }

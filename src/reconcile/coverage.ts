@@ -44,5 +44,5 @@ export function whatIsMissing({ users, groups }: CoverageOfKinds): string {
     ...(users.missing > 0 ? [`${users.missing} desired ${users.missing === 1 ? 'person' : 'people'}`] : []),
     ...(groups.missing > 0 ? [`${groups.missing} desired ${groups.missing === 1 ? 'group' : 'groups'}`] : []),
   ];
-  return `not there: ${parts.join(' and ')}; run reconcile again, then doctor --deep`;
+  return `not there: ${parts.join(' and ')}; run scim-bridge reconcile again, then scim-bridge doctor --deep`;
 }

@@ -38,7 +38,7 @@ export async function heldEntries(scope: ReconcileScope, found: PlanEntry[]): Pr
       known.set(portion[index] ?? 'User:', link),
     );
   }
-  const reason = `held by the guard: approvals show ${connection}.${approval.id}`;
+  const reason = `held by the guard: scim-bridge approvals show ${connection}.${approval.id}`;
   return items.map((item) => toEntry(item, known, reason));
 }
 

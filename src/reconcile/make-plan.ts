@@ -14,6 +14,7 @@ import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
 import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
+import { planHandover } from './plan-handover.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { applyRefusals } from './refusals.ts';
 import { withoutUnwritten } from './unwritten.ts';
@@ -105,6 +106,12 @@ export async function makePlan(
       ...(await heldEntries(scope, found)),
     ]),
   );
+  const handover = await planHandover(scope, {
+    signal: options.signal,
+    isProven:
+      users.proof.complete && scan.counts.unknown === 0 && recognised(users).tenantSuspicion === undefined,
+    entries,
+  });
   const plan: Plan = {
     format: 'scim-bridge plan',
     formatVersion: 1,
@@ -118,11 +125,15 @@ export async function makePlan(
     cost: {
       calls: scan.counts.calls,
       values: { read: values.read, of: values.of },
-      members: { read: groups.withMembers.size, of: groups.coverage.linked },
+      members: {
+        read: groups.withMembers.size,
+        of: Math.max(groups.withMembers.size, groups.coverage.linked),
+      },
       durationMs: scope.clock.now() - startedAt,
     },
     coverage: { users: users.coverage, groups: groups.coverage },
     exceptions: await readStanding(scope),
+    ...(handover ? { handover } : {}),
     counts: countsOf(entries),
     entries,
   };
@@ -221,7 +232,7 @@ async function blockedEntries(
       before: null,
       after: null,
       effect: 'report',
-      reason: `${link.condition?.reason ?? 'Refused'}: ${link.condition?.message ?? 'see dead-letters'}`,
+      reason: `${link.condition?.reason ?? 'Refused'}: ${link.condition?.message ?? 'see scim-bridge dead-letters list'}`,
       attribution: { cause: 'none' },
       basis: { version: 0, link: '' },
     };

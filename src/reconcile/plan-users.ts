@@ -217,7 +217,13 @@ function changes(
     if (!first) continue;
     const before = Object.fromEntries(core.map((each) => [each.name, each.before]));
     const after = Object.fromEntries(core.map((each) => [each.name, each.after]));
-    add('update', first, before, after, `${core.map(({ name }) => name).join(', ')} differ`);
+    add(
+      'update',
+      first,
+      before,
+      after,
+      `${core.map(({ name }) => name).join(', ')} ${core.length === 1 ? 'differs' : 'differ'}`,
+    );
   }
   return entries;
 }

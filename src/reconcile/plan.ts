@@ -4,6 +4,7 @@ import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
+import { hasWork, type HandoverSection } from './plan-handover.ts';
 import type { ListProof } from './list-proof.ts';
 
 /** Number of platform calls of the plan, and the size of a full comparison. */
@@ -36,6 +37,8 @@ export interface Plan {
   coverage: CoverageOfKinds;
   /** Resources that stay otherwise than desired by a decision; the items are the oldest thousand. */
   exceptions: { total: number; items: StandingException[] };
+  /** Work of closed accounts to be moved; absent: the setting is off, or no account is closed. */
+  handover?: HandoverSection;
   counts: Partial<Record<Action, number>>;
   entries: PlanEntry[];
 }
@@ -95,14 +98,16 @@ export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
  */
 export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
   const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;
-  if (plans.some((plan) => changesIn(plan) > 0 || isMissing(plan))) return 'changes';
+  const hasHandover = ({ handover }: Plan): boolean =>
+    handover?.people.some((person) => person.state !== 'later' && hasWork(person)) ?? false;
+  if (plans.some((plan) => changesIn(plan) > 0 || isMissing(plan) || hasHandover(plan))) return 'changes';
   const isProven = ({ proof: { users, groups }, unknown }: Plan): boolean =>
     users.complete && groups.complete && unknown === 0;
   return plans.every(isProven) ? 'no changes' : 'unproven';
 }
 
 /** Returns the plan with the entries caused at the platform only. */
-export function driftOnly(plan: Plan): Plan {
+export function driftOnly({ handover: _, ...plan }: Plan): Plan {
   const entries = plan.entries.filter(isDrift);
   return { ...plan, entries, counts: countsOf(entries) };
 }

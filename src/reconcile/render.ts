@@ -2,6 +2,7 @@
 import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
 import { EXCEPTION_WORDS } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
+import { handoverLines } from './render-handover.ts';
 import type { Plan } from './plan.ts';
 import { counted } from '../support/counted.ts';
 
@@ -69,6 +70,7 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
     ...aside(withoutExceptions(plan, others), all, paint),
     ...standing(plan, all, paint),
+    ...handoverLines(plan.handover, all),
     ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
     ...cost(plan),
   ];
@@ -84,7 +86,7 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[]): string
   const left = withoutExceptions(plan, others).filter(({ action }) => action !== 'unmanaged').length;
   const { users, groups } = coverage;
   if (changes.length === 0 && users.missing + groups.missing > 0)
-    return `${where}: no changes are known, but not everything is covered. reconcile looks at what is missing.`;
+    return `${where}: no changes are known, but not everything is covered: run scim-bridge reconcile, which looks at what is missing.`;
   if (changes.length === 0 && left + exceptions.total > 0) {
     const parts = [
       ...(exceptions.total > 0 ? [counted(exceptions.total, 'exception')] : []),
@@ -92,6 +94,11 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[]): string
     ];
     return `${where}: nothing to write, but the platform is not as desired: ${parts.join(' and ')}, see below.`;
   }
+  if (
+    changes.length === 0 &&
+    !(plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0)
+  )
+    return `${where}: no changes are known, but the platform could not be read whole, see below.`;
   if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
   const parts = ACTIONS.flatMap((action) => {
     const count = changes.filter((entry) => entry.action === action).length;
@@ -202,23 +209,31 @@ function diffOf({ before, after }: PlanEntry): string[] {
 
 function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: string) => string): string[] {
   const lines: string[] = [];
-  const titles: [string, (entry: PlanEntry) => boolean][] = [
-    ['conflicts need a person, see dead-letters', ({ action }) => action === 'conflict'],
+  const titles: [title: (count: number) => string, (entry: PlanEntry) => boolean][] = [
     [
-      'are shown only and not changed',
+      (count) =>
+        `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person, see scim-bridge dead-letters list`,
+      ({ action }) => action === 'conflict',
+    ],
+    [
+      (count) => `${count} ${count === 1 ? 'is' : 'are'} shown only and not changed`,
       ({ action, effect }) => action !== 'conflict' && action !== 'unmanaged' && effect === 'report',
     ],
     [
-      'at the platform are unmanaged and left alone',
+      (count) => `${count} at the platform ${count === 1 ? 'is' : 'are'} unmanaged and left alone`,
       ({ action, member }) => action === 'unmanaged' && !member,
     ],
-    ['members were added by others and stay', ({ action, member }) => action === 'unmanaged' && !!member],
+    [
+      (count) =>
+        `${counted(count, 'member')} ${count === 1 ? 'was added by others and stays' : 'were added by others and stay'}`,
+      ({ action, member }) => action === 'unmanaged' && !!member,
+    ],
   ];
   for (const [title, isOne] of titles) {
     const some = entries.filter(isOne);
     const [first] = some;
     if (!first) continue;
-    lines.push('', paint(SIGNS[first.action], `${SIGNS[first.action]} ${some.length} ${title}`));
+    lines.push('', paint(SIGNS[first.action], `${SIGNS[first.action]} ${title(some.length)}`));
     const shown = all ? some : some.slice(0, first.action === 'unmanaged' ? EXAMPLES : ONE_BY_ONE);
     for (const { kind, name, member, reason, action } of shown) {
       const whom = member ? `${member.name || (member.platformId ?? '')} in ${name}` : name;
@@ -258,7 +273,7 @@ function standing(
 function cost({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {
   const lines = [
     '',
-    `Compared ${counted(proof.users.seen, 'user')} and ${counted(proof.groups.seen, 'group')} with ${counted(calls, 'call')} in ${(durationMs / 1000).toFixed(1)} s. Members were read of ${members.read} of ${members.of} groups.`,
+    `Compared ${counted(proof.users.seen, 'user')} and ${counted(proof.groups.seen, 'group')} with ${counted(calls, 'call')} in ${(durationMs / 1000).toFixed(1)} s. Members were read of ${members.read} of ${counted(members.of, 'group')}.`,
   ];
   if (values.of > values.read)
     lines.push(

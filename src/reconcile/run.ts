@@ -15,6 +15,7 @@ import {
 } from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
 import { exceptionTotalText } from './exception-words.ts';
+import { handOver } from './hand-over.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { changesIn, driftCounts, type Plan } from './plan.ts';
@@ -92,7 +93,12 @@ export async function applySaved(
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
     };
     const { exceptions } = await scope.outbox.backlog();
-    const result = moved > 0 && end.outcome === 'converged' ? left : end;
+    const result = await withHandover(
+      scope,
+      { ...options, signal: right.signal, id: plan.id },
+      plan,
+      moved > 0 && end.outcome === 'converged' ? left : end,
+    );
     return { ...toReport(plan, startedAt, clock.now(), exceptFor(result, exceptions)), exceptions };
   } finally {
     await right.release();
@@ -168,8 +174,9 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       end: carried.end,
     });
     const { exceptions } = await scope.outbox.backlog();
+    const last = options.repair ? await withHandover(scope, again, plan, end) : end;
     const report = {
-      ...toReport(plan, startedAt, clock.now(), exceptFor(end, exceptions)),
+      ...toReport(plan, startedAt, clock.now(), exceptFor(last, exceptions)),
       coverage,
       exceptions,
     };
@@ -197,10 +204,52 @@ async function recognise(
   return undefined;
 }
 
+/** Outcomes after which work is handed over: all that the plan names was written, or waits for an operator. */
+const HANDS_OVER = new Set<End['outcome']>(['converged', 'held', 'blocked']);
+
+/** Hands the work of the plan over. @returns the outcome with what was moved in its message */
+async function withHandover(
+  scope: ReconcileScope,
+  { id, signal, logger }: Pick<RunOptions, 'id' | 'signal' | 'logger'>,
+  { handover }: Plan,
+  end: End,
+): Promise<End> {
+  if (!handover || !HANDS_OVER.has(end.outcome)) return end;
+  const said = await handOver(scope, handover, { signal, logger, request: `plan:${id}` });
+  if (said === undefined) return end;
+  return { ...end, message: end.message === undefined ? said : `${end.message}; ${said}` };
+}
+
+/**
+ * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
+ * @throws RunLost when another run took the lock meanwhile
+ */
+export async function underRunLock<T>(
+  scope: ReconcileScope,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  let fence = await scope.runs.take(RIGHT_MS);
+  while (fence === undefined) {
+    signal.throwIfAborted();
+    await scope.clock.sleep(POLL_MS, signal);
+    fence = await scope.runs.take(RIGHT_MS);
+  }
+  const right = keepRight(scope, fence, signal);
+  try {
+    return await work(right.signal);
+  } finally {
+    await right.release();
+  }
+}
+
 /** Adds the exceptions to the message of a run that converged. */
 const exceptFor = (end: End, exceptions: ExceptionCounts): End =>
   end.outcome === 'converged' && exceptions.total > 0
-    ? { ...end, message: `except ${exceptionTotalText(exceptions)}; see scim-bridge exceptions` }
+    ? {
+        ...end,
+        message: `${end.message === undefined ? '' : `${end.message}; `}except ${exceptionTotalText(exceptions)}; see scim-bridge exceptions`,
+      }
     : end;
 
 function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {

@@ -3,6 +3,7 @@ import type { Acts } from '../directory/logs/acts.ts';
 import type { CoverageReader } from '../directory/outbox/coverage.ts';
 import type { Directory } from '../directory/resources/directory.ts';
 import type { DriftNotes, Print } from '../directory/outbox/drift.ts';
+import type { HandoverStore } from '../directory/outbox/handover-store.ts';
 import type { Links } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
@@ -27,6 +28,7 @@ export interface ReconcileScope {
   drifts: DriftNotes;
   coverage: CoverageReader;
   runs: RunStore;
+  handovers: HandoverStore;
   /** Drift notes of other connections of the same target; their linked accounts are managed too. */
   others: DriftNotes[];
   clock: Clock;

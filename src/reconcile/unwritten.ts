@@ -15,8 +15,8 @@ const KIND_OF: Partial<Record<Action, DestructiveKind>> = {
 
 const PORTION = 1000;
 const REASONS = {
-  rejected: 'rejected by an operator, so it is not written: see exceptions',
-  held: 'held by the guard until an operator decides: see approvals',
+  rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
+  held: 'held by the guard until an operator decides: see scim-bridge approvals list',
   protected: 'the person is listed in users.protected, so it is not written',
 };
 

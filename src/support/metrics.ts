@@ -1,5 +1,6 @@
 // Defines every metric of the service: name, help text, labels and buckets.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
+import { LOAD_METRICS, SHARED_HELP } from './load-metrics.ts';
 import { createTimer, type Timer } from './timer.ts';
 
 interface Definition {
@@ -14,12 +15,6 @@ interface Definition {
   /** Upper bounds of the buckets of a histogram. */
   buckets?: readonly number[];
 }
-
-/**
- * Help text of metrics that are read from Redis: every process reports the same value, so a sum would count it
- * several times.
- */
-const SHARED = 'The same from every process: take max(), not sum().';
 
 const TIME_TO_ANSWER = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const TIME_OF_A_CALL = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
@@ -69,67 +64,68 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_outbox_dirty',
     labels: ['target'],
-    help: `Resources that are not equal at the target yet. ${SHARED}`,
+    help: `Resources that are not equal at the target yet. ${SHARED_HELP}`,
   },
   outboxPending: {
     type: 'gauge',
     name: 'bridge_outbox_pending',
     labels: ['target'],
-    help: `Of those, handed to the queue or being synced. ${SHARED}`,
+    help: `Of those, handed to the queue or being synced. ${SHARED_HELP}`,
   },
   outboxOldest: {
     type: 'gauge',
     name: 'bridge_outbox_oldest_seconds',
     labels: ['target'],
-    help: `Age of the oldest accepted change that is not applied, in seconds; 0 when all is applied. ${SHARED}`,
+    help: `Age of the oldest accepted change that is not applied, in seconds; 0 when all is applied. ${SHARED_HELP}`,
   },
+  ...LOAD_METRICS,
   coverage: {
     type: 'gauge',
     name: 'bridge_coverage',
     labels: ['target', 'resource', 'state'],
-    help: `Desired users and groups by how they stood when the last reconcile ended: linked, seen (of the linked), pending, held, deadLetters, exceptions, missing. ${SHARED}`,
+    help: `Desired users and groups by how they stood when the last reconcile ended: linked, seen (of the linked), pending, held, deadLetters, exceptions, missing. ${SHARED_HELP}`,
   },
   directoryFaults: {
     type: 'gauge',
     name: 'bridge_directory_faults',
     labels: ['connection'],
-    help: `Entries of derived data that differ from the records, as the last hourly pass found. ${SHARED}`,
+    help: `Entries of derived data that differ from the records, as the last hourly pass found. ${SHARED_HELP}`,
   },
   logBroken: {
     type: 'gauge',
     name: 'bridge_log_broken',
     labels: ['connection', 'log'],
-    help: `Whether an entry of a log was altered or taken out, as the last hourly check of its hash chain found; log is acts, or log and the target. ${SHARED}`,
+    help: `Whether an entry of a log was altered or taken out, as the last hourly check of its hash chain found; log is acts, or log and the target. ${SHARED_HELP}`,
   },
   deadLetters: {
     type: 'gauge',
     name: 'bridge_dead_letters',
     labels: ['target'],
-    help: `Resources that a person has to look at. ${SHARED}`,
+    help: `Resources that a person has to look at. ${SHARED_HELP}`,
   },
   onHold: {
     type: 'gauge',
     name: 'bridge_hold',
     labels: ['target'],
-    help: `1 while an operator holds all writes. ${SHARED}`,
+    help: `1 while an operator holds all writes. ${SHARED_HELP}`,
   },
   guardHeld: {
     type: 'gauge',
     name: 'bridge_guard_held',
     labels: ['target', 'kind'],
-    help: `Destructive writes that wait for approval. ${SHARED}`,
+    help: `Destructive writes that wait for approval. ${SHARED_HELP}`,
   },
   exceptions: {
     type: 'gauge',
     name: 'bridge_exceptions',
     labels: ['target', 'reason'],
-    help: `Resources that stay otherwise than desired until a person acts. Reason: Rejected, LastAdministrator, Dropped, NotAdopted, Held, Protected; OnHold: an order of hold. ${SHARED}`,
+    help: `Resources that stay otherwise than desired until a person acts. Reason: Rejected, LastAdministrator, Dropped, NotAdopted, Held, Protected; OnHold: an order of hold. ${SHARED_HELP}`,
   },
   exceptionsOldest: {
     type: 'gauge',
     name: 'bridge_exceptions_oldest_seconds',
     labels: ['target', 'reason'],
-    help: `Age of the oldest exception of a reason, in seconds; 0 when there is none. ${SHARED}`,
+    help: `Age of the oldest exception of a reason, in seconds; 0 when there is none. ${SHARED_HELP}`,
   },
   platformRequests: {
     type: 'counter',
@@ -155,7 +151,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_breaker_open',
     labels: ['target'],
-    help: `1 while calls to the platform are suspended but for probes. ${SHARED}`,
+    help: `1 while calls to the platform are suspended but for probes. ${SHARED_HELP}`,
   },
   workerLastFetch: {
     type: 'gauge',
@@ -167,49 +163,49 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_drift',
     labels: ['target', 'kind', 'attribution'],
-    help: `Differences at the platform that the last comparison found and no push explains, by what would repair them and who caused them. ${SHARED}`,
+    help: `Differences at the platform that the last comparison found and no push explains, by what would repair them and who caused them. ${SHARED_HELP}`,
   },
   reconcileLastSuccess: {
     type: 'gauge',
     name: 'bridge_reconcile_last_success_timestamp_seconds',
     labels: ['target'],
-    help: `End of the last comparison that saw everything, in Unix seconds; 0 before the first. ${SHARED}`,
+    help: `End of the last comparison that saw everything, in Unix seconds; 0 before the first. ${SHARED_HELP}`,
   },
   reconcileSeconds: {
     type: 'gauge',
     name: 'bridge_reconcile_duration_seconds',
     labels: ['target'],
-    help: `Duration of the last comparison, what it repaired included, in seconds. ${SHARED}`,
+    help: `Duration of the last comparison, what it repaired included, in seconds. ${SHARED_HELP}`,
   },
   reconcileWrites: {
     type: 'counter',
     name: 'bridge_reconcile_writes_total',
     labels: ['target', 'kind'],
-    help: `Changes that comparisons ordered. ${SHARED}`,
+    help: `Changes that comparisons ordered. ${SHARED_HELP}`,
   },
   eventsPending: {
     type: 'gauge',
     name: 'bridge_events_pending',
     labels: ['connection'],
-    help: `Security events that the receiver of a connection has not taken yet. ${SHARED}`,
+    help: `Security events that the receiver of a connection has not taken yet. ${SHARED_HELP}`,
   },
   eventsOldest: {
     type: 'gauge',
     name: 'bridge_events_oldest_seconds',
     labels: ['connection'],
-    help: `Age of the oldest of them, in seconds; 0 when all are taken. ${SHARED}`,
+    help: `Age of the oldest of them, in seconds; 0 when all are taken. ${SHARED_HELP}`,
   },
   eventsKept: {
     type: 'gauge',
     name: 'bridge_events_refused',
     labels: ['connection'],
-    help: `Security events that the receiver refused and a person has to look at. ${SHARED}`,
+    help: `Security events that the receiver refused and a person has to look at. ${SHARED_HELP}`,
   },
   events: {
     type: 'counter',
     name: 'bridge_events_total',
     labels: ['connection', 'outcome'],
-    help: `Security events that are no longer pending: delivered, refused, or dropped because they were too many or too old. ${SHARED}`,
+    help: `Security events that are no longer pending: delivered, refused, or dropped because they were too many or too old. ${SHARED_HELP}`,
   },
   redisUp: { type: 'gauge', name: 'bridge_redis_up', labels: [], help: '1 when Redis answers this process.' },
   redisRole: {
@@ -240,7 +236,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_token_expiry_timestamp_seconds',
     labels: ['connection', 'token'],
-    help: `When an inbound token expires, in Unix seconds; 0 = never. ${SHARED}`,
+    help: `When an inbound token expires, in Unix seconds; 0 = never. ${SHARED_HELP}`,
   },
   tokenLastUsed: {
     type: 'gauge',
@@ -252,13 +248,13 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_processes',
     labels: ['role', 'version'],
-    help: `Processes of the service that run, by role and version; 0 for those that are silent since a moment ago. ${SHARED}`,
+    help: `Processes of the service that run, by role and version; 0 for those that are silent since a moment ago. ${SHARED_HELP}`,
   },
   fleetFindings: {
     type: 'gauge',
     name: 'bridge_fleet_findings',
     labels: ['finding'],
-    help: `Faults of the fleet: noProcess, noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer (for a quarter of an hour). ${SHARED}`,
+    help: `Faults of the fleet: noProcess, noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer (for a quarter of an hour). ${SHARED_HELP}`,
   },
   buildInfo: {
     type: 'gauge',

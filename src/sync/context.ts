@@ -44,6 +44,8 @@ export interface SyncContext {
   gate: Gate;
   /** Entries for the provisioning log. */
   provisioning: ProvisioningWriter;
+  /** Whether the platform answered the combined PATCH of this sync with 400 (write-together.ts). */
+  isCombinedPatchRefused?: boolean;
   /** Writes sent so far. */
   writes: number;
   /** Saves the link and extends the lease; called after every step that must not be lost. */

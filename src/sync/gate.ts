@@ -114,7 +114,7 @@ function whyNot(context: SyncContext): Condition | undefined {
   if (context.gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
   const held = kindsOf('held');
   if (held) {
-    const message = `the guard holds ${held}: see scim-bridge approvals list, then approve or reject`;
+    const message = `the guard holds ${held}`;
     return condition(context, 'Held', message);
   }
   if (followers > 0) {

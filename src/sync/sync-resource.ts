@@ -217,7 +217,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   link.condition = outcome.condition;
   context.logger.error(
     { ref: work.ref, reason: outcome.condition.reason, status: outcome.condition.status },
-    'needs a person: see dead-letters',
+    'needs a person: see scim-bridge dead-letters list',
   );
   await outbox.ack(work, link, { kind: 'blocked' });
 }

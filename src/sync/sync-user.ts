@@ -26,6 +26,7 @@ import type { SyncOutcome } from './outcome.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
 import { removal } from './succession.ts';
 import { waitForName } from './taken-name.ts';
+import { rememberRefusal } from './write-together.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;
@@ -105,6 +106,8 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
 
   const unfinished = await writeCore(context, desired);
   if (unfinished) return unfinished;
+  // The platform takes every part alone, so it refused the form.
+  if (context.isCombinedPatchRefused && attributes.kind === 'done') rememberRefusal(context);
   if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'held') return ended(context);
 
@@ -229,6 +232,8 @@ async function setActive(context: SyncContext, active: boolean, why?: Why): Prom
   const run = () => target.client.users.patch(link.id ?? '', change, context.call);
   await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, why);
   link.core = { ...link.core, active };
+  if (active) delete link.closedAt;
+  else link.closedAt = context.clock.now();
   await context.save();
 }
 
@@ -286,5 +291,6 @@ function unlink(context: SyncContext): void {
   delete link.observedGeneration;
   delete link.origin;
   delete link.departed;
+  delete link.closedAt;
   delete link.unsure;
 }

@@ -12,6 +12,7 @@ import { createAnswering, type Answering } from './answering.ts';
 import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
 import { createConcurrency } from './concurrency.ts';
+import { createTargetWork, type TargetWorkMeter } from './target-work.ts';
 import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
@@ -33,6 +34,8 @@ export interface SyncPolicy {
   groups: { members: 'owned' | 'authoritative' };
   guard: GuardSettings;
   groupsRolesMap: Record<string, string | string[]>;
+  /** Null or absent: the work of closed accounts stays where it is. */
+  handover?: { deployment: string; folder: string; afterDays: number } | null;
 }
 
 export type TargetSettings = SyncPolicy &
@@ -61,6 +64,8 @@ export interface Target {
   answering: Answering;
   /** Returns how many calls of this process may be under way now. */
   concurrency: () => number;
+  /** Measures of the calls of this process. */
+  work: Pick<TargetWorkMeter, 'read'>;
   listedAccounts: ListedAccounts;
   recentExternalIds: RecentExternalIds;
   /** Features that the platform refused; `combinedPatchUntil`: time until which write-together.ts is not tried, Unix ms. */
@@ -89,6 +94,7 @@ export function createTarget(
     clock,
   );
   const slots = createCallSlots(concurrency.limit);
+  const work = createTargetWork({ clock }, { queued: () => slots.waiting(), limit: concurrency.limit });
   let isRateBound = false;
   const client = connectPlatform({
     url: settings.url,
@@ -101,12 +107,13 @@ export function createTarget(
     clock,
     gate: (run, call) => slots.run(run, call.urgent),
     admit: async (signal) => {
-      isRateBound = (await budget.take(signal)) > 0;
+      isRateBound = (await work.wait(() => budget.take(signal))) > 0;
       answering.started();
     },
     onCall: (call) => {
       logger.debug({ target: name, ...call }, 'platform call');
       answering.ended(call);
+      work.ended(call);
       concurrency.ended(call, slots.waiting() > 0 && !isRateBound);
       onCall?.(call);
     },
@@ -123,6 +130,7 @@ export function createTarget(
     breaker,
     answering,
     concurrency: concurrency.limit,
+    work,
     listedAccounts: createListedAccounts({ client, clock }),
     recentExternalIds,
     lacks: { externalIdFilter: false, combinedPatchUntil: 0 },

@@ -10,8 +10,9 @@ const REMEMBERED_MS = 3_600_000;
 
 /**
  * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer
- * shows it. A refused PATCH changes nothing (contract 2.6): everything is then written one by one. A target that refuses
- * the form itself (400, 501), or ignores the values, is remembered for an hour.
+ * shows it. A refused PATCH changes nothing (contract 2.6): everything is then written one by one. A target that answers
+ * 501, or ignores the values, is not asked again for an hour; after a 400, only if it then takes the single writes
+ * (`rememberRefusal`), since a 400 may be about one value.
  * @param names attributes whose values the SCIM extension can carry
  * @returns the names that remain to be written
  */
@@ -25,9 +26,6 @@ export async function writeTogether(
   // A single change is one write in any form.
   if (names.length === 0 || names.length + core.length < 2) return names;
   if (clock.now() < target.lacks.combinedPatchUntil) return names;
-  const remember = (): void => {
-    target.lacks.combinedPatchUntil = clock.now() + REMEMBERED_MS;
-  };
   const values = names.map((name): PlatformPatchOperation => ({
     op: 'replace',
     path: `${EXTENSION}:${name}`,
@@ -45,7 +43,8 @@ export async function writeTogether(
     );
   } catch (error) {
     if (!isStatus(error, 400, 403, 409, 501)) throw error;
-    if (isStatus(error, 400, 501)) remember();
+    if (isStatus(error, 400)) context.isCombinedPatchRefused = true;
+    if (isStatus(error, 501)) rememberRefusal(context);
     return names;
   }
   link.core = { ...link.core, ...desired.core };
@@ -57,9 +56,14 @@ export async function writeTogether(
     ...Object.fromEntries(shown.map((name) => [name, desired.attributes[name]])),
   };
   if (left.length > 0) {
-    remember();
+    rememberRefusal(context);
     link.unsure = [...(link.unsure ?? []), ...left.map((name) => `attributes.${name}`)];
   }
   await context.save();
   return left;
+}
+
+/** Notes that the target does not take the combined PATCH: it gets single writes for an hour. */
+export function rememberRefusal({ clock, target }: SyncContext): void {
+  target.lacks.combinedPatchUntil = clock.now() + REMEMBERED_MS;
 }

@@ -51,14 +51,14 @@ test.each([
   ['retryDeadLetters', ['dead-letters', 'retry', '--all'], { count: 1 }],
   ['forgetLink', ['links', 'forget', ADA], { target: 'main' }],
   ['repair', ['doctor', '--repair'], {}],
-])('the order %s is an act', async (act, args, details) => {
+])('the order %s leaves an audit entry', async (act, args, details) => {
   await commands.run(...args, ...ORDER);
   const found = await newest();
   expect(found).toMatchObject({ act, by: 'ines', via: 'command', connection: 'default', ...details });
   expect(found.note).toContain('ticket 4711');
 });
 
-test('a saved plan is applied: the act names the plan and the number of changes', async () => {
+test('applying a saved plan leaves an audit entry with the plan and the number of changes', async () => {
   await eventually(
     'all is applied',
     async () => (await commands.run('status', '--json')).json[0].dirty === 0,
@@ -87,7 +87,7 @@ test('a saved plan is applied: the act names the plan and the number of changes'
   expect((await newest()).subject).toMatch(/^plan:/);
 });
 
-test('an import of links and a restore are acts', async () => {
+test('an import of links and a restore each leave an audit entry', async () => {
   const links = join(commands.folder, 'links.ndjson');
   await commands.run('links', 'export', links);
   await commands.run('hold');
@@ -102,7 +102,7 @@ test('an import of links and a restore are acts', async () => {
   await commands.run('release');
 });
 
-test('without --by the operator is SCIM_BRIDGE_OPERATOR, then the pod, then the account', async () => {
+test('without --by the operator is SCIM_BRIDGE_OPERATOR, else the pod, else the account', async () => {
   const names = ['SCIM_BRIDGE_OPERATOR', 'POD_NAME', 'POD_NAMESPACE', 'SUDO_USER'] as const;
   const before = names.map((name) => process.env[name]);
   const run = async (env: Partial<Record<(typeof names)[number], string>>): Promise<string> => {
@@ -123,7 +123,7 @@ test('without --by the operator is SCIM_BRIDGE_OPERATOR, then the pod, then the 
   }
 });
 
-test('filters by action, target, time and number; an unknown target is an error', async () => {
+test('audit entries are filtered by action, target, time and number, and an unknown target is an error', async () => {
   expect((await acts('--action', 'resync')).every(({ act }) => act === 'resync')).toBe(true);
   const all = await acts();
   expect(all.length).toBeGreaterThan(10);

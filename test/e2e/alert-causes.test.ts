@@ -13,11 +13,11 @@ import { scrape, type Scrape } from '../support/scrape.ts';
 import { createStory } from '../support/story.ts';
 
 const MAIN = { target: 'main' };
-/** Scrapes share what one of the last second has read of Redis. */
+/** Scrapes within a second share one read of Redis. */
 const FRESH_MS = 1100;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The first scrape of which this is true. */
+/** Returns the first scrape for which the condition is true. */
 const until = (bridge: Bridge, what: string, isSo: (now: Scrape) => boolean, limitMs = 15_000) =>
   eventually(
     what,
@@ -46,13 +46,13 @@ const atThePlatform = createStory(
     }),
   (bridge) => bridge.stop(),
 );
-/** A key that is refused is tried again after a quarter of a minute: others need not wait for that. */
+/** A refused key is tried again after 15 s; the other tests do not wait for that. */
 const withRevokedKey = createStory(buildBridge, (bridge) => bridge.stop());
 
 interface Inbound {
   bridge: Bridge;
   redis: LocalRedis;
-  /** The options that bring the server back as the same one. */
+  /** Options that restart the server with the same data. */
   place: { folder: string; port: number };
 }
 
@@ -78,9 +78,9 @@ const inbound = createStory<Inbound>(
   },
 );
 
-describe('at the platform', () => {
+describe('alerts about the platform', () => {
   const test = atThePlatform;
-  test('ScimBridgeBreakerOpen, ScimBridgePlatformErrors, ScimBridgeOldestChange: it fails for a while', async (bridge) => {
+  test('ScimBridgeBreakerOpen, ScimBridgePlatformErrors and ScimBridgeOldestChange fire while the platform fails', async (bridge) => {
     await faults(bridge, { status5xx: { share: 1 } });
     for (let n = 0; n < 4; n++) await bridge.idp.createUser(`late${n}@acme.example`);
     const broken = await until(
@@ -95,7 +95,7 @@ describe('at the platform', () => {
     expect((await targetHealth(bridge)).breaker).toMatchObject({ open: true, status: 503 });
     expect((await fetch(`http://127.0.0.1:${bridge.app.port}/readyz`)).status).toBe(200);
 
-    // While it is open only probes are sent: four people would otherwise be tried again and again.
+    // An open breaker sends only probes; otherwise four users would be tried again and again.
     const seen = broken.sum('bridge_platform_requests_total', MAIN);
     await pause(2000);
     const later = await scrape(bridge.app.port);
@@ -110,13 +110,13 @@ describe('at the platform', () => {
     );
     expect(back.value('bridge_breaker_open', MAIN)).toBe(0);
     expect(back.value('bridge_outbox_oldest_seconds', MAIN)).toBe(0);
-    // ScimBridgeLag, ScimBridgeDeactivationLag: what took longer than a second is above that bound, whoever waited.
+    // ScimBridgeLag, ScimBridgeDeactivationLag: every lag above one second exceeds the bound of this test.
     const lag = { ...MAIN, priority: 'new' };
     const slow =
       back.sum('bridge_sync_lag_seconds_count', lag) -
       back.value('bridge_sync_lag_seconds_bucket', { ...lag, le: '1' });
     expect(slow).toBeGreaterThanOrEqual(4);
-    // How long depends on which calls were under way when the breaker opened.
+    // The duration depends on the calls that ran when the breaker opened.
     expect(back.sum('bridge_rate_wait_seconds_sum', MAIN)).toBeGreaterThan(0);
   }, 60_000);
 
@@ -133,7 +133,7 @@ describe('at the platform', () => {
           now.sum('bridge_platform_requests_total', { status: '401' }) > before &&
           now.value('bridge_outbox_dirty', MAIN) === 1,
       );
-      // No resource is given up for that.
+      // No user becomes a dead letter because of the outage.
       expect(after.value('bridge_dead_letters', MAIN)).toBe(0);
       await faults(bridge, {});
       await settled(bridge);
@@ -141,7 +141,7 @@ describe('at the platform', () => {
     60_000,
   );
 
-  test('ScimBridgeDeadLetters: the platform refuses a group for good', async (bridge) => {
+  test('ScimBridgeDeadLetters fires when the platform refuses a group for good', async (bridge) => {
     await bridge.idp.createGroup('system:all', [await bridge.idp.createUser('free@acme.example')]);
     const now = await until(
       bridge,
@@ -152,7 +152,7 @@ describe('at the platform', () => {
     expect(now.sum('bridge_sync_operations_total', refused)).toBeGreaterThan(0);
   });
 
-  test('ScimBridgeGuardHeld: more leave than usual', async (bridge) => {
+  test('ScimBridgeGuardHeld fires when more users leave than the guard allows', async (bridge) => {
     const { idp } = bridge;
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await idp.createUser(`leaver${n}@acme.example`));
@@ -166,7 +166,7 @@ describe('at the platform', () => {
     expect(now.value('bridge_guard_held', { ...MAIN, kind: 'delete' })).toBe(0);
   }, 30_000);
 
-  test('ScimBridgeHoldForgotten: the age of an order of hold grows until the release', async (bridge) => {
+  test('ScimBridgeHoldForgotten fires while an order of hold grows old, and ends with the release', async (bridge) => {
     const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
     await eventually('connected', () => direct.status === 'ready');
     const ON_HOLD = { ...MAIN, reason: 'OnHold' };
@@ -186,7 +186,7 @@ describe('at the platform', () => {
     );
   }, 30_000);
 
-  test('ScimBridgeReconcileNever, -Stale, -Writes and ScimBridgeDriftStays: somebody else writes there too', async (bridge) => {
+  test('ScimBridgeReconcileNever, -Stale, -Fails, -Writes and ScimBridgeDriftStays fire when somebody else writes to the platform', async (bridge) => {
     await settled(bridge);
     const rec = await openReconciling(bridge);
     try {
@@ -208,15 +208,28 @@ describe('at the platform', () => {
         now.sum('bridge_reconcile_writes_total', { ...MAIN, kind: 'update' });
       expect(writes(found) - writes(before)).toBe(1);
 
+      // ScimBridgeReconcileFails counts the runs that could not read everything.
+      await faults(bridge, {
+        rules: [{ method: 'GET', path: '/scim/v2/Users', status5xx: { share: 1, status: 400 } }],
+      });
+      for (let run = 0; run < 2; run++) await rec.run().catch(() => undefined);
+      await until(bridge, 'two runs failed', (now) => now.value('bridge_reconcile_failures', MAIN) === 2);
+      await faults(bridge, {});
+
       await rec.run();
-      const quiet = await until(bridge, 'no drift is left', (now) => now.sum('bridge_drift', MAIN) === 0);
+      const quiet = await until(
+        bridge,
+        'a run compared everything',
+        (now) => now.value('bridge_reconcile_failures', MAIN) === 0,
+      );
+      expect(quiet.sum('bridge_drift', MAIN)).toBe(0);
       expect(writes(quiet)).toBe(writes(found));
     } finally {
       await rec.stop();
     }
   }, 60_000);
 
-  test('ScimBridgeNoWorker: marks wait, and no process reports that it fetches', async () => {
+  test('ScimBridgeNoWorker fires when marks wait and no process fetches them', async () => {
     const lonely = await buildBridge({
       role: 'api',
       configure: (config) => void (config.reconcile.schedule = null),
@@ -231,9 +244,9 @@ describe('at the platform', () => {
   });
 });
 
-describe('at the inbound side', () => {
+describe('alerts about identity providers and Redis', () => {
   const test = inbound;
-  test('ScimBridgeTokenExpires, ScimBridgeTokenExpiresSoon: a token has three days left', async ({
+  test('ScimBridgeTokenExpires and ScimBridgeTokenExpiresSoon fire for a token with three days left', async ({
     bridge,
   }) => {
     const now = await scrape(bridge.app.port);
@@ -242,7 +255,7 @@ describe('at the inbound side', () => {
     expect(left / 86_400).toBeLessThanOrEqual(3);
   });
 
-  test('ScimBridgeNoPushes: the counter of a connection stands still while nobody calls', async ({
+  test('ScimBridgeNoPushes fires when the request counter of a connection does not increase', async ({
     bridge,
   }) => {
     await bridge.idp.send('GET', '/Users');
@@ -252,7 +265,7 @@ describe('at the inbound side', () => {
     expect(count(await scrape(bridge.app.port))).toBe(before);
   });
 
-  test('ScimBridgeUnauthorized and ScimBridgeQuarantineRisk: a token that is not valid', async ({
+  test('ScimBridgeUnauthorized and ScimBridgeQuarantineRisk fire for an invalid token', async ({
     bridge,
   }) => {
     const stranger = createIdp(bridge.idp.baseUrl, `${TOKEN}-of-yesterday`);
@@ -262,7 +275,7 @@ describe('at the inbound side', () => {
     expect(now.value('bridge_quarantine_risk', { connection: 'default' })).toBeGreaterThan(0.4);
   });
 
-  test('ScimBridgeRedisNotPrimary: the address leads to a replica', async ({ bridge }) => {
+  test('ScimBridgeRedisNotPrimary fires when the Redis address leads to a replica', async ({ bridge }) => {
     const { states, redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
     expect(states).toHaveLength(1);
     await eventually('connected', () => direct.status === 'ready');
@@ -282,7 +295,7 @@ describe('at the inbound side', () => {
     );
   }, 30_000);
 
-  test('ScimBridgeRedisMemory: maxmemory is nearly reached, and without maxmemory there is no limit to compare with', async ({
+  test('ScimBridgeRedisMemory fires when maxmemory is nearly reached, and never without maxmemory', async ({
     bridge,
   }) => {
     const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
@@ -303,7 +316,7 @@ describe('at the inbound side', () => {
     expect(now.value('bridge_redis_memory_used_bytes') / limit).toBeGreaterThan(0.85);
   }, 30_000);
 
-  test('ScimBridgeSlowAnswers, ScimBridgeRedisSlow: Redis takes its time', async ({ bridge }) => {
+  test('ScimBridgeSlowAnswers and ScimBridgeRedisSlow fire when Redis is slow', async ({ bridge }) => {
     const before = await scrape(bridge.app.port);
     await pause(FRESH_MS);
     const { redis: direct } = (await import('../../src/app.ts')).openDesiredStates(bridge.config);
@@ -333,9 +346,7 @@ describe('at the inbound side', () => {
     await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
   }, 30_000);
 
-  test('ScimBridgeAbsent: the last process ends, and with it the series that says whether Redis is up', async ({
-    bridge,
-  }) => {
+  test('ScimBridgeAbsent fires when the last process has ended', async ({ bridge }) => {
     expect((await scrape(bridge.app.port)).find('bridge_redis_up')).toHaveLength(1);
     await bridge.app.stop();
     await expect(scrape(bridge.app.port)).rejects.toThrow(/ECONNREFUSED/);

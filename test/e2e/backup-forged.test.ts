@@ -12,7 +12,7 @@ const KEY = 'a-key-for-backups-0123456789';
 
 let bridge: Bridge;
 let open: Commands;
-/** The same with `backup.key`. */
+/** The same settings with `backup.key`. */
 let keyed: Commands;
 let secret: string;
 
@@ -51,7 +51,7 @@ const path = (name: string): string => join(open.folder, name);
 const users = async (): Promise<number> =>
   (await bridge.idp.send('GET', '/Users?count=0')).body.totalResults as number;
 
-/** A file with these lines between the first and the last, and checksums that fit. */
+/** Writes a file with these lines between the first and the last, and valid checksums. */
 function forge(from: string, name: string, change: (lines: string[]) => string[]): string {
   const [head = '', ...rest] = readFileSync(from, 'utf8').trim().split('\n');
   const lines = [head, ...change(rest.slice(0, -1))];
@@ -82,7 +82,7 @@ const planted = JSON.stringify({
   ],
 });
 
-test('a planted token with fitting checksums opens nothing, and the operator sees its name', async () => {
+test('a restore ignores a planted token with valid checksums, and shows its name', async () => {
   await open.run('backup', path('planted-of.ndjson'));
   const file = forge(path('planted-of.ndjson'), 'planted.ndjson', () => [planted]);
   const { code, text } = await open.run('restore', file, '--replace', '--yes');
@@ -135,7 +135,7 @@ test('with backup.key a file without a fitting HMAC is refused before anything c
   expect(await users()).toBe(before);
 }, 60_000);
 
-test('every line is checked before anything is removed, and the refusal names it', async () => {
+test('a restore checks every line before it removes anything, and the refusal names the line', async () => {
   await open.run('backup', path('good.ndjson'));
   const before = await users();
   const line = (value: object): string => JSON.stringify({ connection: 'default', ...value });
@@ -169,7 +169,7 @@ test('every line is checked before anything is removed, and the refusal names it
   expect(await users()).toBe(before);
 }, 60_000);
 
-test('a backup is a new file for its owner alone, never through a link or over another file', async () => {
+test('a backup is written to a new file readable by its owner only, never through a link or over another file', async () => {
   const [file, elsewhere, link] = [path('new.ndjson'), path('elsewhere'), path('link.ndjson')];
   expect((await open.run('backup', file)).code).toBe(0);
   expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -23,7 +23,7 @@ const settled = () =>
     async () => (await commands.run('status', '--json')).json[0].dirty === 0,
     30_000,
   );
-/** The desired state and the links, without what only counts or waits. */
+/** Returns the desired state and the links, without counters and pending work. */
 async function contents(): Promise<Record<string, unknown>> {
   const { redis } = store;
   const base = `${prefix}:{default}:`;
@@ -84,7 +84,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-test('a restore brings everything back on hold, and the release applies it without a needless write', async () => {
+test('a restore brings everything back on hold, and the release applies it without unneeded writes', async () => {
   const tenantKey = `${prefix}:{default}:tenant:main`;
   const before = await contents();
   const made = await commands.run('backup', file, '--json');
@@ -122,7 +122,7 @@ test('a restore brings everything back on hold, and the release applies it witho
   const writes = await bridge.platform.writes();
   expect(writes.filter(({ path }) => !path.includes('Users'))).toEqual([]);
   expect(writes.map(({ method }) => method).sort()).toEqual(['PATCH', 'POST']);
-  // The user that was not there is still waited for by its group.
+  // The group still waits for its member without a user.
   const expected = await bridge.idp.createUser('not-there@acme.example');
   await settled();
   expect((await bridge.platform.group('Ops'))?.members).toEqual(['not-there@acme.example']);
@@ -130,7 +130,7 @@ test('a restore brings everything back on hold, and the release applies it witho
   await settled();
 }, 120_000);
 
-test('a damaged, cut or foreign file changes nothing', async () => {
+test('restoring a damaged, cut or foreign file changes nothing', async () => {
   await commands.run('backup', file, '--overwrite');
   const before = await contents();
   const text = readFileSync(file, 'utf8');
@@ -154,7 +154,7 @@ test('a damaged, cut or foreign file changes nothing', async () => {
   expect((await commands.run('status', '--json')).json[0].hold).toBeNull();
 }, 60_000);
 
-test('a backup that is taken under load makes a consistent store', async () => {
+test('a backup taken under load is consistent', async () => {
   let isOver = false;
   const pushing = (async () => {
     for (let turn = 0; !isOver; turn++) {
@@ -194,11 +194,11 @@ test('a backup that is taken under load makes a consistent store', async () => {
   await settled();
 }, 120_000);
 
-test('a change that a worker had just taken when the backup was made does not wait for ever after the restore', async () => {
+test('a change that a worker was syncing during the backup is synced after the restore', async () => {
   await commands.run('hold');
   const passing = await bridge.idp.createUser('passing@acme.example');
   await bridge.idp.send('DELETE', `/Users/${passing}`);
-  // The state between the claim and the begin of the worker: the mark stays, its place among the due ones is gone.
+  // The state between the claim and the start of the sync: the mark exists, its entry in the due list is removed.
   await store.redis.zrem(`${prefix}:{default}:dirty:main`, `User:${passing}`);
   await commands.run('backup', file, '--overwrite');
   expect((await commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
@@ -206,7 +206,7 @@ test('a change that a worker had just taken when the backup was made does not wa
   await settled();
 }, 60_000);
 
-test('links are exported, forgotten and imported again, each checked at the platform', async () => {
+test('links are exported, forgotten and imported, and each import is checked at the platform', async () => {
   const out = join(commands.folder, 'links.ndjson');
   expect((await commands.run('links', 'export', out)).code).toBe(0);
   const rows = readFileSync(out, 'utf8')
@@ -253,7 +253,7 @@ test('links are exported, forgotten and imported again, each checked at the plat
   const after = await commands.run('explain', 'p7@acme.example', '--json');
   expect(after.json[0]).toMatchObject({ verdict: 'asDesired', link: { platformId: mine.platformId } });
 
-  // Only what was done is on record, and a restore takes nothing off it.
+  // The audit log contains only orders that were executed, and a restore keeps it.
   const acts = (await commands.run('acts', '--json')).text.trim().split('\n');
   const known = acts.map((line) => JSON.parse(line) as { act: string; by: string; via: string });
   expect(known.slice(0, 4).map(({ act }) => act)).toEqual(['release', 'importLinks', 'forgetLink', 'hold']);

@@ -36,7 +36,9 @@ const test = createStories(openWorld, async ({ bridge, rec }) => {
 const active = ({ platform }: Bridge, userName: string) =>
   eventually(`${userName} is active`, async () => (await platform.user(userName))?.active, 20_000);
 
-test('BRIDGE-04 lists and truth values go by value calls only, never in a SCIM body', async ({ bridge }) => {
+test('BRIDGE-04 lists and booleans are written by value calls only, never in a SCIM body', async ({
+  bridge,
+}) => {
   await bridge.platform.forgetRequests();
   await bridge.idp.createUser('lists@acme.example', { userType: 'Contractor' });
   await active(bridge, 'lists@acme.example');
@@ -50,7 +52,7 @@ test('BRIDGE-04 lists and truth values go by value calls only, never in a SCIM b
   for (const body of scim) expect(body).not.toMatch(/contractor|regions|north/);
 }, 40_000);
 
-test('BRIDGE-07 a user list that is cut short removes nobody', async ({ bridge, rec }) => {
+test('BRIDGE-07 a truncated user list removes nobody', async ({ bridge, rec }) => {
   for (let place = 0; place < 45; place += 1) await bridge.idp.createUser(`p${place}@acme.example`);
   await rec.settled();
   const people = async () =>
@@ -89,17 +91,14 @@ test('BRIDGE-10 removing a user from a group with roles is reported, because the
     'out of the group',
     async () => (await bridge.platform.user('builder@acme.example'))?.groups.length === 0,
   );
-  // The warning follows the write.
+  // The warning is logged after the write.
   const told = await eventually('it is reported', () =>
     Promise.resolve(bridge.logs.find((line) => line.includes('carries roles'))),
   );
   expect(JSON.parse(told)).toMatchObject({ ref: `Group:${group}` });
 }, 40_000);
 
-test('BRIDGE-12 an account that carries another externalId by now is not deleted', async ({
-  bridge,
-  rec,
-}) => {
+test('BRIDGE-12 an account whose externalId has changed is not deleted', async ({ bridge, rec }) => {
   const id = await bridge.idp.createUser('other@acme.example');
   await active(bridge, 'other@acme.example');
   const account = await bridge.platform.user('other@acme.example');
@@ -132,7 +131,7 @@ test('BRIDGE-03 without a user list, users whose values cannot be written stay i
     ),
   );
   expect(told).not.toContain('hidden@acme.example');
-  // A single number fits into the SCIM body and needs no account id; lists and truth values do.
+  // A single number fits into the SCIM body and needs no account id; lists and booleans do.
   expect(await bridge.platform.user('hidden@acme.example')).toMatchObject({
     active: false,
     attributes: { level: 3 },

@@ -2,7 +2,7 @@
 import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
-import { CHAOS_TOKEN, chaosSettings, untilEqual } from '../support/chaos.ts';
+import { CHAOS_TOKEN, chaosSettings, derivedFaults, untilEqual } from '../support/chaos.ts';
 import { createEstate, createRandom, prematureActivations } from '../support/estate.ts';
 import { createIdp } from '../support/idp.ts';
 import { createPlatformView } from '../support/platform-view.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-test('after kill -9 at random moments and every kind of platform fault, the platform equals the company', async () => {
+test('after kill -9 at random moments and every kind of platform fault, the platform equals the pushed company', async () => {
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const idp = createIdp(bridge.baseUrl, CHAOS_TOKEN);
   const random = createRandom(SEED);
@@ -59,4 +59,5 @@ test('after kill -9 at random moments and every kind of platform fault, the plat
   await platform.control('PATCH', '/faults', {});
   await untilEqual(estate, platform, () => bridge.output());
   expect(await prematureActivations(platform)).toEqual([]);
+  await expect(derivedFaults(chaosSettings(redis.url, sandbox.ready))).resolves.toEqual([]);
 }, 240_000);

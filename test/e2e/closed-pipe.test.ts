@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
-/** Their lines in the log are more than a pipe holds. */
+/** The log entries of these users are longer than the buffer of a pipe. */
 const PEOPLE = 400;
 
 let bridge: Bridge;
@@ -61,18 +61,20 @@ test.each([
   ['acts', 'true'],
   ['--help', 'true'],
   ['log --help', 'true'],
-])('%s | %s ends with exit code 0 and without a word', async (command, reader) => {
+])('%s | %s exits 0 and prints no error', async (command, reader) => {
   expect(await piped(command, reader)).toEqual({ code: 0, errors: '' });
 });
 
 test('a writing command completes after its output pipe is closed', async () => {
   expect(await piped('hold --note night', 'true')).toEqual({ code: 0, errors: '' });
-  expect((await targetHealth(bridge)).findings).toContain('on hold by order of an operator: see release');
+  expect((await targetHealth(bridge)).findings).toContain(
+    'on hold by order of an operator: scim-bridge release ends it',
+  );
   expect(await piped('release', 'true')).toEqual({ code: 0, errors: '' });
   expect((await targetHealth(bridge)).findings).toEqual([]);
 });
 
-test('commands that verify something report the result by their exit code', async () => {
+test('commands that verify something report the result by their exit code when the pipe is closed', async () => {
   expect((await piped('check-config', 'true')).code).toBe(0);
   const whole = await piped('doctor', 'cat');
   expect(await piped('doctor', 'true')).toEqual(whole);
@@ -82,7 +84,7 @@ test('commands that verify something report the result by their exit code', asyn
   expect(errors).not.toContain('    at ');
 });
 
-test('a full disk is an error in one sentence', async () => {
+test('a full disk is reported in one sentence', async () => {
   const line = `"${process.execPath}" "${MAIN}" --help > /dev/full`;
   const child = spawn('bash', ['-c', line], { stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';

@@ -27,7 +27,7 @@ async function command(file: string, ...args: string[]) {
   return { code, out, error, ms: Date.now() - startedAt };
 }
 
-/** Starts a TCP proxy in front of the platform, which can be broken. */
+/** Starts a TCP proxy in front of the platform that can stop answering. */
 async function startFrontOf(port: number) {
   let fault: (typeof FAULTS)[number] | undefined;
   const sockets = new Set<Socket>();
@@ -105,7 +105,7 @@ test.each(FAULTS)(
   180_000,
 );
 
-test('plan and reconcile end at --deadline, and a wrong form is refused', async () => {
+test('plan and reconcile end at --deadline, and an invalid --deadline is refused', async () => {
   const bridge = await buildBridge({ sandbox: {} });
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const front = await startFrontOf(Number(new URL(bridge.sandbox.ready.platformUrl).port));

@@ -16,7 +16,7 @@ interface Run {
 
 async function runDemo(folder: string, onOutput?: (output: string, pid: number) => void): Promise<Run> {
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1', TMPDIR: folder };
-  // Its own private Redis, whatever the test run uses.
+  // The demo starts its own Redis, independent of the test run.
   delete env.REDIS_URL;
   const child = spawn(process.execPath, [MAIN, 'demo'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const run: Run = { code: null, output: '', errors: '' };
@@ -29,7 +29,7 @@ async function runDemo(folder: string, onOutput?: (output: string, pid: number) 
   return run;
 }
 
-/** Everything temporary goes into a folder, so that what is left behind shows. */
+/** The demo's temporary files go into one folder, so that remaining files are found. */
 const test = createStories(
   () => mkdtempSync(join(tmpdir(), 'scim-bridge-test-')),
   (folder) => rmSync(folder, { recursive: true, force: true }),

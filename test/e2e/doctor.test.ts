@@ -36,7 +36,7 @@ async function doctor(change: { redisUrl?: string; token?: string; url?: string;
   }
 }
 
-test('a sound target: reachable, key, SCIM, attributes, ids, clock', async () => {
+test('doctor reports a healthy target: address, key, SCIM, attributes, ids and clock', async () => {
   const { text, errors } = await doctor();
   expect(errors).toEqual([]);
   for (const words of [
@@ -51,7 +51,7 @@ test('a sound target: reachable, key, SCIM, attributes, ids, clock', async () =>
     expect(text).toContain(words);
 });
 
-test('a bad key, an address where nothing listens, and SCIM switched off are told apart', async () => {
+test('doctor tells a bad key, an address where nothing listens, and SCIM switched off apart', async () => {
   const key = await doctor({ token: 'sk-wrong-0123456789abcdef' });
   expect([key.code, key.errors.join()]).toEqual([1, expect.stringContaining('refuses the key (401)')]);
   const address = await doctor({ url: 'http://127.0.0.1:9' });
@@ -63,7 +63,7 @@ test('a bad key, an address where nothing listens, and SCIM switched off are tol
   await platform.control('PATCH', '/settings', { scimEnabled: true });
 });
 
-test('an attribute of another type, and Redis away, with the target still examined', async () => {
+test('doctor reports an attribute of another type, and still checks the target when Redis is unavailable', async () => {
   const admin = sandbox.ready.fixtures.apiKeys.admin;
   const made = await fetch(`${sandbox.ready.platformUrl}/api/v1/user-attributes`, {
     method: 'POST',

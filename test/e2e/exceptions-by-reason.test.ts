@@ -98,13 +98,13 @@ async function planOf(from: Commands): Promise<any> {
 
 interface Standing {
   kind: string;
-  /** Words of the kind in texts. */
+  /** Returns the texts that name this kind of exception. */
   words: string;
   names: string[];
   reason: string;
 }
 
-/** Every output names the exceptions of this kind, and no output calls the target clean. */
+/** Expects that every output names the exceptions of this kind, and that no output calls the target converged. */
 async function expectEverywhere({ kind, words, names, reason }: Standing): Promise<void> {
   const count = names.length;
   const status = await run('status', '--json');
@@ -163,7 +163,7 @@ test('a converged target has no exceptions', async () => {
   expect((await run('reconcile', '--yes')).text).toMatch(/: converged$/m);
 }, 30_000);
 
-test('held deactivations are exceptions until they are rejected, then they are rejected ones', async () => {
+test('held deactivations are exceptions, and become rejected exceptions with the rejection', async () => {
   const names = ['r1@acme.example', 'r2@acme.example', 'r3@acme.example'];
   const ids = await hire(...names);
   for (const id of ids) await setActive(id, false);
@@ -202,7 +202,7 @@ test('held deactivations are exceptions until they are rejected, then they are r
   await expectEverywhere(rejected);
 }, 120_000);
 
-test('after a change of settings the plan shows rejected people as exceptions, not as changes', async () => {
+test('a plan after a change of settings shows rejected users as exceptions, not as changes', async () => {
   const plan = await planOf(changed);
   expect(plan.exceptions.total).toBeGreaterThanOrEqual(2);
   const about = plan.entries.filter(({ name }: any) => /^r\d@/.test(name));
@@ -211,11 +211,11 @@ test('after a change of settings the plan shows rejected people as exceptions, n
     /nothing to write, but the platform is not as desired: \d exceptions/,
   );
   expect((await changed.run('reconcile', '--yes')).text).toMatch(/: converged: except \d exceptions/);
-  // Back to the rules of the running bridge.
+  // Restores the rules of the running bridge.
   await run('reconcile', '--yes');
 }, 60_000);
 
-test('a rejected exception ends when the source wants the person active again, or when it is approved', async () => {
+test('a rejected exception ends with its approval, or when the source reactivates the user', async () => {
   const [first, ...others] = (await json('exceptions', '--reason', 'Rejected')) as any[];
   await setActive(first.ref.slice('User:'.length), true);
   await settled();
@@ -232,7 +232,7 @@ test('a rejected exception ends when the source wants the person active again, o
   expect((await run('status')).code).toBe(0);
 }, 60_000);
 
-test('a deleted person whose deactivation was rejected is an exception, although no record is left', async () => {
+test('a deleted user whose deactivation was rejected is an exception, although its record is gone', async () => {
   const names = ['d1@acme.example', 'd2@acme.example', 'd3@acme.example'];
   const ids = await hire(...names);
   for (const id of ids) await bridge.idp.send('DELETE', `/Users/${id}`);
@@ -249,7 +249,7 @@ test('a deleted person whose deactivation was rejected is an exception, although
   await expectNone('Rejected');
 }, 120_000);
 
-test('a protected person is an exception while the settings list the person', async () => {
+test('a protected user is an exception while the settings list the user', async () => {
   await hire('boss@acme.example');
   await expectEverywhere({
     kind: 'Protected',
@@ -267,7 +267,7 @@ test('a protected person is an exception while the settings list the person', as
   await settled();
 }, 60_000);
 
-test('an existing account under adopt: report is an exception, and a dropped one after its dead letter was dropped', async () => {
+test('an existing account under adopt: report is an exception, and a dropped exception after its dead letter was dropped', async () => {
   await hire('there@acme.example');
   const there = {
     kind: 'NotAdopted',
@@ -321,7 +321,7 @@ test('an order of hold is an exception until the release', async () => {
   expect((await run('status')).code).toBe(0);
 }, 60_000);
 
-test('exceptions come in pages, and unknown names and limits are refused', async () => {
+test('exceptions are listed in pages, and unknown names and limits are refused', async () => {
   await run('hold');
   expect(await admin('/exceptions?limit=1&offset=1')).toEqual([]);
   expect(await admin('/exceptions?limit=1&offset=0')).toHaveLength(1);

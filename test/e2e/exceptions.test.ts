@@ -1,4 +1,4 @@
-// Tests that exceptions are told by every reading command: rejected, protected, dropped, and that each ends again.
+// Tests that every reading command reports exceptions (rejected, protected, dropped), and that each exception ends.
 import { randomUUID } from 'node:crypto';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
@@ -75,14 +75,14 @@ afterAll(async () => {
   commands.remove();
 });
 
-test('without exceptions every command says so', async () => {
+test('without exceptions status, exceptions and plan say so', async () => {
   const { code, answer } = await command('status', '--json');
   expect([code, answer[0].exceptions.total]).toEqual([0, 0]);
   await expect(command('exceptions')).resolves.toEqual({ code: 0, answer: 'No exceptions.' });
   expect((await command('plan')).answer).toContain('no changes. The platform is as desired.');
 }, 60_000);
 
-test('a rejected deactivation is told by status, plan, reconcile, explain and health, until it is withdrawn', async () => {
+test('status, plan, reconcile, explain and health report a rejected deactivation until it is withdrawn', async () => {
   for (const name of LEAVERS) await deactivate(name);
   await settled();
   const [{ id }] = (await command('approvals', 'list', '--json')).answer;
@@ -122,7 +122,7 @@ test('a rejected deactivation is told by status, plan, reconcile, explain and he
   expect((await status()).exceptions.total).toBe(0);
 }, 120_000);
 
-test('a person who becomes active again ends the exception', async () => {
+test('a rejected exception ends when the user becomes active again', async () => {
   const id = await idp.createUser('back@acme.example');
   ids.set('back@acme.example', id);
   await settled();

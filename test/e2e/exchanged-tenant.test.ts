@@ -53,7 +53,7 @@ test('accounts of another tenant with the same ids are not changed, and --accept
   await there.forgetRequests();
   const rec = await toOther();
   try {
-    // The start's own run asks; what is pushed meanwhile waits.
+    // The reconcile at the start asks for a confirmation, and pushes wait for it.
     await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
     const { report } = await rec.run();
     expect(report.outcome).toBe('held');
@@ -66,7 +66,7 @@ test('accounts of another tenant with the same ids are not changed, and --accept
       outcome: 'converged',
       coverage: { users: { desired: OURS.length, missing: 0 } },
     });
-    // The worker may still be at some of them when the run ends.
+    // The worker may still sync some of them when the reconcile ends.
     await bridge.idle();
     await expect(namesThere()).resolves.toEqual([...before, ...OURS].sort());
     const { groups } = await there.state();
@@ -79,7 +79,7 @@ test('accounts of another tenant with the same ids are not changed, and --accept
   }
 }, 60_000);
 
-test('an empty tenant at another address is asked about too, and a mistake is taken back by the old address', async () => {
+test('an empty tenant at a new address needs a confirmation, and the old address can be set again', async () => {
   const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
   const rec = await toOther();
   await eventually('the start has asked', async () => (await lastRun(rec))?.outcome === 'held', 20_000);
@@ -100,7 +100,7 @@ test('an empty tenant at another address is asked about too, and a mistake is ta
   }
 }, 60_000);
 
-test('the same tenant at another address is recognised without a question', async () => {
+test('the same tenant at a new address is recognised without a confirmation', async () => {
   const { url, token } = bridge.config.targets.main ?? { url: '', token: '' };
   const rec = await move(url.replace('127.0.0.1', 'localhost'), token);
   try {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { openReconciling, scimPatch } from '../support/reconciling.ts';
 
 let bridge: Bridge;
 let commands: Commands;
@@ -79,7 +80,7 @@ describe('explain', () => {
   });
 
   it.each(['ada@acme.example', 'ADA@acme.example', 'hr-1', 'ada.lovelace@acme.example'])(
-    'finds a person by %s and tells the whole way',
+    'explain finds a user by %s and shows the whole path from push to platform',
     async (text) => {
       const found = await explain(text);
       expect(found).toMatchObject({
@@ -99,6 +100,43 @@ describe('explain', () => {
       expect(found.timeline.map(({ text: line }: any) => line)).toContain('added to the group Sales');
     },
   );
+
+  it('explain reads the platform and reports a renamed, deactivated, deleted or unreadable account', async () => {
+    const name = 'drift@acme.example';
+    const hands = await openReconciling(bridge);
+    await bridge.idp.createUser(name);
+    await settled();
+    const { scimId } = (await bridge.platform.user(name)) ?? {};
+    const path = `/api/scim/v2/Users/${scimId}`;
+    expect(await explain(name)).toMatchObject({ verdict: 'asDesired', platform: { state: 'equal' } });
+
+    await hands.meddle('PATCH', path, scimPatch({ op: 'replace', path: 'displayName', value: 'Meddled' }));
+    const renamed = await explain(name);
+    expect(renamed).toMatchObject({ verdict: 'differs', platform: { state: 'differs' } });
+    expect(renamed.reasons).toContain('At the platform: displayName differs.');
+    await hands.meddle('PATCH', path, scimPatch({ op: 'replace', path: 'active', value: false }));
+    expect((await explain(name)).reasons.join()).toContain('active at the source, inactive at the platform');
+    await hands.meddle('DELETE', path);
+    const gone = await explain(name);
+    expect(gone.reasons).toContain('At the platform: its account is gone at the platform.');
+    expect(gone.summary).toBe(
+      `${name} is not at main as desired, read just now: the next reconcile, or scim-bridge sync, brings it.`,
+    );
+
+    await bridge.platform.control('PATCH', '/faults', {
+      rules: [{ method: 'GET', path: '/Users', status5xx: { status: 503 }, times: 20 }],
+    });
+    const unread = await explain('ada@acme.example');
+    expect(unread).toMatchObject({ verdict: 'asDesired', platform: { state: 'unread', differences: [] } });
+    expect(unread.summary).toContain('main could not be read now');
+    await bridge.platform.control('PATCH', '/faults', { rules: [] });
+    await hands.stop();
+    await commands.run('sync', name);
+    expect(await explain(name)).toMatchObject({ verdict: 'asDesired' });
+    // The link to the deleted account is removed.
+    const { json: findings } = await commands.run('doctor', '--deep', '--json');
+    expect(findings.filter(({ area, level }: any) => area === 'data default' && level !== 'ok')).toEqual([]);
+  });
 
   it('explain prints the state as text, and exits 4 for an unknown name', async () => {
     const { text, code } = await commands.run('explain', 'ada@acme.example');
@@ -142,7 +180,9 @@ describe('explain', () => {
     const group = await explain('system:root');
     expect(group).toMatchObject({ verdict: 'needsPerson', condition: { reason: 'Refused', status: 400 } });
     expect(found.memberships).toEqual([
-      expect.objectContaining({ name: 'system:root', state: 'toAdd', because: group.condition.message }),
+      expect.objectContaining({
+        ...{ name: 'system:root', state: 'toAdd', because: group.condition.message, condition: 'Refused' },
+      }),
     ]);
   });
 
@@ -151,7 +191,7 @@ describe('explain', () => {
       ['l1@acme.example', 'l2@acme.example'].map((name) => bridge.idp.createUser(name)),
     );
     await settled();
-    // One after the other: two who wait together are a flood, and held together.
+    // The deactivations come one after the other, because two together exceed the guard's limit and are held.
     for (const id of leavers) {
       await bridge.idp.send('DELETE', `/Users/${id}`);
       await settled();
@@ -176,7 +216,7 @@ describe('explain', () => {
 });
 
 describe('sync', () => {
-  it('brings a person without any worker, group and attribute included, and shows each step', async () => {
+  it('sync brings one user without a worker, with groups and attributes, and shows each step', async () => {
     await commands.run('hold');
     const id = await bridge.idp.createUser('cyd@acme.example');
     await bridge.idp.send('POST', '/Groups', { displayName: 'Ops', members: [{ value: id }] });
@@ -205,7 +245,7 @@ describe('sync', () => {
     expect(await bridge.platform.user('cyd@acme.example')).toMatchObject({ active: true, groups: ['Ops'] });
   }, 60_000);
 
-  it('brings back what was changed at the platform by hand, then finds nothing to do', async () => {
+  it('sync restores values changed by hand at the platform; a second sync changes nothing', async () => {
     const account = await bridge.platform.user('ada@acme.example');
     const { platformUrl, fixtures } = bridge.sandbox.ready;
     const answer = await fetch(`${platformUrl}/api/scim/v2/Users/${account?.scimId}`, {

@@ -1,4 +1,4 @@
-// Tests that processes know of each other: status, doctor, explain, /health and metrics tell which run and which are missing.
+// Tests that status, doctor, explain, /health and metrics report running and missing processes of the fleet.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,7 +65,7 @@ const health = async ({ port }: BridgeProcess): Promise<any> =>
 const metric = async ({ port }: BridgeProcess, finding: string) =>
   (await scrape(port)).value('bridge_fleet_findings', { finding });
 
-test('before the first start, status says that nothing runs, and doctor only warns', async () => {
+test('before the first start, status reports no process, and doctor only warns', async () => {
   const { code, text } = await commands.run('status');
   expect([code, text]).toEqual([2, expect.stringContaining('fleet: no process')]);
   expect(text).toContain(
@@ -78,7 +78,7 @@ test('before the first start, status says that nothing runs, and doctor only war
   ]);
 });
 
-test('a fleet of three roles is listed everywhere; what stops, what is killed and an old version are told', async () => {
+test('status, doctor and metrics report three roles, and stopped, killed and outdated processes', async () => {
   const api = await start('api');
   const worker = await start('worker');
   await start('scheduler');
@@ -110,7 +110,7 @@ test('a fleet of three roles is listed everywhere; what stops, what is killed an
   expect(row?.fleet.processes).toHaveLength(3);
   expect(await (await page('/doctor')).text()).toContain('worker pod-worker');
 
-  // A clean stop is told at once.
+  // A clean stop is reported at once.
   expect(await worker.terminate()).toBe(0);
   const stopped = await fleet();
   expect(stopped).toMatchObject({ code: 2, findings: [{ finding: 'noWorker' }] });
@@ -124,7 +124,7 @@ test('a fleet of three roles is listed everywhere; what stops, what is killed an
   expect(sick.components.fleet.findings[0]).toContain('no worker has run since');
   await eventually('the metric tells it', async () => (await metric(api, 'noWorker')) === 1, 10_000);
 
-  // A change that waits says why.
+  // The explanation of a pending change names the missing worker.
   const idp = createIdp(api.baseUrl, TOKEN);
   await idp.createUser('waits@acme.example');
   const explained = await commands.run('explain', 'waits@acme.example', '--json');
@@ -134,7 +134,7 @@ test('a fleet of three roles is listed everywhere; what stops, what is killed an
     reasons: expect.arrayContaining([expect.stringContaining('No worker has run since')]),
   });
 
-  // A worker that is killed is silent first; a new one takes its place.
+  // A killed worker is first reported as silent; then a new worker replaces it.
   const second = await start('worker');
   expect(await findings()).toEqual([]);
   await eventually('the change is applied', async () => {
@@ -164,7 +164,7 @@ test('a fleet of three roles is listed everywhere; what stops, what is killed an
   await eventually('the metric tells it', async () => (await metric(api, 'versionsDiffer')) === 1, 10_000);
 }, 240_000);
 
-test('while Redis is away a process logs no beats, and it is listed again at once when Redis is back', async () => {
+test('while Redis is unavailable a process logs no failed beats, and it is listed again at once afterwards', async () => {
   const place = { folder: mkdtempSync(join(tmpdir(), 'scim-bridge-fleet-')), port: await freePort() };
   let redis = await startLocalRedis({ env: {}, ...place });
   const own = { ...settings, redis: { url: redis.url, prefix } };

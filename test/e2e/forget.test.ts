@@ -95,7 +95,7 @@ const admin = (path: string, body: object) =>
     body,
   });
 
-test('a person is refused while pushed, and forgotten after the deletion: no key names the person any more', async () => {
+test("forget refuses a user who is still pushed; after the deletion no key contains the user's personal data", async () => {
   const other = await bridge.idp.createUser('bob@acme.example');
   const id = await bridge.idp.createUser('former.name@acme.example', {
     ...{ externalId: EXTERNAL, name: { givenName: 'Ann', familyName: FAMILY } },
@@ -170,7 +170,7 @@ test('a person is refused while pushed, and forgotten after the deletion: no key
   expect((await commands.run('doctor', '--deep')).text).toContain('agrees with the records');
 }, 60_000);
 
-test('removed personal data without an order shows in the check', async () => {
+test('verification of the log reports personal data that was removed without an order', async () => {
   const key = `${bridge.config.redis.prefix}:{default}:logPersonal:main`;
   const [field = '', value = ''] =
     Object.entries(await redis.hgetall(key)).find(([, text]) => !text.startsWith('forgotten')) ?? [];
@@ -183,7 +183,7 @@ test('removed personal data without an order shows in the check', async () => {
   expect(await commands.run('log', '--verify')).toMatchObject({ code: 0 });
 });
 
-test('an account that may be active is refused, unless it is to stay as it is', async () => {
+test('forget refuses a user whose account may be active, unless --leave-account is given', async () => {
   const name = 'carl@acme.example';
   const id = await bridge.idp.createUser(name);
   await eventually('Carl is active', async () => (await bridge.platform.user(name))?.active);
@@ -202,7 +202,7 @@ test('an account that may be active is refused, unless it is to stay as it is', 
   expect((await admin('/forget', { person: name })).status).toBe(400);
 }, 60_000);
 
-test('a person of whom only log entries are left is found by a former name', async () => {
+test('forget finds a user by a former name if only log entries are left', async () => {
   const name = 'dora@acme.example';
   const id = await bridge.idp.createUser(name);
   await settled();
@@ -216,7 +216,7 @@ test('a person of whom only log entries are left is found by a former name', asy
   expect(await traces([name])).toEqual([]);
 }, 60_000);
 
-test('a restore of an older backup names the persons who were forgotten since', async () => {
+test('restoring an older backup names the users who were forgotten since', async () => {
   const name = 'emil@acme.example';
   const id = await bridge.idp.createUser(name);
   await settled();
@@ -234,7 +234,7 @@ test('a restore of an older backup names the persons who were forgotten since', 
   for (const log of ['log', 'acts']) expect(await commands.run(log, '--verify')).toMatchObject({ code: 0 });
 }, 60_000);
 
-test('a held and a rejected deactivation are refused, and go with --leave-account: no exception is left', async () => {
+test('forget refuses held and rejected deactivations; with --leave-account they are removed with their exceptions', async () => {
   const names = ['fay@acme.example', 'gus@acme.example'];
   const ids = await Promise.all(names.map((name) => bridge.idp.createUser(name)));
   await settled();

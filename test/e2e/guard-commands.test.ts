@@ -79,7 +79,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a flood that is held survives kill -9 and is shown, approved and carried out', async () => {
+test('a held mass deactivation survives kill -9 and is listed, approved and applied', async () => {
   await Promise.all(
     ids.slice(0, 8).map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
   );
@@ -152,7 +152,7 @@ test('a flood that is held survives kill -9 and is shown, approved and carried o
   });
 }, 180_000);
 
-test('a rejected approval leaves the platform alone, and can still be approved', async () => {
+test('a rejected approval changes nothing at the platform, and can still be approved', async () => {
   const left = ids.slice(8);
   await Promise.all(
     left.map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
@@ -168,7 +168,7 @@ test('a rejected approval leaves the platform alone, and can still be approved',
   await eventually('closed after all', async () => (await activeOnes()).length === 0);
 }, 60_000);
 
-test('a part of a list is decided by group: members of it, and removals from it', async () => {
+test('a part of an approval is decided by group: its members, and removals from it', async () => {
   const people: string[] = [];
   for (let number = 100; number < 108; number++) people.push(await idp.createUser(nameOf(number)));
   await idp.createGroup('crew', people.slice(5));
@@ -190,7 +190,7 @@ test('a part of a list is decided by group: members of it, and removals from it'
   expect(rest.answer.items).toBe(total - matching);
 }, 60_000);
 
-test('hold stops writes and release brings them; both say so', async () => {
+test('hold stops writes and release resumes them, and both commands say so', async () => {
   expect((await command('hold', '--note', 'platform upgrade', '--json')).answer).toEqual([
     { connection: 'default', target: 'main', changed: true },
   ]);
@@ -204,7 +204,7 @@ test('hold stops writes and release brings them; both say so', async () => {
   expect(id).not.toBe('');
 }, 60_000);
 
-test('unknown approvals and targets are told apart from nothing to do', async () => {
+test('unknown approvals and targets exit 1', async () => {
   expect((await command('approvals', 'show', 'default.main.1-2')).code).toBe(1);
   expect((await command('approvals', 'approve', 'nonsense')).code).toBe(1);
   expect((await command('hold', '--target', 'nowhere')).code).toBe(1);

@@ -1,55 +1,92 @@
-// Tests the Dockerfile and the files of the image without building it.
-import { spawn } from 'node:child_process';
+// Tests the Dockerfile, and the files of the image put together without Docker.
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { eventually } from '../support/eventually.ts';
+import { packageVersion } from '../../src/support/version.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string): string => readFileSync(join(ROOT, name), 'utf8');
 const dockerfile = read('Dockerfile');
+const { assembleTree, sizeOf } = (await import(join(ROOT, '.ci/image/tree.mjs'))) as {
+  assembleTree: (to: string) => void;
+  sizeOf: (folder: string) => { bytes: number; files: number };
+};
 
-/** Packages that the image leaves out: npm ci --omit=dev --omit=optional. */
-function leftOut(): string[] {
-  const { packages } = JSON.parse(read('package-lock.json')) as {
-    packages: Record<string, { dev?: true; optional?: true; devOptional?: true }>;
-  };
-  return Object.entries(packages).flatMap(([path, { dev, optional, devOptional }]) => {
-    const name = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
-    return name !== undefined && (dev ?? optional ?? devOptional) ? [name] : [];
-  });
-}
+/** Runs a process as the image does: as another user without write permission. Only root can switch to that user. */
+const USER = process.getuid?.() === 0 ? { uid: 10001, gid: 10001 } : {};
+const MAIN = 'dist/main.js';
+let tree: string;
+const files = (): string[] =>
+  readdirSync(tree, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(tree, join(entry.parentPath, entry.name)));
 
-/** Module hooks under which the packages cannot be found. */
-function without(packages: string[]): string {
-  const resolve = `
-    const missing = new Set(${JSON.stringify(packages)});
-    export function resolve(specifier, context, next) {
-      const name = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
-      if (missing.has(name)) throw new Error('not in the image: ' + name);
-      return next(specifier, context);
-    }`;
-  const url = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
-  return url(`import { register } from 'node:module'; register(${JSON.stringify(url(resolve))});`);
-}
+beforeAll(() => {
+  tree = mkdtempSync(join(tmpdir(), 'scim-bridge-image-'));
+  assembleTree(tree);
+  chmodSync(tree, 0o555);
+}, 120_000);
+afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
-test('the service starts, answers and ends with the packages of the image alone', async () => {
-  expect(leftOut()).toEqual(expect.arrayContaining(['typescript', 'jest', '@duckdb/node-api', 'selfsigned']));
-  const child = spawn(
-    process.execPath,
-    ['--import', without(leftOut()), join(ROOT, 'dist/main.js'), 'serve'],
-    {
-      env: {
-        PATH: process.env.PATH,
-        PORT: '0',
-        HOST: '127.0.0.1',
-        REDIS_URL: process.env.TEST_REDIS_URL,
-        PLATFORM_URL: 'https://acme.example.com',
-        PLATFORM_TOKEN: 'not-a-real-key-0123456789',
-        SCIM_TOKEN: 'a-token-for-tests-only-0123456789',
-      },
-    },
+test('the image has no source maps, types, tests, documents, development packages or query engine', () => {
+  const found = files();
+  expect(found).toEqual(
+    expect.arrayContaining([MAIN, 'LICENSE', 'THIRD-PARTY-LICENSES', 'config/plan.schema.json']),
   );
+  const waste =
+    /\.(map|ts|tsbuildinfo)$|(^|\/)(tests?|docs|__tests__|\.git\w*)\/|(^|\/)readme|node_modules\/(@duckdb|selfsigned|typescript|jest|playwright-core)\//i;
+  expect(found.filter((path) => waste.test(path))).toEqual([]);
+  const { bytes } = sizeOf(tree);
+  expect(bytes).toBeLessThan(35 * 1024 * 1024);
+});
+
+test('every module of the image loads with the packages of the image alone', () => {
+  const script = join(tmpdir(), `scim-bridge-load-${process.pid}.mjs`);
+  const modules = files().filter((path) => /^dist\/(?!ui\/).*\.js$/.test(path) && path !== MAIN);
+  writeFileSync(
+    script,
+    `const faults = [];
+    for (const path of ${JSON.stringify(modules.map((path) => join(tree, path)))})
+      await import(path).catch((error) => faults.push(path + ': ' + error.message));
+    console.log(JSON.stringify(faults));
+    process.exit(0);`,
+  );
+  try {
+    const faults = JSON.parse(execFileSync(process.execPath, [script], { encoding: 'utf8' })) as string[];
+    expect(modules.length).toBeGreaterThan(400);
+    // TLS and the query engine of the sandbox need the optional packages.
+    expect(faults.filter((fault) => !/@duckdb\/node-api|selfsigned/.test(fault))).toEqual([]);
+  } finally {
+    rmSync(script);
+  }
+});
+
+test('the service starts, answers and stops as a user without write permission', async () => {
+  const child = spawn(process.execPath, [MAIN, 'serve'], {
+    ...USER,
+    cwd: tree,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      PORT: '0',
+      HOST: '127.0.0.1',
+      REDIS_URL: process.env.TEST_REDIS_URL,
+      PLATFORM_URL: 'https://acme.example.com',
+      PLATFORM_TOKEN: 'not-a-real-key-0123456789',
+      SCIM_TOKEN: 'a-token-for-tests-only-0123456789',
+    },
+  });
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   child.stderr.on('data', (data: Buffer) => (output += data.toString()));
@@ -63,7 +100,23 @@ test('the service starts, answers and ends with the packages of the image alone'
   expect(await exited).toEqual([0, null]);
 });
 
-test('everything that the image copies exists and passes the ignore file', () => {
+test('scim-bridge is on PATH, and --version has the revision of the build', () => {
+  expect(dockerfile).toContain('ln -s /app/dist/main.js /usr/local/bin/scim-bridge');
+  expect(dockerfile).toMatch(/^ARG REVISION=unknown$[^]*^ENV SCIM_BRIDGE_REVISION=\$\{REVISION\}$/m);
+  const env = { PATH: process.env.PATH, SCIM_BRIDGE_REVISION: '3fdcfea' };
+  const text = execFileSync(join(tree, MAIN), ['--version'], { ...USER, cwd: tree, env, encoding: 'utf8' });
+  expect(text.trim()).toBe(`${packageVersion()} (revision 3fdcfea)`);
+});
+
+test('every stage of the image uses the base image by its digest', () => {
+  expect(dockerfile).toMatch(/^ARG NODE_IMAGE=node:\d+(\.[\d.]+)?-trixie-slim@sha256:[0-9a-f]{64}$/m);
+  const stages = dockerfile.match(/^FROM .+$/gm) ?? [];
+  expect(stages.length).toBe(3);
+  for (const stage of stages)
+    expect(stage).toMatch(/^FROM (--platform=\$\{BUILDPLATFORM\} )?\$\{NODE_IMAGE\} AS /);
+});
+
+test('every file that the image copies exists and is not ignored', () => {
   const allowed = read('.dockerignore')
     .split('\n')
     .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));

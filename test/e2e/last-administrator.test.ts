@@ -6,7 +6,7 @@ import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFront, type Front, type FrontAnswer } from '../support/front.ts';
 
-/** The answer of a front that does not know `GET /api/v1/users/me`; such tenants exist. */
+/** The answer of a platform without `GET /api/v1/users/me`; such tenants exist. */
 function nameless(_method: string, url: string): FrontAnswer | undefined {
   if (url.endsWith('/users/me')) return { status: 404, body: '{"error":"Not found"}' };
   if (!url.startsWith('/api/v1/users?')) return undefined;
@@ -24,7 +24,7 @@ let commands: Commands;
 let admin: string;
 let second: string;
 let clerks: string[];
-/** Reads of the user list, and whether they fail. */
+/** Counts reads of the user list, and lets them fail on request. */
 let lists = 0;
 let isListBroken = false;
 
@@ -112,7 +112,7 @@ test('the deactivation of the last administrator stays held after an approval, a
   expect(status).toMatchObject({ code: 2, json: [{ guard: { deactivate: 1, held: 1 } }] });
   const reconciled = await commands.run('reconcile', '--yes', '--json');
   expect(reconciled).toMatchObject({ code: 2, json: [{ outcome: 'held', counts: { deactivate: 1 } }] });
-  expect(reconciled.json[0].message).toBe(`the guard holds 1: approvals show ${id}`);
+  expect(reconciled.json[0].message).toBe(`the guard holds 1 change: scim-bridge approvals show ${id}`);
   expect((await commands.run('plan')).text).toEqual(why);
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   const [explained] = await json('explain', ADMIN);
@@ -127,7 +127,7 @@ test('a failing user list delays only the deactivation of known administrators',
   await back(second);
   await eventually('active', () => isActive(SECOND));
   await settled();
-  // The cache of the process would answer without the list.
+  // The cache of the process would hide the failing list.
   await worker.stop();
   await bridge.another('worker');
   isListBroken = true;

@@ -15,14 +15,14 @@ interface World {
 
 interface Front {
   url: string;
-  /** Where everything goes; set before the first request. */
+  /** Address of the sandbox; set before the first request. */
   platformUrl: string;
-  /** How many members an answer shows; what a group has beyond that is cut off. */
+  /** Number of members in an answer; further members are cut off. */
   shownMembers: number;
   stop(): void;
 }
 
-/** Stands between bridge and sandbox: hands everything on and cuts the member lists of answers short. */
+/** A proxy between bridge and sandbox that forwards requests and shortens the member lists of answers. */
 async function openFront(): Promise<Front> {
   const server = createServer((incoming, answer) => {
     const handOn = async (): Promise<void> => {
@@ -82,13 +82,16 @@ async function closeWorld({ bridge, front }: World): Promise<void> {
   front.stop();
 }
 
-/** Each in a world of its own, all at once: most of the time they wait for what is tried again. */
+/**
+ * Each test has its own bridge and sandbox and runs concurrently, because most of the time is spent waiting for
+ * retries.
+ */
 const test = createStories(openWorld, closeWorld);
 
 const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'PT' }] };
 const letters = ({ logs }: Bridge): string[] => logs.filter((line) => line.includes('needs a person'));
 
-test('creates whose answers were lost are found again although the lists show them later', async ({
+test('a create whose answer was lost is found again although lists show the account later', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -109,9 +112,7 @@ test('creates whose answers were lost are found again although the lists show th
   expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('a userName that was just released is assigned although lagging lists show its former owner', async ({
-  bridge,
-}) => {
+test('a released userName is assigned although outdated lists show its former owner', async ({ bridge }) => {
   const { idp, platform } = bridge;
   const first = await idp.createUser('given-up@acme.example', person);
   const group = await idp.createGroup('given up');
@@ -134,7 +135,7 @@ test('a userName that was just released is assigned although lagging lists show 
   expect(letters(bridge)).toEqual([]);
 }, 120_000);
 
-test('three users who exchange their userNames in a circle get them without second accounts', async ({
+test('three users who exchange their userNames in a circle get them without duplicate accounts', async ({
   bridge,
 }) => {
   const { idp, platform } = bridge;
@@ -144,7 +145,7 @@ test('three users who exchange their userNames in a circle get them without seco
     await eventually(`${name} there`, async () => (await platform.user(name))?.active, LONG_MS);
   const rename = (id: string | undefined, value: string | undefined) =>
     idp.patch(`/Users/${id ?? ''}`, { op: 'replace', path: 'userName', value });
-  // Held back until all is said, as a slow platform would: what went between is never seen there.
+  // The syncs are held back until all changes are pushed, so the platform never sees the states in between.
   await platform.control('PATCH', '/faults', { rules: [{ method: 'PATCH', times: 3, status5xx: true }] });
   await rename(ids[0], 'between@acme.example');
   await rename(ids[2], names[0]);
@@ -163,7 +164,7 @@ test('three users who exchange their userNames in a circle get them without seco
   expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('a web page in the place of the user list, for a moment, gives nobody up', async ({ bridge }) => {
+test('a web page in place of the user list gives up no account', async ({ bridge }) => {
   const { idp, platform } = bridge;
   const rules = [{ method: 'GET', path: '/api/v1/users$', times: 2, htmlAnswer: true }];
   await platform.control('PATCH', '/faults', { rules });

@@ -27,7 +27,7 @@ const settled = () =>
     60_000,
   );
 
-test('one changed attribute is one write', async () => {
+test('one changed attribute causes one write', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('one@acme.example', {
     addresses: [{ type: 'work', country: 'PT' }],
@@ -46,7 +46,7 @@ test('one changed attribute is one write', async () => {
   expect(calls.map(({ method }) => method)).toEqual(['PATCH']);
 });
 
-test('an attribute whose source vanishes is cleared where the mapping says so', async () => {
+test('an attribute whose source value disappears is cleared if the mapping says so', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('clear@acme.example', { addresses: [{ type: 'work', country: 'PT' }] });
   await settled();
@@ -55,7 +55,7 @@ test('an attribute whose source vanishes is cleared where the mapping says so', 
   expect((await platform.user('clear@acme.example'))?.attributes.country ?? null).toBeNull();
 });
 
-test('a thousand members arrive in portions, one more member is one PATCH with one member and no read', async () => {
+test('a thousand members are added in portions; one more member is one PATCH with one member and no read', async () => {
   const { idp, platform } = bridge;
   const ids: string[] = [];
   for (let start = 0; start < 1000; start += 50) {

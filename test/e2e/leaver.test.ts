@@ -13,7 +13,7 @@ const applied = (userName: string, active: boolean) =>
     return user?.active === active ? user : undefined;
   });
 
-test('deactivation keeps memberships, reactivation brings the same account back', async () => {
+test('a deactivated user keeps its memberships, and reactivation uses the same account', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('leaver@acme.example');
   await idp.createGroup('crew', [id]);
@@ -27,7 +27,7 @@ test('deactivation keeps memberships, reactivation brings the same account back'
   expect((await applied('leaver@acme.example', true)).scimId).toBe(before.scimId);
 });
 
-test('a deleted user is deactivated and leaves all groups; a re-hire under the same name gets the account back', async () => {
+test('a deleted user is deactivated and leaves all groups; a new user with that userName gets the account', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('rehire@acme.example');
   await idp.createGroup('pilots', [id]);
@@ -47,7 +47,7 @@ test('a deleted user is deactivated and leaves all groups; a re-hire under the s
   expect(after.externalId).toBe('another-source-id');
 });
 
-test('re-POST of an inactive user with the same externalId revives it with 201 (Okta re-hire)', async () => {
+test('POST of an inactive user with the same externalId reactivates it with 201 (Okta re-hire)', async () => {
   const { idp } = bridge;
   const id = await idp.createUser('revive@acme.example');
   await applied('revive@acme.example', true);
@@ -57,7 +57,7 @@ test('re-POST of an inactive user with the same externalId revives it with 201 (
   await applied('revive@acme.example', true);
 });
 
-test('a deactivation overtakes a backlog of new users', async () => {
+test('a deactivation is applied before a backlog of new users', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('urgent@acme.example');
   await applied('urgent@acme.example', true);

@@ -41,7 +41,7 @@ const changes = async (action: string): Promise<any[]> => {
 };
 const account = async () => (await bridge.platform.user(ADA))?.scimId;
 
-test('a display name that somebody changed is repaired: before is their value', async () => {
+test('the log entry of a repaired display name has the changed value as before', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -53,7 +53,7 @@ test('a display name that somebody changed is repaired: before is their value', 
   ]);
 });
 
-test('an account that somebody deactivated is reactivated: before is false', async () => {
+test('the log entry of a reactivated account has false as before', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -63,7 +63,7 @@ test('an account that somebody deactivated is reactivated: before is false', asy
   expect(await changes('activate')).toEqual([{ displayName: 'active', oldValue: false, newValue: true }]);
 });
 
-test('an attribute value that somebody changed is repaired: before is their value', async () => {
+test('the log entry of a repaired attribute has the changed value as before', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -79,7 +79,7 @@ test('an attribute value that somebody changed is repaired: before is their valu
   ]);
 });
 
-test('after the repair a pushed change has the applied value before', async () => {
+test('the log entry of a push after a repair has the applied value as before', async () => {
   await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
   await rec.settled();
   expect(await changes('update')).toEqual([

@@ -22,7 +22,7 @@ let refusing: Server;
 let broken: Server;
 let bridge: BridgeProcess;
 
-/** A platform that quotes what it was sent, in the form of the real one's errors. */
+/** A platform that quotes the request in its error messages, as the real one does. */
 async function startQuoting(status: number): Promise<Server> {
   const server = createServer((request, response) => {
     let body = '';
@@ -96,7 +96,7 @@ async function ask(path: string, init: { method?: string; token?: string; body?:
   return answer.status;
 }
 
-test('the log knows the route of every address of the admin API', async () => {
+test('the log has a route for every address of the admin API', async () => {
   const headers = { authorization: `Bearer ${ADMIN}` };
   const answer = await fetch(`http://127.0.0.1:${bridge.port}/admin/v1/openapi.json`, { headers });
   const { paths } = (await answer.json()) as { paths: object };
@@ -106,7 +106,7 @@ test('the log knows the route of every address of the admin API', async () => {
   }
 });
 
-test('pushes, lookups, refusals and failures leave no name, value or token in the log', async () => {
+test('the log contains no name, value or token after pushes, lookups, refusals and failures', async () => {
   const idp = createIdp(bridge.baseUrl, TOKEN);
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const userName = `${NAME}@acme.example`;
@@ -146,7 +146,7 @@ test('pushes, lookups, refusals and failures leave no name, value or token in th
   await told('request', { route: '/admin/{id}' });
   await told('wrong admin tokens again and again');
   await told('applied');
-  await told('needs a person: see dead-letters');
+  await told('needs a person: see scim-bridge dead-letters list');
   await told('platform failed, trying again');
 
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
@@ -157,7 +157,7 @@ test('pushes, lookups, refusals and failures leave no name, value or token in th
 
   await bridge.terminate();
   const log = bridge.output();
-  // The head of the log is still there: nothing was cut off.
+  // The first log lines are still there, so the log was not cut.
   expect(log).toContain('"msg":"listening"');
   for (const line of log.split('\n')) {
     expect(line.toLowerCase()).not.toContain(NAME);

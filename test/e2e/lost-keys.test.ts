@@ -10,10 +10,13 @@ import { openReconciling } from '../support/reconciling.ts';
 const SEEDS = Array.from({ length: Number(process.env.LOST_KEYS_SEEDS ?? 3) }, (_, index) => index + 1);
 const EVENTS = 25;
 
-/** Keys that the identity provider or an operator wrote; everything else is derived, or true of a moment only. */
+/**
+ * Keys that the identity provider or an operator wrote; all other keys are derived, or describe only the current
+ * moment.
+ */
 const KEPT =
   /^(users|groups|tombstones|members:.*|unresolved:.*|gone:.*|sequence|acts\w*|log\w*:.*|tokens|tokenUses|hold:.*|run:.*|reconcile:.*|lease:.*)$/;
-/** Without both, and without its mark, nobody knows any more which account a deleted person had. */
+/** Without these keys and without its mark, the account of a deleted user cannot be found. */
 const LINKS = /^(links|linked):/;
 
 async function derivedKeys(redis: Redis, base: string): Promise<string[]> {
@@ -48,7 +51,7 @@ async function damage(redis: Redis, name: string, random: () => number): Promise
 }
 
 test.each(SEEDS)(
-  'seed %i',
+  'after random loss of Redis keys a reconcile makes the platform equal (seed %i)',
   async (seed) => {
     const random = createRandom(seed * 7919);
     const bridge = await buildBridge({
@@ -78,7 +81,7 @@ test.each(SEEDS)(
       for (let n = 0; n < 10; n++) await company.hire();
       for (let n = 0; n < 3; n++) await company.found();
       await rec.settled();
-      // While pushes and syncs run.
+      // Keys are deleted while pushes and syncs run.
       const lost: string[] = [];
       for (let n = 0; n < EVENTS; n++) {
         await company.live();
@@ -92,7 +95,7 @@ test.each(SEEDS)(
         lost,
         differences: [],
       });
-      // At rest, links too.
+      // Links are deleted while nothing runs.
       lost.push(...(await lose(() => true)));
       await repair();
       await expect(rec.run()).resolves.toMatchObject({

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('BRIDGE-06 a create whose answer was lost is found again, not repeated', async () => {
+test('BRIDGE-06 an account whose create answer was lost is found again, and is not created twice', async () => {
   const { idp, platform } = bridge;
   const script = [
     { method: 'POST', path: '/scim/v2/(Users|Groups)$', times: 2, timeoutAfterCommit: { share: 1 } },
@@ -35,7 +35,7 @@ test('BRIDGE-06 a create whose answer was lost is found again, not repeated', as
   await platform.control('PATCH', '/faults', {});
 }, 40_000);
 
-test('an account that somebody deleted at the platform comes back with its groups at the next change', async () => {
+test('an account deleted at the platform is created again with its groups at the next change', async () => {
   const { idp, platform, sandbox } = bridge;
   const id = await idp.createUser('vanished@acme.example');
   await idp.createGroup('still a member', [id]);

@@ -64,7 +64,7 @@ describe('a guarded target', () => {
   const held = async () => Object.values((await outbox.backlog()).held).reduce((sum, each) => sum + each, 0);
   const approve = async () => guardStore.decide('approve', (await guardStore.open())?.id ?? '', 'ops');
 
-  test('BRIDGE-08 a flood of deactivations is acknowledged and held, and everything else goes on', async () => {
+  test('BRIDGE-08 mass deactivations are acknowledged and held, and all other changes are applied', async () => {
     await open({ deactivate: { count: 50, percent: 10 } });
     const ids = await hire(40);
     const group = await bridge.idp.createGroup('crew', ids);
@@ -76,7 +76,7 @@ describe('a guarded target', () => {
     const gone = 40 - (await activeOnes());
     expect(gone).toBeLessThanOrEqual(10);
     expect(await held()).toBe(20 - gone);
-    // A profile, a new colleague and a membership are no business of this hold.
+    // A profile change, a new user and a new membership are not held.
     await bridge.idp.patch(`/Users/${ids[39]}`, { op: 'replace', path: 'displayName', value: 'Renamed' });
     await bridge.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'displayName', value: 'Leaver' });
     const joiner = await bridge.idp.createUser('joiner@acme.example');
@@ -92,7 +92,7 @@ describe('a guarded target', () => {
     );
   }, 60_000);
 
-  test('approval carries out exactly what was listed', async () => {
+  test('an approval applies exactly the listed changes', async () => {
     await open({ deactivate: { count: 2, percent: 100 } });
     const ids = await hire(14);
     await Promise.all(ids.slice(0, 8).map(leave));
@@ -100,7 +100,7 @@ describe('a guarded target', () => {
     const listed = await guardStore.open();
     const before = await activeOnes();
     expect(listed?.total).toBe(before - 6);
-    // Somebody leaves after the list was printed: not part of what is approved.
+    // This user leaves after the list was printed, so the approval does not include the user.
     await leave(ids[13] ?? '');
     await eventually('held as well', async () => (await held()) === (listed?.total ?? 0) + 1);
     await guardStore.decide('approve', listed?.id ?? '', 'ops');
@@ -112,7 +112,7 @@ describe('a guarded target', () => {
     expect(decision).toMatchObject({ action: 'approve', by: 'ops' });
   }, 60_000);
 
-  test('a hold dissolves when the source takes the change back', async () => {
+  test('a held change is removed when the source takes it back', async () => {
     await open({ deactivate: { count: 0, percent: 100 } });
     const ids = await hire(4);
     await Promise.all(ids.map(leave));
@@ -152,14 +152,14 @@ describe('a guarded target', () => {
       await pass(2.4 * HOUR);
     }
     expect(next).toBe(13);
-    // 12 of 120 went, the portion that would have gone beyond is held.
+    // 12 of 120 users were deactivated; the portion beyond the limit is held.
     const gone = 120 - (await activeOnes());
     expect(gone).toBeLessThanOrEqual(12);
     expect(gone + (await held())).toBe(13);
     expect(await held()).toBeGreaterThan(0);
   }, 120_000);
 
-  /** As if so much time had passed for the window. */
+  /** Moves the counted changes into the past, as if the window had passed. */
   async function pass(ms: number): Promise<void> {
     const used = `${bridge.config.redis.prefix}:{default}:guardUsed:main:deactivate`;
     const entries = await redis.zrange(used, '0', '-1', 'WITHSCORES');
@@ -187,7 +187,7 @@ describe('a guarded target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('an emptied group is held as a whole; rejected members stay', async () => {
+  test('removals of all members of a group are held together, and rejected ones stay members', async () => {
     await open({ removeMembers: { count: 3, percent: 100 } });
     const ids = await hire(6);
     const group = await bridge.idp.createGroup('crew', ids);
@@ -222,7 +222,7 @@ describe('a guarded target', () => {
     expect(await held()).toBe(0);
   }, 60_000);
 
-  test('attribute values that vanish from everybody are held, new values go on', async () => {
+  test('the clearing of an attribute for every user is held, and new values are applied', async () => {
     await open({ clearAttributes: { count: 2, percent: 100 } });
     const ids = await hire(6);
     const level = (id: string, value?: number) =>
@@ -249,7 +249,7 @@ describe('a guarded target', () => {
     );
   }, 60_000);
 
-  test('accounts of deleted people are deleted for good after the time that was set, as far as the guard lets', async () => {
+  test('accounts of deleted users are deleted after deleteAfterDays, within the limits of the guard', async () => {
     await open({ delete: { count: 1, percent: 100 } }, (main) => {
       main.users.deleteAfterDays = 30;
     });
@@ -265,7 +265,7 @@ describe('a guarded target', () => {
     await eventually('deleted', async () => (await people()).length === 1);
   }, 60_000);
 
-  /** As if the deletions had been a month ago. */
+  /** Moves the deletions a month into the past. */
   async function monthLater(ids: string[]): Promise<void> {
     const base = `${bridge.config.redis.prefix}:{default}:`;
     for (const id of ids) {
@@ -278,14 +278,14 @@ describe('a guarded target', () => {
     }
   }
 
-  test('nothing is written while a target is on hold; afterwards everything is', async () => {
+  test('a target on hold gets no writes, and gets all of them after the release', async () => {
     await open({});
     const [id = ''] = await hire(1);
     await guardStore.hold('ops');
     await bridge.platform.forgetRequests();
     await bridge.idp.createUser('later@acme.example');
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Later' });
-    // More than a sweep of the relay, which would take everything that is due.
+    // Longer than the relay's sweep, which would deliver everything that is due.
     await new Promise((resolve) => setTimeout(resolve, 2500));
     expect(await bridge.platform.writes()).toEqual([]);
     await guardStore.release();

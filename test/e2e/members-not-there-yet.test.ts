@@ -10,23 +10,20 @@ afterAll(() => bridge.stop());
 test.each([
   ['externalId', 'src-4711', { externalId: 'src-4711' }],
   ['userName in another case', 'LATE@acme.example', {}],
-])(
-  'a member whose user is not there yet is kept and joins when the user arrives: %s',
-  async (_how, value, extra) => {
-    const { idp, platform } = bridge;
-    const userName = value.includes('@') ? value.toLowerCase() : 'later@acme.example';
-    const name = `waiting for ${userName}`;
-    const group = await idp.createGroup(name, [value]);
-    expect((await idp.send('GET', `/Groups/${group}`)).body.members).toEqual([{ value }]);
-    const id = await idp.createUser(userName, extra);
-    expect((await idp.send('GET', `/Groups/${group}`)).body.members).toMatchObject([
-      { value: id, type: 'User' },
-    ]);
-    await eventually('a member at the platform', async () =>
-      (await platform.group(name))?.members.includes(userName),
-    );
-  },
-);
+])('a member without a user is kept and joins when the user is created: %s', async (_how, value, extra) => {
+  const { idp, platform } = bridge;
+  const userName = value.includes('@') ? value.toLowerCase() : 'later@acme.example';
+  const name = `waiting for ${userName}`;
+  const group = await idp.createGroup(name, [value]);
+  expect((await idp.send('GET', `/Groups/${group}`)).body.members).toEqual([{ value }]);
+  const id = await idp.createUser(userName, extra);
+  expect((await idp.send('GET', `/Groups/${group}`)).body.members).toMatchObject([
+    { value: id, type: 'User' },
+  ]);
+  await eventually('a member at the platform', async () =>
+    (await platform.group(name))?.members.includes(userName),
+  );
+});
 
 test('removing a member value before its user arrives leaves no pending reference', async () => {
   const { idp, platform } = bridge;

@@ -32,11 +32,11 @@ test('the scrape is valid, types every metric, and marks shared metrics in their
   }
   expect(found.sum('bridge_build_info', { role: 'all' })).toBe(1);
   expect(found.value('process_cpu_seconds_total')).toBeGreaterThan(0);
-  // One series only where the labels say nothing, so that no name of the process stands in it.
+  // A metric without labels has exactly one series, so its labels cannot contain a process name.
   expect(found.find('nodejs_eventloop_lag_p99_seconds')).toHaveLength(1);
 });
 
-test('on its own port, metrics are nowhere else, and nothing else is there', async () => {
+test('with server.metricsPort the metrics are served on that port only, and nothing else is served there', async () => {
   const main = await fetch(`http://127.0.0.1:${bridge.app.port}/metrics`);
   expect(main.status).toBe(404);
   for (const path of ['/scim/v2/Users', '/livez', '/']) {
@@ -44,7 +44,7 @@ test('on its own port, metrics are nowhere else, and nothing else is there', asy
   }
 });
 
-test('a push shows as a request, a lag, a write, calls and waits, and the outbox is empty again', async () => {
+test('a push increases request, lag, write, call and wait metrics, and leaves the outbox empty', async () => {
   const before = await settled();
   const id = await bridge.idp.createUser('seen@acme.example');
   const after = await eventually('the lag is counted', async () => {
@@ -76,7 +76,7 @@ test('a push shows as a request, a lag, a write, calls and waits, and the outbox
   expect(left.sum('bridge_profile_deviations_total', { connection: 'default' })).toBeGreaterThan(0);
 });
 
-test('the numbers of the store: Redis, tokens, workers', async () => {
+test('metrics report the state of Redis, tokens and workers', async () => {
   const now = await look();
   expect(now.value('bridge_redis_up')).toBe(1);
   expect(now.value('bridge_redis_role', { role: 'master' })).toBe(1);
@@ -88,7 +88,7 @@ test('the numbers of the store: Redis, tokens, workers', async () => {
   expect(Math.abs(fetched - Date.now() / 1000)).toBeLessThan(30);
 });
 
-test('wrong tokens and strange addresses raise the risk of a quarantine, and add no series without end', async () => {
+test('wrong tokens and unknown addresses raise the quarantine risk, and add a bounded number of series', async () => {
   const stranger = createIdp(`http://127.0.0.1:${bridge.app.port}/scim/v2`, 'a-wrong-token-of-some-length');
   const before = await look();
   for (let n = 0; n < 30; n++) {
@@ -104,16 +104,16 @@ test('wrong tokens and strange addresses raise the risk of a quarantine, and add
   expect(grown({ connection: 'default', operation: 'get', status: '404' })).toBe(30);
   expect(grown({ connection: 'default', operation: 'other', status: '404' })).toBe(30);
   expect(grown({ connection: 'none', operation: 'other', status: '404' })).toBe(30);
-  // 60 of a little over 90: those who looked for nobody did not fail.
+  // 60 of about 90 requests failed; the lookups of unknown users are not failures.
   const risk = after.value('bridge_quarantine_risk', { connection: 'default' });
   expect(risk).toBeGreaterThan(0.4);
   expect(risk).toBeLessThan(0.67);
   expect(after.samples.length - before.samples.length).toBeLessThan(30);
 });
 
-test('every process exports shared metrics, and only workers the time of the last fetch', async () => {
+test('every process exports shared metrics, and only workers export the time of the last fetch', async () => {
   const api = await bridge.another('api');
-  // Work may end between two scrapes.
+  // A sync may end between two scrapes.
   const names = ['bridge_outbox_dirty', 'bridge_dead_letters', 'bridge_breaker_open', 'bridge_hold'];
   const both = async () => [await look(), await scrape(api.metricsPort)] as const;
   const valuesOf = (of: Awaited<ReturnType<typeof look>>) =>
@@ -132,6 +132,6 @@ test.each([
   ['a value that is no number', '# TYPE a gauge\na one\n'],
   ['a series without its type', 'a 1\n'],
   ['the same series twice', '# TYPE a gauge\na{x="1",y="2"} 1\na{y="2",x="1"} 2\n'],
-])('the parser of these tests refuses %s', (_what, text) => {
+])('the metrics parser of these tests refuses %s', (_what, text) => {
   expect(() => parseScrape(text)).toThrow();
 });

@@ -1,4 +1,4 @@
-// Tests a change of one person: one write where the platform takes it, and the same end where it does not.
+// Tests a change of one user: one write if the platform accepts it, and the same result by single writes if not.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { targetHealth } from '../support/health.ts';
 import { eventually } from '../support/eventually.ts';
@@ -50,7 +50,7 @@ const move = async (id: string, values: object, more: object = {}) => {
   await settled();
 };
 
-/** The changed paths of each PATCH, and the value of each single write. */
+/** Returns the changed paths of each PATCH, and the value of each single write. */
 const wrote = async (): Promise<string[]> =>
   (await bridge.platform.writes()).map(({ method, body }) =>
     method === 'PATCH'
@@ -68,7 +68,7 @@ test('five changed values and a new name are one write without a read', async ()
   expect((await bridge.platform.requests()).map(({ method }) => method)).toEqual(['PATCH']);
 });
 
-test('values that take something away come first, then one PATCH, then lists, fractions and truth values that may give', async () => {
+test('cleared values are written first, then one combined PATCH, then lists, fractions and booleans', async () => {
   const id = await hire('ned@acme.example');
   const changes = {
     ...NEXT,
@@ -90,31 +90,47 @@ test('values that take something away come first, then one PATCH, then lists, fr
   expect(writes.slice(4).sort()).toEqual(['0.75', '["red","blue"]']);
 });
 
-test('a platform that refuses the combined PATCH gets single writes, and is not asked again', async () => {
-  const { platform } = bridge;
-  const [one, two] = [await hire('uma@acme.example'), await hire('vic@acme.example')];
-  await platform.control('PATCH', '/faults', {
-    rules: [{ method: 'PATCH', path: '/Users/', status5xx: { status: 501 }, times: 1 }],
-  });
-  await platform.forgetRequests();
-  await move(one, NEXT, { displayName: 'Uma Moved' });
-  await move(two, NEXT, { displayName: 'Vic Moved' });
-  for (const [name, displayName] of [
-    ['uma', 'Uma Moved'],
-    ['vic', 'Vic Moved'],
-  ]) {
-    expect(await platform.user(`${name}@acme.example`)).toMatchObject({
-      displayName,
-      attributes: { ...BEFORE, ...NEXT },
+test.each([400, 501])(
+  'a platform that refuses the combined PATCH with %i gets single writes, and no further combined PATCH',
+  async (status) => {
+    const { platform } = bridge;
+    const [one, two] = [await hire('uma@acme.example'), await hire('vic@acme.example')];
+    await platform.control('PATCH', '/faults', {
+      rules: [{ method: 'PATCH', path: '/Users/', status5xx: { status }, times: 1 }],
     });
-  }
-  const patches = (await platform.writes()).filter(({ method }) => method === 'PATCH');
-  expect(patches.map(({ status }) => status)).toEqual([501, 200, 200]);
-  const operations = patches.flatMap(({ body }) => body?.Operations ?? []);
-  expect(operations.map(({ path }: { path: string }) => path)).toEqual(['displayName', 'displayName']);
+    await platform.forgetRequests();
+    await move(one, NEXT, { displayName: 'Uma Moved' });
+    await move(two, NEXT, { displayName: 'Vic Moved' });
+    for (const [name, displayName] of [
+      ['uma', 'Uma Moved'],
+      ['vic', 'Vic Moved'],
+    ]) {
+      expect(await platform.user(`${name}@acme.example`)).toMatchObject({
+        displayName,
+        attributes: { ...BEFORE, ...NEXT },
+      });
+    }
+    const patches = (await platform.writes()).filter(({ method }) => method === 'PATCH');
+    expect(patches.map(({ status }) => status)).toEqual([status, 200, 200]);
+    const operations = patches.flatMap(({ body }) => body?.Operations ?? []);
+    expect(operations.map(({ path }: { path: string }) => path)).toEqual(['displayName', 'displayName']);
+  },
+);
+
+test("a 400 for one user's value does not stop combined PATCHes for other users", async () => {
+  const { platform } = bridge;
+  const [bad, well] = [await hire('wil@acme.example'), await hire('yan@acme.example')];
+  await platform.forgetRequests();
+  await platform.control('PATCH', '/faults', {
+    rules: [{ method: 'PATCH', path: '/Users/', status5xx: { status: 400 }, times: 2 }],
+  });
+  await move(bad, NEXT, { displayName: 'Wil Moved' });
+  await platform.forgetRequests();
+  await move(well, NEXT, { displayName: 'Yan Moved' });
+  expect((await platform.requests()).map(({ method }) => method)).toEqual(['PATCH']);
 });
 
-test('a taken userName does not keep the values from being written', async () => {
+test('a taken userName does not stop attribute values from being written', async () => {
   const { platform } = bridge;
   const id = await hire('xan@acme.example');
   await platform.control('POST', '/fixtures', { users: [{ userName: 'xandra@acme.example' }] });

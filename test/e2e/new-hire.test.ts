@@ -35,7 +35,7 @@ test('BRIDGE-02 a new user arrives inactive, gets attributes and groups, and onl
   expect(valued).toBeLessThan(activated);
 });
 
-test('BRIDGE-11 pushing the same again causes no platform call', async () => {
+test('BRIDGE-11 the same push again causes no platform call', async () => {
   const { idp, platform } = bridge;
   const found = await idp.send('GET', '/Users?filter=userName eq "ada@acme.example"'.replaceAll(' ', '%20'));
   const [user] = found.body.Resources;

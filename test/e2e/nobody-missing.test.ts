@@ -61,7 +61,7 @@ async function faultsAt(
 
 const everybodyInPortugal = () => 'PT';
 
-/** One run brings everything in line, a second one writes nothing. */
+/** Runs one reconcile, expects that everything is synced, and that a second one writes nothing. */
 async function afterOneRun(rec: Reconciling, platform: PlatformView): Promise<void> {
   const { report } = await rec.run();
   expect(report).toMatchObject({
@@ -75,7 +75,7 @@ async function afterOneRun(rec: Reconciling, platform: PlatformView): Promise<vo
   await expect(platform.writes()).resolves.toEqual([]);
 }
 
-test('a target that is added later gets all users by one reconcile, inactive ones first', async () => {
+test('a target added later gets all users by one reconcile, created inactive first', async () => {
   const rec = await openReconciling(bridge);
   await rec.settled();
   await rec.stop();
@@ -117,7 +117,7 @@ test('a target that is added later gets all users by one reconcile, inactive one
   }
 }, 60_000);
 
-describe('with everybody in line', () => {
+describe('with every user synced', () => {
   let rec: Reconciling;
   beforeEach(async () => {
     rec = await openReconciling(bridge);
@@ -126,7 +126,7 @@ describe('with everybody in line', () => {
   }, 60_000);
   afterEach(() => rec.stop());
 
-  /** Nothing is written while a person changes everybody at the source; then the outbox is lost. */
+  /** Changes users while the target is on hold, then deletes the outbox keys. */
   async function changeAndLose(change: () => Promise<void>, ...families: string[]): Promise<void> {
     const { guardStore } = rec.scopes[0]?.scope.outbox ?? {};
     await guardStore?.hold('test', '');
@@ -135,7 +135,7 @@ describe('with everybody in line', () => {
     await guardStore?.release();
   }
 
-  test('changes whose marks are lost arrive', async () => {
+  test('a reconcile applies changes whose marks were lost', async () => {
     await changeAndLose(
       async () => {
         for (const id of ids.slice(0, 5))
@@ -152,7 +152,7 @@ describe('with everybody in line', () => {
     ).resolves.toEqual([]);
   }, 60_000);
 
-  test('marks that no list leads to any more are scheduled again', async () => {
+  test('a reconcile schedules marks that no queue list contains', async () => {
     await changeAndLose(
       () =>
         bridge.idp.patch(`/Users/${ids[0]}`, { op: 'replace', value: country('DE') }).then(() => undefined),
@@ -162,7 +162,7 @@ describe('with everybody in line', () => {
     await expect(faultsAt(bridge.platform, (n) => (n === 0 ? 'DE' : 'PT'))).resolves.toEqual([]);
   }, 60_000);
 
-  test('memberships whose marks are lost with everything else of the outbox arrive', async () => {
+  test('a reconcile applies memberships whose outbox keys were all lost', async () => {
     await changeAndLose(
       async () => {
         const members = await redis.keys(`${bridge.config.redis.prefix}*{default}:members:*`);
@@ -182,7 +182,7 @@ describe('with everybody in line', () => {
   }, 60_000);
 
   test.each([['links'], ['linked'], ['links', 'linked'], ['links', 'linked', 'marks', 'dirty', 'mapped']])(
-    'lost links (%s) are restored without second accounts',
+    'a reconcile restores lost links (%s) without duplicate accounts',
     async (...families) => {
       await redis.del(families.map(key));
       await afterOneRun(rec, bridge.platform);
@@ -191,7 +191,7 @@ describe('with everybody in line', () => {
     60_000,
   );
 
-  test('an emptied tenant is filled again', async () => {
+  test('a reconcile fills a tenant that was emptied', async () => {
     const { users, groups } = await bridge.platform.state();
     for (const { scimId, userName } of users)
       if (/^p\d/.test(userName)) await rec.meddle('DELETE', `/api/scim/v2/Users/${scimId}`);

@@ -18,7 +18,7 @@ async function openWorld(): Promise<World> {
       if (!main) throw new Error('no target');
       front.platformUrl = main.url;
       main.url = front.url;
-      // A link that is lost by mistake cannot be found again.
+      // A link that was removed by mistake cannot be restored.
       main.adopt = 'report';
       main.attributes = { team: { type: 'string', from: 'title', onEmpty: 'keep' } };
     },

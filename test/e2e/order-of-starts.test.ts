@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 
 const ready = (port: number) => fetch(`http://127.0.0.1:${port}/readyz`).then(({ status }) => status);
 
-test('Redis comes later, goes away and comes back: 503 with Retry-After meanwhile, nothing acknowledged is lost', async () => {
+test('while Redis is unavailable pushes answer 503 with Retry-After, and no acknowledged change is lost', async () => {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-order-'));
   const bridge = await buildBridge({
@@ -43,7 +43,7 @@ test('Redis comes later, goes away and comes back: 503 with Retry-After meanwhil
   }
 }, 60_000);
 
-test('the platform is away: pushes are accepted, the bridge stays ready, and applies them when it is back', async () => {
+test('while the platform is unavailable pushes are accepted, the bridge stays ready, and applies them afterwards', async () => {
   const bridge = await buildBridge();
   const { idp, platform } = bridge;
   await platform.control('PATCH', '/faults', { dropBefore: { share: 1 } });

@@ -88,7 +88,7 @@ function* factsOf(entry: PlanEntry): Generator<[string, { before: unknown; after
 
 const sorted = (facts: Facts) => Object.fromEntries([...facts].sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Causes changes while the target is on hold, plans, applies, and compares. */
+/** Makes changes while the target is on hold, plans, applies, and compares. */
 async function planned(cause: () => Promise<unknown>): Promise<Plan> {
   const [first] = rec.scopes;
   if (!first) throw new Error('no scope');
@@ -111,7 +111,7 @@ async function planned(cause: () => Promise<unknown>): Promise<Plan> {
 const actions = ({ entries }: Plan): string[] =>
   [...new Set(entries.filter(isChange).map(({ action, kind }) => `${action} ${kind}`))].sort();
 
-test('a first load: definitions, accounts with their values, groups and members are in the plan', async () => {
+test('a plan of a first load lists definitions, accounts with values, groups and members as they are written', async () => {
   const plan = await planned(async () => {
     await createUser('ann', { ...country('PT'), userType: 'Contractor', title: '7' });
     await createUser('ben', { ...country('SE'), active: false });
@@ -137,7 +137,7 @@ test('a first load: definitions, accounts with their values, groups and members 
   });
 }, 60_000);
 
-test('pushed changes: names, values, activity, members, a renamed group, leavers, a deleted group', async () => {
+test('a plan lists pushed changes of names, values, activity, members, groups and deletions as they are written', async () => {
   const plan = await planned(async () => {
     await pushUser(
       'ann',
@@ -160,7 +160,7 @@ test('pushed changes: names, values, activity, members, a renamed group, leavers
   ]);
 }, 60_000);
 
-test('changes at the platform: values, activity, members, names', async () => {
+test('a plan lists changed values, activity, members and names at the platform as they are written', async () => {
   await planned(async () => {
     await meddleUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
     await meddleUser('cho', { op: 'replace', path: COUNTRY, value: 'XX' });
@@ -171,7 +171,7 @@ test('changes at the platform: values, activity, members, names', async () => {
   });
 }, 60_000);
 
-test('created again: an account with its values and memberships, a group with its members', async () => {
+test('a plan lists deleted accounts and groups with their values and memberships as they are created again', async () => {
   const plan = await planned(async () => {
     await removeAccount('ann');
     await removeGroup('everybody');
@@ -179,7 +179,7 @@ test('created again: an account with its values and memberships, a group with it
   expect(actions(plan)).toEqual(['addMember Group', 'create Group', 'create User']);
 }, 60_000);
 
-test('relinked: the account and the group that took the name, with all that differs', async () => {
+test('a plan lists accounts and groups that are linked again because of their names, as they are written', async () => {
   const plan = await planned(async () => {
     await removeAccount('cho');
     await removeGroup('Analysts of data');
@@ -202,7 +202,7 @@ test('relinked: the account and the group that took the name, with all that diff
   ]);
 }, 60_000);
 
-test('adopted: an account that is to be closed, one with other values, and a group with some members', async () => {
+test('a plan lists adopted accounts and groups with their differences as they are written', async () => {
   const plan = await planned(async () => {
     for (const name of ['hal', 'ida'])
       await rec.meddle('POST', '/api/scim/v2/Users', {
@@ -226,7 +226,7 @@ test('adopted: an account that is to be closed, one with other values, and a gro
   );
 }, 60_000);
 
-test('back in scope, and an adopted group that is deleted at the source', async () => {
+test('a plan lists a user who is in scope again and the deletion of an adopted group as they are written', async () => {
   await planned(async () => {
     await pushUser('eve', { op: 'remove', path: 'nickName' });
     await pushGroup('readers', { op: 'remove', path: `members[value eq "${ids.get('ida')}"]` });

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { scrape } from '../support/scrape.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 
-test('a lost index is counted by the pass and stays as it is', async () => {
+test('the periodic proof counts a lost index and repairs nothing', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const store = openDesiredStates(bridge.config);
   const { redis, states } = store;
@@ -39,7 +39,7 @@ test('a lost index is counted by the pass and stays as it is', async () => {
   }
 });
 
-test('a removed act is named by the pass, by doctor and by a metric', async () => {
+test('the periodic proof, doctor and a metric report a removed audit entry', async () => {
   const bridge = await buildBridge({ role: 'api' });
   const { redis, states } = openDesiredStates(bridge.config);
   const admin = async (path: string): Promise<any> =>

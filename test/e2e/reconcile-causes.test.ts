@@ -39,7 +39,7 @@ const isActive = async (name: string) => (await bridge.platform.user(name))?.act
 const patch = (index: number, path: string, value: unknown) =>
   bridge.idp.patch(`/Users/${ids[index]}`, { op: 'replace', path, value });
 
-test('write did not stick: the platform took our write, shows the old value, and nobody was there since', async () => {
+test('the cause is "write did not stick" if the platform shows the old value after our write', async () => {
   await bridge.platform.control('PATCH', '/faults', { staleReadsMs: 60_000 });
   try {
     await patch(0, 'displayName', 'Ann Newname');
@@ -51,9 +51,9 @@ test('write did not stick: the platform took our write, shows the old value, and
   await expect(changes()).resolves.toEqual([]);
 }, 30_000);
 
-test('a user who is marked already is not counted twice by the guard of a plan', async () => {
+test('a user with a pending deactivation counts once in the guard of a plan', async () => {
   const { guardStore } = rec.scopes[0]!.scope.outbox;
-  // Somebody opens an account that was never open, and three leave whose end waits behind an operator's hold.
+  // An account is activated at the platform, and three deactivations wait for the release of a hold.
   const id = (await bridge.platform.user(EVE))?.scimId;
   await rec.meddle(
     'PATCH',
@@ -65,7 +65,7 @@ test('a user who is marked already is not counted twice by the guard of a plan',
   await expect(rec.run()).resolves.toMatchObject({
     report: { outcome: 'held', message: expect.stringContaining('on hold'), counts: { deactivate: 4 } },
   });
-  // Three that wait and one that is found make four, which is what may pass.
+  // Three pending deactivations and one found by the reconcile are four, which the limit allows.
   expect(await guardStore.open()).toBeUndefined();
   await guardStore.release();
   await eventually('all four are closed', async () => {
@@ -78,7 +78,7 @@ test('a user who is marked already is not counted twice by the guard of a plan',
   await rec.settled();
 }, 30_000);
 
-test('mapping changed: what other rules make of everybody is named so, written once, and quiet after', async () => {
+test('the cause is "mapping changed" after a change of rules; the values are written once', async () => {
   const config = structuredClone(bridge.config);
   Object.assign(config.targets.main?.attributes ?? {}, {
     level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' },

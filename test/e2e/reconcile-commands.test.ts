@@ -12,17 +12,17 @@ import { brief, openReconciling, scimPatch, type Reconciling } from '../support/
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const PEOPLE = Array.from({ length: 30 }, (_, index) => `p${index}@acme.example`);
 
-/** A company that a bridge has brought to the platform, and its operator. */
+/** A company whose users are synced, and its operator. */
 interface World {
   bridge: Bridge;
   rec: Reconciling;
-  /** Where a plan is saved. */
+  /** File of the saved plan. */
   file: string;
-  /** The settings file of the commands. */
+  /** Settings file of the commands. */
   settingsFile: (name: string, change?: (target: any) => void) => string;
-  /** A command with these settings, unchanged. */
+  /** Runs a command with these settings. */
   run: (...args: string[]) => Promise<Ended>;
-  /** Somebody else changes the display name at the platform. */
+  /** Changes the display name at the platform by hand. */
   rename: (userName: string, value: string) => Promise<unknown>;
   close: () => Promise<void>;
 }
@@ -66,7 +66,7 @@ async function openWorld(): Promise<World> {
   for (const name of PEOPLE)
     await bridge.idp.createUser(name, { addresses: [{ type: 'work', country: 'PT' }] });
   await rec.settled();
-  // From here on no service runs: the commands have to do it alone.
+  // From here on no service runs, so the commands do all the work.
   await bridge.app.stop();
   const settingsFile: World['settingsFile'] = (name, change = () => undefined) => {
     const target = {
@@ -109,10 +109,14 @@ async function openWorld(): Promise<World> {
 }
 
 const test = createStory(openWorld, ({ close }) => close());
-/** A run after one that was killed waits for half a minute; other runs need not. */
+/** A run after a killed one waits 30 s for its lease; other runs do not wait. */
 const afterKill = createStory(openWorld, ({ close }) => close());
 
-test('plan exits 0 without changes, 2 with some, and writes nothing', async ({ bridge, run, rename }) => {
+test('plan exits 0 without changes and 2 with changes, and writes nothing', async ({
+  bridge,
+  run,
+  rename,
+}) => {
   await expect(run('plan')).resolves.toMatchObject({ code: 0, out: expect.stringContaining('no changes') });
   await rename(PEOPLE[0] ?? '', 'Meddled');
   await bridge.platform.forgetRequests();
@@ -122,7 +126,7 @@ test('plan exits 0 without changes, 2 with some, and writes nothing', async ({ b
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
-test('reconcile alone, as a CronJob runs it, repairs and exits 0; the next one writes nothing', async ({
+test('a reconcile as a CronJob repairs and exits 0, and the next one writes nothing', async ({
   bridge,
   run,
 }) => {
@@ -136,7 +140,7 @@ test('reconcile alone, as a CronJob runs it, repairs and exits 0; the next one w
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
-test('a saved plan is applied exactly; after anything moved, or was edited, it is refused', async ({
+test('a saved plan is applied exactly, and is refused after a change of state or an edit', async ({
   bridge,
   file,
   run,
@@ -148,7 +152,7 @@ test('a saved plan is applied exactly; after anything moved, or was edited, it i
   expect(parseSaved(readFileSync(file, 'utf8'))[0]?.entries.map(brief)).toContain(
     `update | ${PEOPLE[1]} | platform changed`,
   );
-  // Drift that came later is none of this plan's business.
+  // Later drift is not part of this plan.
   await rename(PEOPLE[2] ?? '', 'Later');
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
   expect((await bridge.platform.user(PEOPLE[1] ?? ''))?.displayName).toBe('Jo p1@acme.example');
@@ -188,7 +192,7 @@ test('plan with other settings lists their effect on all users without writes', 
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 
-test('more deactivations than the guard lets through are held, the rest goes on: exit 2', async ({
+test("reconcile holds deactivations beyond the guard's limit, applies the rest and exits 2", async ({
   bridge,
   settingsFile,
   run,
@@ -207,7 +211,7 @@ test('more deactivations than the guard lets through are held, the rest goes on:
   const { users } = await bridge.platform.state();
   expect(users.filter(({ userName, active }) => PEOPLE.includes(userName) && !active)).toEqual([]);
   expect((await bridge.platform.user(PEOPLE[29] ?? ''))?.displayName).toBe('Jo p29@acme.example');
-  // The settings go back, so the hold dissolves and nothing is left to do.
+  // The former settings are restored, so the held changes are removed and nothing is pending.
   await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
 }, 60_000);
 

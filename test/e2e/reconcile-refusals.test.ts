@@ -4,7 +4,7 @@ import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
 
-// The platform keeps this beginning to itself (contract 2.3): 400 for ever.
+// The platform reserves this prefix (contract 2.3) and always answers 400.
 const RESERVED = 'system:ops';
 const REF = (id: string) => `Group:${id}` as const;
 let bridge: Bridge;
@@ -50,7 +50,7 @@ const letters = () => [
 const attempts = async () =>
   (await bridge.platform.writes()).map(({ method, path, status }) => `${method} ${path} ${status}`);
 
-test("is shown in the platform's words and not ordered again, however many runs there are", async () => {
+test('a refused group is reported with the message of the platform, and repeated reconciles do not order it again', async () => {
   await bridge.platform.forgetRequests();
   for (let round = 0; round < 3; round++) {
     const { report, plan } = await rec.run({ full: true });
@@ -94,7 +94,7 @@ test('changed mapping rules retry a refused write', async () => {
   }
 }, 60_000);
 
-test('a dropped dead letter is shown in the plan and not listed again', async () => {
+test('a dropped dead letter is shown in the plan and gets no new dead letter', async () => {
   await dropDeadLetters(letters() as never, { all: true }, OPERATOR);
   await bridge.platform.forgetRequests();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
@@ -107,7 +107,7 @@ test('a dropped dead letter is shown in the plan and not listed again', async ()
   await expect(attempts()).resolves.toEqual([]);
 }, 60_000);
 
-test('a change at the source puts it right', async () => {
+test('a change at the source ends the dead letter', async () => {
   await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'ops' });
   await eventually(
     'the group is there',
@@ -137,7 +137,7 @@ test('drift of a resource with a dead letter is repaired after each change at th
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 60_000);
 
-test('drift that the platform does not let be repaired is tried once', async () => {
+test('drift whose repair the platform refuses is tried once', async () => {
   await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: RESERVED });
   await refused();
   const { groups, users } = await bridge.platform.state();
@@ -148,6 +148,6 @@ test('drift that the platform does not let be repaired is tried once', async () 
   await bridge.platform.forgetRequests();
   for (let round = 0; round < 3; round++)
     await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'blocked' } });
-  // The rename comes before the members, and is refused.
+  // The rename precedes the member changes, and is refused.
   await expect(attempts()).resolves.toEqual([`PATCH /api/scim/v2/Groups/${id} 400`]);
 }, 60_000);

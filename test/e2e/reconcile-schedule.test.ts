@@ -17,7 +17,7 @@ let bridge: Bridge;
 let rec: Reconciling;
 let offset = 0;
 const schedulers: Scheduler[] = [];
-/** Sleeps as long as asked, and lives as far ahead as the test says. */
+/** A clock that sleeps as requested and is ahead by a given time. */
 const clock: Clock = { now: () => Date.now() + offset, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
 const scopes = (): ScheduledScope[] =>
   rec.scopes.map((each) => ({ ...each, scope: { ...each.scope, clock } }));
 
-/** A scheduler as one replica has it. @returns its log */
+/** Starts a scheduler as one replica does. @returns its log */
 function replica(onDrift: 'repair' | 'report' = 'repair', schedule: string | null = '0 3 * * *'): any[] {
   const lines: any[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
@@ -58,7 +58,7 @@ const meddle = async () =>
   );
 const shownName = async () => (await bridge.platform.user(ANN))?.displayName;
 
-test('a start after a missed moment runs at once and says why', async () => {
+test('a start after a missed schedule runs a reconcile at once and logs the reason', async () => {
   offset += 25 * HOUR;
   const log = replica();
   await ended(log);
@@ -67,7 +67,7 @@ test('a start after a missed moment runs at once and says why', async () => {
 
 test('two replicas with a due schedule start one run, and the second returns its report', async () => {
   offset += 25 * HOUR;
-  // Long enough that the second comes while the first is at it.
+  // Long enough that the second replica starts while the first one runs.
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 300 });
   await bridge.platform.forgetRequests();
   const logs = [replica(), replica()];
@@ -98,7 +98,7 @@ test('onDrift report lists differences without writes, onDrift repair writes the
   await expect(shownName()).resolves.toBe(`Jo ${ANN}`);
 }, 30_000);
 
-describe('a missed moment', () => {
+describe('a missed schedule', () => {
   const daily = (moment: Date): boolean => moment.getUTCHours() === 3 && moment.getUTCMinutes() === 0;
   const at = (text: string): number => Date.parse(`2026-05-${text}Z`);
   test.each([
@@ -106,11 +106,11 @@ describe('a missed moment', () => {
     ['was the last run itself', '04T03:00:20', '04T12:00:00', false],
     ['is still to come', '04T03:00:20', '05T02:59:59', false],
     ['is now, and nobody has run yet', '04T02:00:00', '04T03:00:10', true],
-  ])('%s', (_situation, last, now, missed) => {
+  ])('a scheduled run that %s is missed or not', (_situation, last, now, missed) => {
     expect(wasMissed(at(last), at(now), daily)).toBe(missed);
   });
 
-  test('is taken for granted after a day without any run', () => {
+  test('a schedule counts as missed after a day without any run', () => {
     expect(wasMissed(at('01T03:00:00'), at('04T02:00:00'), () => false)).toBe(true);
   });
 });

@@ -39,7 +39,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-/** The entries that matter, without accounts that nobody pushed. */
+/** Returns the entries without unmanaged accounts. */
 const found = async (options = {}) =>
   (await rec.plan(options)).entries
     .filter(({ action }) => action !== 'unmanaged')
@@ -55,7 +55,7 @@ async function repaired(): Promise<void> {
   await expect(found({ full: true })).resolves.toEqual([]);
 }
 
-test('an estate without drift gives an empty plan and no write', async () => {
+test('a target without drift gives an empty plan and no write', async () => {
   await bridge.platform.forgetRequests();
   const plan = await rec.plan();
   expect(plan.proof).toMatchObject({ users: { complete: true }, groups: { complete: true } });
@@ -63,7 +63,7 @@ test('an estate without drift gives an empty plan and no write', async () => {
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 });
 
-test('changed core members, activity and attribute values are found and put right', async () => {
+test('a reconcile finds and repairs changed core attributes, activity and attribute values', async () => {
   await patchUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
   await patchUser('ben', { op: 'replace', path: 'active', value: false });
   await patchUser('gus', { op: 'replace', path: 'active', value: true });
@@ -91,7 +91,7 @@ test('changed core members, activity and attribute values are found and put righ
   expect([of('cho')?.attributes.country, of('dan')?.attributes.country]).toEqual(['PT', 'PT']);
 }, 60_000);
 
-test('truth values, which no list shows, are found where they are read', async () => {
+test('a reconcile finds changed boolean values, which lists omit, by single reads', async () => {
   const { users, attributeDefinitions } = await bridge.platform.state();
   const eve = users.find(({ userName }) => userName === 'eve@acme.example');
   const definition = attributeDefinitions.find(({ name }: { name: string }) => name === 'contractor');
@@ -102,7 +102,7 @@ test('truth values, which no list shows, are found where they are read', async (
   expect((await bridge.platform.user('eve@acme.example'))?.attributes.contractor).toBe(false);
 }, 60_000);
 
-test('BRIDGE-09 members who were taken out come back; members whom others added stay and are shown', async () => {
+test('BRIDGE-09 a reconcile adds removed members again, and reports members that others added', async () => {
   await patchGroup('analysts', { op: 'remove', path: `members[value eq "${await scimId('ann')}"]` });
   await patchGroup('analysts', { op: 'add', path: 'members', value: [{ value: await scimId('fay') }] });
   await expect(found()).resolves.toEqual(['addMember | analysts | ann@acme.example | platform changed']);
@@ -113,7 +113,7 @@ test('BRIDGE-09 members who were taken out come back; members whom others added 
   expect(group?.members.sort()).toEqual(['ann@acme.example', 'ben@acme.example', 'fay@acme.example']);
 }, 60_000);
 
-test('a renamed, and a deleted group with its members, are put back', async () => {
+test('a reconcile repairs a renamed group and creates a deleted group with its members', async () => {
   await patchGroup('analysts', { op: 'replace', path: 'displayName', value: 'seized' });
   await rec.meddle('DELETE', `/api/scim/v2/Groups/${await groupId('everybody')}`);
   await expect(found()).resolves.toEqual([
@@ -126,7 +126,7 @@ test('a renamed, and a deleted group with its members, are put back', async () =
   expect(await bridge.platform.group('seized')).toBeUndefined();
 }, 60_000);
 
-test('deleted accounts are created again, and an account that was created manually in their place is adopted', async () => {
+test('a reconcile creates deleted accounts again, and adopts an account created manually in their place', async () => {
   await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ann')}`);
   await rec.meddle('DELETE', `/api/scim/v2/Users/${await scimId('ben')}`);
   await rec.meddle('POST', '/api/scim/v2/Users', { userName: 'BEN@acme.example', active: true });
@@ -178,7 +178,7 @@ test('unmanaged accounts are counted and never changed', async () => {
   await expect(bridge.platform.user('stranger@acme.example')).resolves.toEqual(before);
 }, 60_000);
 
-test('onDrift report finds the same and changes nothing', async () => {
+test('onDrift: report finds the same differences and writes nothing', async () => {
   await patchUser('ann', { op: 'replace', path: 'displayName', value: 'Meddled' });
   await bridge.platform.forgetRequests();
   await expect(rec.run({ repair: false })).resolves.toMatchObject({

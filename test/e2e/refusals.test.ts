@@ -29,7 +29,7 @@ afterAll(() => bridge.stop());
 const blocked = (count: number) =>
   eventually(`${count} need a person`, async () => (await targetHealth(bridge)).blocked === count);
 
-test('a reserved group name is refused and others go on', async () => {
+test('a refused reserved group name does not stop other changes', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('free@acme.example');
   await idp.createGroup('system:all', [id]);
@@ -42,7 +42,7 @@ test('a reserved group name is refused and others go on', async () => {
   expect(user.groups).toEqual(['fine']);
 });
 
-test('a refused new name keeps nobody in the group', async () => {
+test('a refused group name does not stop the removal of members', async () => {
   const { idp, platform } = bridge;
   const stays = await idp.createUser('stays@acme.example');
   const leaves = await idp.createUser('leaves@acme.example');
@@ -57,14 +57,14 @@ test('a refused new name keeps nobody in the group', async () => {
   await blocked(1);
 });
 
-test('an account that exists is only reported while adopt is report', async () => {
+test('an existing account is only reported under adopt: report', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('there@acme.example');
   await blocked(2);
   expect((await platform.user('there@acme.example'))?.externalId ?? null).toBeNull();
 });
 
-test('BRIDGE-13 protected names and the owner of the key are never touched', async () => {
+test('BRIDGE-13 protected users and the owner of the API key are never changed', async () => {
   const { idp, platform } = bridge;
   await platform.forgetRequests();
   await idp.createUser('boss@acme.example');
@@ -75,7 +75,7 @@ test('BRIDGE-13 protected names and the owner of the key are never touched', asy
   expect((await platform.user('admin@acme.example'))?.active).toBe(true);
 });
 
-test('BRIDGE-14 neither tokens nor names nor attribute values are in the log, whatever happens to a request', async () => {
+test('BRIDGE-14 the log contains no token, name or attribute value, for any outcome of a request', async () => {
   const { idp, platform, logs, sandbox, app } = bridge;
   const userName = 'private@acme.example';
   const extension = 'urn:cube:params:1.0:UserAttribute';
@@ -83,7 +83,7 @@ test('BRIDGE-14 neither tokens nor names nor attribute values are in the log, wh
   await eventually('arrived', async () => (await platform.user(userName))?.active);
   await idp.send('GET', `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`);
   await idp.send('POST', '/Users/.search', { filter: `title eq "very-secret-team"` });
-  // Refused by the bridge: a wrong token, a token in the address, a taken name, bodies that do not fit.
+  // Requests that the bridge refuses: a wrong token, a token in the address, a taken name, invalid bodies.
   await idp.send('GET', '/Users', undefined, { authorization: 'Bearer wrong-inbound-token' });
   await idp.send('GET', '/Users?access_token=token-in-the-address');
   expect((await idp.send('POST', '/Users', { userName, title: 'very-secret-team' })).status).toBe(409);
@@ -91,7 +91,7 @@ test('BRIDGE-14 neither tokens nor names nor attribute values are in the log, wh
   await idp.send('POST', '/Users', { userName, [extension]: { level: 'very-secret-level' } });
   const headers = { authorization: 'Bearer wrong-admin-token' };
   await send(`http://127.0.0.1:${app.port}`, 'GET', '/admin/v1/status', { headers });
-  // Refused or lost by the platform: a value of another type, errors, a reserved name.
+  // Writes that the platform refuses or loses: a value of another type, errors, a reserved name.
   await platform.control('PATCH', '/faults', {
     status5xx: { share: 0.3 },
     dropAfter: { share: 0.1 },
@@ -109,7 +109,7 @@ test('BRIDGE-14 neither tokens nor names nor attribute values are in the log, wh
   for (const ref of [id, other, group]) expect(all).toContain(ref);
   for (const secret of [
     ...['very-secret', 'other-secret', 'private@acme', 'Very Private', 'private-mail', 'private-group'],
-    // Of the tests before: accounts that exist, protected names, refused groups.
+    // Values of the tests above: existing accounts, protected names, refused groups.
     ...['@acme.example', 'system:'],
     ...['wrong-inbound-token', 'token-in-the-address', 'wrong-admin-token', 'a-token-for-tests-only'],
     ...Object.values(sandbox.ready.fixtures.apiKeys),

@@ -9,14 +9,14 @@ import { startSentinelSet, type SentinelSet } from '../support/redis-servers.ts'
 import { scrape } from '../support/scrape.ts';
 
 const TOKEN = 'a-token-for-tests-only-0123456789';
-/** Pushes per second, and how many processes there are of each role. */
+/** Pushes per second, and number of processes of each role. */
 const RATE = Number(process.env.ROLLING_RATE ?? 25);
 const REPLICAS = Number(process.env.ROLLING_REPLICAS ?? 3);
 const LIMIT = { requestsPerSecond: 400, burst: 50 };
-/** How often the load balancer looks who is ready, and how long a process that is ending waits for that. */
+/** Interval of the load balancer's readiness checks, and how long a stopping process waits for them. */
 const LOOK_MS = 300;
 const DRAIN_MS = 2500;
-/** The promise to operators: the lag is below this again, at the latest so long after the disturbance. */
+/** The promise to operators: the lag is below this value again within this time after the disturbance. */
 const LAG_SECONDS = 5;
 const BACK_MS = 60_000;
 
@@ -55,7 +55,7 @@ afterAll(async () => {
   await set?.stop();
 });
 
-/** The load balancer in front of the bridge: sends to each replica in turn that was ready at its last look. */
+/** The load balancer in front of the bridge: sends to each replica in turn that was ready at the last check. */
 function startBalancer() {
   let ready: BridgeProcess[] = [...apis];
   let turn = 0;
@@ -71,7 +71,7 @@ function startBalancer() {
         }
       }),
     );
-    // When nobody is ready, all are asked: their answer is the 503.
+    // If no replica is ready, requests go to all of them, whose answer is 503.
     ready = found.flat().length > 0 ? found.flat() : ready;
   };
   const timer = setInterval(() => void look(), LOOK_MS);
@@ -91,7 +91,7 @@ async function replace(processes: BridgeProcess[], role: string): Promise<void> 
   }
 }
 
-/** While pushes go on. */
+/** Runs the pushes while `disturb` runs. */
 const lagIsBack = (what: string): Promise<unknown> =>
   eventually(
     `the oldest change waits less than ${LAG_SECONDS} s after ${what}`,
@@ -105,7 +105,7 @@ const lagIsBack = (what: string): Promise<unknown> =>
     BACK_MS,
   );
 
-test('nothing is refused but by 503 with Retry-After, nothing is lost, nothing is done twice, and the lag is gone in a minute', async () => {
+test('during a rolling restart pushes get only 503 with Retry-After as refusal, none is lost or applied twice, and the lag ends within a minute', async () => {
   const balancer = startBalancer();
   const load = startPushLoad({ prefix: 'roll', token: TOKEN, perSecond: RATE, next: balancer.next });
   await Promise.all([replace(apis, 'api'), replace(workers, 'worker')]);
@@ -113,7 +113,7 @@ test('nothing is refused but by 503 with Retry-After, nothing is lost, nothing i
   await lagIsBack('all were replaced');
   const untilReplaced = await platform.requests();
 
-  // Killed with pushes under way: ten clients have one each in its hands at any time.
+  // Kills a process while it handles pushes: each of ten clients always has one request open.
   const [victim] = apis;
   await load.pressOn(victim?.baseUrl ?? '', 10, 50);
   await Promise.all([victim?.killAndRestart(), workers[0]?.killAndRestart()]);
@@ -146,7 +146,7 @@ test('nothing is refused but by 503 with Retry-After, nothing is lost, nothing i
     ({ method, path, status }) => method === 'POST' && path.endsWith('/Users') && status < 300,
   );
   expect(creations.length).toBe(new Set(creations.map(({ body }) => body.userName)).size);
-  // Six processes share one budget.
+  // Six processes share one request budget.
   const times = untilReplaced.map(({ atMs }) => atMs).sort((a, b) => a - b);
   const busiest = Math.max(
     ...times.map((at, index) => times.filter((t, i) => i >= index && t < at + 1000).length),

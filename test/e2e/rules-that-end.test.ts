@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('a person for whom a rule never ends stays closed and is a dead letter with the reason; others go on', async () => {
+test('a user whose rule never ends stays inactive as a dead letter with the reason, and other users are synced', async () => {
   const { idp, platform, app } = bridge;
   const caught = await idp.createUser('caught@acme.example', { title: 'loop' });
   await idp.createUser('free@acme.example', { title: 'sales' });
@@ -42,14 +42,14 @@ test('a person for whom a rule never ends stays closed and is a dead letter with
   expect(await blocked()).toBe(0);
 });
 
-test('a group name that a careless pattern meets is decided at once', async () => {
+test('a group name that makes a pattern backtrack is decided at once', async () => {
   const { idp, platform } = bridge;
   const name = 'x'.repeat(900);
   await idp.createGroup(name, []);
   await eventually('there', async () => (await platform.group(name)) !== undefined);
 });
 
-test('check-config names every rule that does not end or is not understood, and exits 78', async () => {
+test('check-config names every rule that does not end or does not compile, and exits 78', async () => {
   const target = {
     url: 'https://platform.example.com',
     token: 'sk-0123456789abcdef',

@@ -10,7 +10,7 @@ async function startBridge(scimIdStyle: string): Promise<Bridge> {
       });
     },
   });
-  // Before the first push: ids of one style are no ids in the other.
+  // The style is set before the first push, because ids of one style are unknown in the other.
   await fetch(`${bridge.sandbox.ready.controlUrl}/settings`, {
     method: 'PATCH',
     body: JSON.stringify({ scimIdStyle }),

@@ -16,17 +16,17 @@ import { scrape } from '../support/scrape.ts';
 
 const TOKEN = 'a-token-for-tests-only-0123456789';
 
-/** More than is pushed while the second process gets no answers. */
+/** More users than are pushed while the second process gets no answers. */
 const MANY = 64;
 
-/** The way of one process to the platform. */
+/** A proxy between one process and the platform. */
 interface Door {
   url: string;
-  /** Calls that came to it. */
+  /** Number of calls that arrived. */
   calls: number;
-  /** `holds`: takes calls and keeps them waiting; what it held is answered by the next state. */
+  /** `holds`: accepts calls without answering; the held calls are answered in the next state. */
   state: 'open' | 'fails' | 'holds';
-  /** Leads held calls on. */
+  /** Forwards held calls. */
   letGo(): void;
   stop(): Promise<void>;
 }
@@ -89,7 +89,8 @@ beforeAll(async () => {
     },
     reconcile: { schedule: null },
   });
-  // The second has room for more than is pushed: if it does not call, then not for want of a free hand.
+  // The second process may have more calls under way than are pushed, so a missing call is not caused by its
+  // concurrency.
   const [first, second] = [settings(doors[0]?.url ?? '', 4), settings(doors[1]?.url ?? '', MANY)];
   processes.push(await startBridgeProcess(first));
   processes.push(await startBridgeProcess(second, 'worker'));
@@ -111,7 +112,7 @@ test('the breaker that one process opens stops calls of the other, and both resu
     names.push(`breaker${names.length}@acme.example`);
     await idp.createUser(names.at(-1) ?? '');
   };
-  /** Until each process has called since. */
+  /** Waits until each process has called again. */
   const untilBothCall = async (): Promise<void> => {
     const [before = 0, beforeOther = 0] = callsOf();
     await eventually(
@@ -131,7 +132,7 @@ test('the breaker that one process opens stops calls of the other, and both resu
     );
   await untilBothCall();
 
-  // The second hears neither good nor bad from now on: whatever stops it comes from the first.
+  // The second process gets no answers from now on, so only the first one can open the breaker.
   const before = names.length;
   other.state = 'holds';
   failing.state = 'fails';
@@ -148,7 +149,7 @@ test('the breaker that one process opens stops calls of the other, and both resu
   const stopped = callsOf();
   for (let index = 0; index < 10; index++) await push();
   await new Promise((resolve) => setTimeout(resolve, 2000));
-  // Probes alone, and never two within a second, whoever sends them.
+  // Only probes are sent, at most one in a second from all processes together.
   const probes = Math.ceil((Date.now() - stoppedAt) / 1000) + 1;
   expect(names.length - before).toBeLessThan(MANY);
   const sent = callsOf().reduce((sum, calls, index) => sum + calls - (stopped[index] ?? 0), 0);

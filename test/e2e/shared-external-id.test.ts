@@ -43,7 +43,7 @@ const idsOf = async (externalId: string): Promise<string[]> => {
   return body.Resources.map(({ id }: { id: string }) => id).sort();
 };
 
-test('two people of one externalId have an account each, also when the answers to their creates are lost', async () => {
+test('two users with one externalId each get an account, also when the answers to their creates are lost', async () => {
   const { idp, platform } = bridge;
   const lost = { method: 'POST', path: '/scim/v2/Users$', times: 2, timeoutAfterCommit: { share: 1 } };
   await platform.control('PATCH', '/faults', { rules: [lost] });
@@ -106,7 +106,7 @@ test('a new user with the externalId of a deleted user gets a new account, and a
   expect(await idp.createUser('sam@old.example', person('sam', 'SE'))).toBe(former);
 });
 
-test('a member named by a shared externalId is nobody', async () => {
+test('a member named by a shared externalId does not resolve to a user', async () => {
   const { idp } = bridge;
   const ids = await Promise.all(
     ['a', 'b'].map((each) => idp.createUser(`kim@${each}.example`, person('kim', 'NO'))),
@@ -146,7 +146,7 @@ test('users who share an externalId can be changed and deactivated after the pro
   expect(await idsOf('pat')).toEqual(ids.sort());
 });
 
-test('reconcile finds nothing to do', async () => {
+test('reconcile finds no difference between users who share an externalId', async () => {
   const reconciling = await openReconciling(bridge);
   await reconciling.settled();
   const { report } = await reconciling.run();
@@ -154,7 +154,7 @@ test('reconcile finds nothing to do', async () => {
   await reconciling.stop();
 });
 
-test('under okta an externalId is one person', async () => {
+test('under okta a second user with the same externalId is 409 uniqueness', async () => {
   const strict = await buildBridge({ role: 'api', configure: useProfile('okta') });
   await strict.idp.createUser('one@acme.example', { externalId: 'one' });
   const { status, body } = await strict.idp.send('POST', '/Users', {
@@ -179,7 +179,7 @@ describe.each(['auto', 'rfc', 'entra', 'lenient'] as const)('under %s', (profile
   const isClosed = (userName: string) => async (): Promise<boolean> =>
     (await account(userName))?.active === false;
 
-  test('a newcomer with the externalId of a deactivated person gets an id and an account, and no group of theirs', async () => {
+  test('a new user with the externalId of a deactivated user gets a new id, a new account and no groups of the other', async () => {
     const { idp } = other;
     const leaver = await idp.createUser('john.smith@acme.example', { externalId: 'jsmith' });
     await idp.createGroup('Finance', [leaver]);
@@ -196,7 +196,7 @@ describe.each(['auto', 'rfc', 'entra', 'lenient'] as const)('under %s', (profile
     expect((await idp.send('GET', `/Users/${leaver}`)).body.userName).toBe('john.smith@acme.example');
   }, 40_000);
 
-  test('the account of a deleted person is not handed to a newcomer with the same externalId', async () => {
+  test('the account of a deleted user is not given to a new user with the same externalId', async () => {
     const { idp } = other;
     const leaver = await idp.createUser('john.doe@acme.example', { externalId: 'jdoe' });
     await eventually('open', isOpen('john.doe@acme.example'));

@@ -6,7 +6,7 @@ import { createPlatformView } from '../support/platform-view.ts';
 
 const TOKEN = 'a-token-for-tests-only-0123456789';
 
-test('SIGTERM in the middle of work ends with exit code 0, and the next process finishes the work', async () => {
+test('SIGTERM during a sync exits 0, and the next process finishes the sync', async () => {
   const sandbox = await startSandbox();
   const platform = createPlatformView(sandbox.ready.controlUrl);
   await platform.control('PATCH', '/faults', { latencyMs: 50 });

@@ -1,4 +1,4 @@
-// Tests how soon another worker goes on with the work of a killed one, and how soon work goes on after an outage.
+// Tests how soon another worker continues the syncs of a killed worker, and how soon syncs resume after an outage.
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { randomUUID } from 'node:crypto';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
 
-/** The promise is 5 s at p95; the machine of the tests does other work meanwhile. */
+/** The promise is 5 s at p95; the test machine runs other tests at the same time. */
 const SOON_MS = 8000;
 
 let sandbox: Sandbox;
@@ -30,7 +30,7 @@ async function start(settings: object, role: string): Promise<BridgeProcess> {
 
 const active = (userName: string) => async () => (await platform.user(userName))?.active === true;
 
-test('a sync whose worker was killed goes on in another worker, and work goes on soon after an outage', async () => {
+test('another worker continues the sync of a killed worker, and syncs resume soon after an outage', async () => {
   const { redis, ...rest } = chaosSettings(process.env.TEST_REDIS_URL ?? '', sandbox.ready);
   const settings = { ...rest, redis: { url: redis.url, prefix: `test-${randomUUID()}` } };
   const api = await start(settings, 'api');

@@ -81,7 +81,7 @@ test.each([
   expect(text.split('\n').filter((line) => line.startsWith('forged'))).toEqual([]);
 });
 
-test('a plan with colours of ours holds those alone', async () => {
+test('a plan with colours contains no control sequence except its colours', async () => {
   const stdout = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY');
   Object.defineProperty(process.stdout, 'isTTY', { value: true, configurable: true });
   try {
@@ -94,14 +94,14 @@ test('a plan with colours of ours holds those alone', async () => {
   }
 });
 
-test('a CSV row stays one row, and no cell of it is a formula, whatever separates cells', async () => {
+test('a CSV row stays one row, and no cell is a formula, for any separator', async () => {
   const rows = (await commands.run('log', '--csv')).text.split('\n');
   const evil = rows.filter((row) => row.includes('HYPERLINK'));
   expect(evil.length).toBeGreaterThan(0);
   for (const row of evil) expect(row).not.toMatch(/(^|[;\t,])"?\s*[=+@]/);
 });
 
-test('a saved plan holds no control character either', async () => {
+test('a saved plan contains no control character', async () => {
   const file = join(commands.folder, 'plan.json');
   await commands.run('plan', '--full', '--out', file);
   const text = readFileSync(file, 'utf8').trimEnd();
@@ -110,7 +110,7 @@ test('a saved plan holds no control character either', async () => {
   expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
 });
 
-test('exported links are taken in again', async () => {
+test('exported links can be imported', async () => {
   const file = join(commands.folder, 'links.ndjson');
   expect((await commands.run('links', 'export', file)).code).toBe(0);
   expect((await commands.run('links', 'export', file)).code).toBe(1);

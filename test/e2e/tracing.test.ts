@@ -37,7 +37,7 @@ const collector = createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
 });
-/** Passes everything on to the sandbox and notes what came. */
+/** Forwards requests to the sandbox and records them. */
 const between = createServer((request, response) => {
   const parts: Buffer[] = [];
   request.on('data', (part: Buffer) => parts.push(part));
@@ -117,12 +117,12 @@ test('a push, its sync and its platform calls form one trace, and the calls carr
 
   const post = atThePlatform.find(({ method }) => method === 'POST');
   expect(post?.headers.traceparent).toBe(`00-${created?.traceId}-${created?.spanId}-01`);
-  // Names of people are nobody's business in a trace.
+  // A trace contains no personal data.
   expect(JSON.stringify(collected)).not.toContain('acme.example');
   expect(JSON.stringify(collected)).toContain('scim-bridge');
 });
 
-test('without a collector there is no tracing, and nothing is sent along', async () => {
+test('without a collector no span is exported and no trace header is sent', async () => {
   await expect(openTracing({})).resolves.toBeUndefined();
   await expect(
     openTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' }),
@@ -136,6 +136,6 @@ test.each([
   ['another version', '01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
   ['a trace of zeros', '00-00000000000000000000000000000000-b7ad6b7169203331-01'],
   ['capital letters', '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01'],
-])('%s is no trace context', (_what, text) => {
+])('%s is ignored as trace context', (_what, text) => {
   expect(parseTraceparent(text)).toBeUndefined();
 });

@@ -26,7 +26,7 @@ async function withRedis<T>(use: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
   return use(redis).finally(() => redis.disconnect());
 }
-/** The condition of a resource of a connection at the target. */
+/** Returns the condition of a connection's resource at the target. */
 const conditionOf = (
   connection: string,
   ref: string,
@@ -40,7 +40,7 @@ const isTaken = (connection: string, ref: string) =>
     const condition = await conditionOf(connection, ref);
     return condition?.reason === 'TakenByConnection' ? condition : undefined;
   });
-/** Sandbox accounts by userName. */
+/** Returns the sandbox accounts by userName. */
 const account = (userName: string) => bridge.platform.user(userName);
 
 test("a user of another connection with the same userName changes nothing and gets a dead letter that names the account's owner", async () => {
@@ -70,7 +70,7 @@ test("a user of another connection with the same userName changes nothing and ge
   });
 });
 
-test('a person is not renamed to a name that the other connection holds', async () => {
+test('a user is not renamed to a userName of the other connection', async () => {
   const { idp } = bridge;
   await idp.createUser('bob@acme.example');
   const theirs = await other.createUser('rob@acme.example');
@@ -124,7 +124,7 @@ test('when two connections post the same person at once, one links the account a
   }
 }, 60_000);
 
-test('when the holder lets go, a retry gives the account to the other connection', async () => {
+test('after the other connection releases an account, a retry links it', async () => {
   const { idp } = bridge;
   const own = await idp.createUser('eve@acme.example');
   await eventually('open', async () => (await account('eve@acme.example'))?.active);
@@ -136,7 +136,7 @@ test('when the holder lets go, a retry gives the account to the other connection
   await eventually('theirs', async () => (await account('eve@acme.example'))?.attributes.team === 'sales');
 }, 40_000);
 
-test('check-config warns of two connections at one target and takes the settings', async () => {
+test('check-config warns about two connections with one target and accepts the settings', async () => {
   const token = (name: string) => ({ tokens: [{ name, secret: `${name}-0123456789abcdef0123` }] });
   const commands = createCommands({
     connections: { default: token('one'), second: { ...token('two'), targets: ['main'] } },

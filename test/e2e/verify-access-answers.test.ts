@@ -164,7 +164,7 @@ const CASES: [
 ];
 
 test.each(CASES)(
-  'verify-access shows the whole chain where the data API answers: %s',
+  'verify-access shows the whole chain when the data API works: %s',
   async (_title, given, code, ok, kind, words) => {
     answer = given;
     const patience = kind === 'timedOut' ? ['--timeout', '1'] : [];
@@ -177,7 +177,7 @@ test.each(CASES)(
   },
 );
 
-test('a failure of the list of entities does not hide the rows of the query', async () => {
+test('a failed list of entities does not hide the rows of the query', async () => {
   meta = { status: 500, body: { error: 'Error: meta is broken' } };
   answer = { body: { data: [{ 'orders.count': '3' }] } };
   const run = await verify();
@@ -187,7 +187,7 @@ test('a failure of the list of entities does not hide the rows of the query', as
   expect(report.notes.join()).toContain('meta is broken');
 });
 
-test('the text output shows the four links and the sentence of the failure, control characters escaped', async () => {
+test('the text output shows the four steps and the error message with control characters escaped', async () => {
   answer = { status: 500, body: { error: 'Error: \u001b[2Jpool exhausted' } };
   const { code, out, errors } = await verify(['--query', QUERY]);
   expect([code, out.match(/^ {2}✔ (push|stored|applied) /gm)?.length]).toEqual([1, 3]);
@@ -196,7 +196,7 @@ test('the text output shows the four links and the sentence of the failure, cont
   expect(out + errors).not.toContain('\u001b');
 });
 
-test('--json prints a document where the question or the settings cannot be used', async () => {
+test('--json prints a document also for an unusable query or unusable settings', async () => {
   for (const args of [
     ['--query', '[]'],
     ['--target', 'nowhere'],
@@ -211,7 +211,7 @@ test('--json prints a document where the question or the settings cannot be used
   }
 });
 
-test('an unknown deployment leaves the links before it in the report', async () => {
+test('with an unknown deployment the report contains the steps before it', async () => {
   const { code, out, errors } = await verify(['--deployment', 'nowhere', '--json']);
   const report = JSON.parse(out);
   expect([code, report.chain.map((link: any) => link.ok ?? null)]).toEqual([1, [true, true, true, null]]);

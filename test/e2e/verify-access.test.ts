@@ -126,7 +126,7 @@ test('verify-access shows the complete chain from the push to the rows that the 
   expect(report.query.rows.length).toBeGreaterThan(0);
 });
 
-test('a query of the operator runs in the name of the person: only rows of her country', async () => {
+test("an operator's query runs as the user and returns only rows of the user's country", async () => {
   const query = JSON.stringify(GROUPS_AND_COUNTRY);
   const secretFile = join(folder, 'secret');
   writeFileSync(secretFile, `${secret()}\n`);
@@ -143,7 +143,7 @@ test('a query of the operator runs in the name of the person: only rows of her c
   expect(again.report.query.rows).toEqual(report.query.rows);
 });
 
-test('without the API secret the rows are not allowed, and the chain is whole all the same', async () => {
+test('without the API secret verify-access succeeds without rows', async () => {
   await bridge.platform.forgetRequests();
   const { code, report } = await verify(ada);
   expect([code, report.ok, report.query.kind]).toEqual([0, true, 'notAllowed']);
@@ -170,7 +170,7 @@ test('the text output has four lines with ticks, the security context and the vi
   expect(out + errors).not.toContain(secret());
 });
 
-test('a value changed by hand at the platform is a missing link, named with both values', async () => {
+test('a value changed by hand at the platform fails the check, and both values are named', async () => {
   const bea = await hire('bea', 'FR');
   await bridge.idp.patch(`/Groups/${analysts}`, { op: 'add', path: 'members', value: [{ value: bea }] });
   await settled();
@@ -192,12 +192,12 @@ test('a value changed by hand at the platform is a missing link, named with both
     { name: 'attributes.country', desired: 'FR', actual: 'US' },
     { name: 'groups', desired: ['analysts'], actual: [] },
   ]);
-  // It shows what she really sees, not what she should: without the group only what is for everybody.
+  // The report shows what the user currently sees: without the group only rows that are visible to everyone.
   expect(report.entities.map(({ name }: { name: string }) => name)).toEqual(['countries']);
   expect((await run([nameOf('bea')])).out).toContain('attributes.country: wanted "FR", is "US"');
 });
 
-test('a change that waits is a missing link', async () => {
+test('a pending change fails the check', async () => {
   const cleo = await hire('cleo', 'JP');
   await settled();
   await runCli(['--config', file, 'hold'], {});
@@ -210,7 +210,7 @@ test('a change that waits is a missing link', async () => {
   expect((await verify(cleo)).code).toBe(0);
 });
 
-test('a deactivated user sees nothing, the command succeeds, and no token is asked for', async () => {
+test('a deactivated user sees nothing, the command succeeds, and no token is requested', async () => {
   const dan = await hire('dan', 'US');
   await settled();
   await bridge.idp.patch(`/Users/${dan}`, { op: 'replace', value: { active: false } });
@@ -223,7 +223,7 @@ test('a deactivated user sees nothing, the command succeeds, and no token is ask
   expect(await bridge.platform.writes()).toEqual([]);
 });
 
-test('verify-access of a user who was never pushed ends before the first step', async () => {
+test('verify-access of a user who was never pushed stops before the first step', async () => {
   const { code, report } = await verify('nobody@acme.example');
   expect([code, report.ok, report.person, ...stages(report)]).toEqual([
     2,
@@ -238,7 +238,7 @@ test('verify-access of a user who was never pushed ends before the first step', 
 
 test('verify-access reports another deployment, an unknown deployment, an invalid query and an unavailable platform', async () => {
   const ops = await verify(ada, ['--deployment', 'ops'], { DEPLOYMENT_API_SECRET: secret(1) });
-  // No policy of this deployment names a group of hers.
+  // No policy of this deployment names a group of the user.
   expect([ops.code, ops.report.deployment.name, ops.report.entities]).toEqual([2, 'ops', []]);
   const none = await verify(ada, ['--deployment', 'nowhere']);
   expect(none.code).toBe(1);

@@ -1,18 +1,18 @@
 // Creates a seeded random generator.
 
 export interface Chance {
-  /** A whole number from 0 to below `limit`. */
+  /** Returns an integer from 0 to below `limit`. */
   below: (limit: number) => number;
-  /** True once in `times`. */
+  /** Returns true once in `times` on average. */
   once: (times: number) => boolean;
   pick: <T>(choices: readonly T[]) => T;
-  /** Up to `most` of what `make` makes. */
+  /** Returns up to `most` values of `make`. */
   some: <T>(most: number, make: () => T) => T[];
 }
 
 export function createChance(seed: number): Chance {
   let state = seed >>> 0;
-  // Mulberry32: 32 bits of state, enough to be unforeseen, and no more is needed.
+  // Mulberry32 with 32 bits of state, which is enough for tests.
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

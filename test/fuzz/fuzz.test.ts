@@ -15,12 +15,12 @@ import { createWireAttacks } from './wire-attacks.ts';
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 3);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1e9);
 const WORKERS = 4;
-/** The least number of requests of each worker: a slow machine goes on until then, up to a minute more. */
+/** Smallest number of requests of each worker; a slow machine continues up to a minute longer. */
 const ENOUGH = 2;
 const PATIENCE_MS = 60_000;
-/** Each worker pauses so long between two attacks on the wire. */
+/** Pause of each worker between two attacks over raw sockets. */
 const ATTACK_EVERY_MS = 500;
-/** Far more than any request takes, also on a machine that does other things. */
+/** Far longer than any request takes, also on a busy machine. */
 const LONGEST_MS = 5000;
 
 let bridge: Bridge;
@@ -33,7 +33,7 @@ afterAll(() => bridge.stop());
 async function hurl(scim: Client, seed: number, until: number): Promise<{ sent: number; made: number }> {
   const known: string[] = [];
   const request = createHostileRequests(createChance(seed), known);
-  // Chance of its own: the number of requests between two attacks depends on the machine.
+  // A separate random generator, because the number of requests between two attacks depends on the machine.
   const attack = createWireAttacks(createChance(seed), scim.root);
   let nextAttack = Date.now();
   let sent = 0;
@@ -60,7 +60,7 @@ async function hurl(scim: Client, seed: number, until: number): Promise<{ sent: 
   return { sent, made: known.length };
 }
 
-/** Members are a set: their order means nothing. */
+/** Compares members as a set, without order. */
 const inOrder = (resource: Json): Json => ({
   ...resource,
   ...(resource.members && {
@@ -68,7 +68,7 @@ const inOrder = (resource: Json): Json => ({
   }),
 });
 
-/** Everything that is stored can be read, found by its name, and put back as it is without a change. */
+/** Expects that every stored resource can be read, found by its name, and stored again without a change. */
 async function checkState(
   scim: Client,
   endpoint: '/Users' | '/Groups',
@@ -90,7 +90,7 @@ async function checkState(
         status: 200,
         body: inOrder(resource),
       });
-      // In a body: some of these names are too long for an address.
+      // The filter is sent in a body, because some of these names are too long for a URL.
       const filter = `${name} eq ${JSON.stringify(resource[name])}`;
       const found = await scim.post(`${endpoint}/.search`, { schemas: [SEARCH], filter, count: 1000 });
       const ids = ((found.body.Resources ?? []) as Json[]).map(({ id }) => id as unknown);

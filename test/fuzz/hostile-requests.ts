@@ -114,7 +114,7 @@ const HEADERS: readonly (readonly [string, readonly string[]])[] = [
   ['x-request-id', ['a b', '<script>', 'x'.repeat(2000)]],
 ];
 
-/** @param known ids of resources that were made, which grows while the run goes on */
+/** @param known ids of created resources, which grows during the run */
 export function createHostileRequests(chance: Chance, known: readonly string[]): () => HostileRequest {
   const { pick, once, below, some } = chance;
   const text = (): string => (once(5) ? some(6, () => pick(TEXTS).slice(0, 50)).join('') : pick(TEXTS));
@@ -219,7 +219,7 @@ export function createHostileRequests(chance: Chance, known: readonly string[]):
     data: once(3) ? { schemas: [PATCH_OP], Operations: some(2, operation) } : resource(),
   });
 
-  /** Sound JSON most of the time, and then broken in one place. */
+  /** Returns valid JSON in most cases, otherwise JSON with one defect. */
   function body(): unknown {
     const whole = once(2) ? resource() : message();
     if (!once(8)) return whole;
@@ -229,7 +229,7 @@ export function createHostileRequests(chance: Chance, known: readonly string[]):
     return once(2) ? sound.slice(0, at) : sound.slice(0, at) + text() + sound.slice(at + below(3));
   }
 
-  /** Sane but for one thing or two: only what is let in can do harm there. */
+  /** Returns a request with at most two defects: only an accepted request can cause damage. */
   function nearlySane(): HostileRequest {
     const endpoint = pick(['/Users', '/Groups']);
     const target = `${endpoint}/${encoded(id())}`;
@@ -279,6 +279,6 @@ export function createHostileRequests(chance: Chance, known: readonly string[]):
   };
 }
 
-/** Half of a character pair cannot be in an address; dots alone would lead out of the SCIM root. */
+/** A lone surrogate cannot be part of a URL, and dots alone would leave the SCIM root. */
 const encoded = (part: string): string =>
   encodeURIComponent(part.toWellFormed().slice(0, 3000)).replaceAll('.', '%2E%20');

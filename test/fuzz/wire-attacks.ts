@@ -1,4 +1,4 @@
-// Runs attacks over own sockets: structure bombs, pipelining, slow reading and abandoned requests. Each is bounded in
+// Runs attacks over raw sockets: structure bombs, pipelining, slow reading and abandoned requests. Each is bounded in
 // bytes, requests and time.
 import { gzipSync } from 'node:zlib';
 import { TOKEN } from '../support/build-bridge.ts';

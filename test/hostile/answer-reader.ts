@@ -1,11 +1,11 @@
-// Reads HTTP answers off a socket one after the other, keeping heads only: bodies are counted and dropped.
+// Reads consecutive HTTP answers from a socket; bodies are counted and discarded.
 
 type Body = { kind: 'head' } | { kind: 'length'; left: number } | { kind: 'chunked'; tail: string };
 
 const HEAD_END = '\r\n\r\n';
 const LAST_CHUNK = '0\r\n\r\n';
 
-/** @returns a listener for `data`; `onAnswer` hears of each answer when its last byte has arrived */
+/** @returns a listener for `data`; `onAnswer` is called when the last byte of an answer has arrived */
 export function createAnswerReader(
   onAnswer: (status: number, head: string) => void,
 ): (chunk: Buffer) => void {
@@ -39,7 +39,7 @@ export function createAnswerReader(
       if (body.left === 0) finish();
       return held.length > 0;
     }
-    // JSON holds no raw line break, so the first `0\r\n\r\n` ends the last chunk. It may come in two pieces.
+    // JSON contains no raw line break, so the first `0\r\n\r\n` ends the last chunk. It may arrive in two pieces.
     const text = body.tail + held.toString('latin1');
     const end = text.indexOf(LAST_CHUNK);
     if (end < 0) {

@@ -36,7 +36,7 @@ async function connected(port: number): Promise<Socket> {
   return socket;
 }
 
-/** A SCIM request as bytes; `body` is JSON text or bytes that `headers` describe. */
+/** Returns a SCIM request as bytes; `body` is JSON text, or bytes that `headers` describe. */
 export function scimRequest(
   line: string,
   token: string,
@@ -74,11 +74,11 @@ export async function burst(
   return tally;
 }
 
-/** The same request many times on one connection, without waiting for an answer. */
+/** Returns the same request many times, to be sent on one connection without waiting for an answer. */
 export const pipeline = (port: number, wire: Buffer, times: number, limitMs = LIMIT_MS): Promise<Tally> =>
   burst(port, [Buffer.concat(Array.from({ length: times }, () => wire))], { answersEach: times, limitMs });
 
-/** Sends each wire, and leaves `afterMs` later without an answer. */
+/** Sends each request, and disconnects after `afterMs` without reading an answer. */
 export async function abandon(port: number, wires: readonly Buffer[], afterMs: number): Promise<void> {
   const sockets = await Promise.all(wires.map(() => connected(port)));
   sockets.forEach((socket, index) => socket.write(wires[index] ?? ''));
@@ -86,7 +86,7 @@ export async function abandon(port: number, wires: readonly Buffer[], afterMs: n
   for (const socket of sockets) socket.destroy();
 }
 
-/** Sends all of a request but its last byte on many connections, and holds them open. */
+/** Sends all bytes of a request except the last one on many connections, and keeps them open. */
 export async function unfinished(
   port: number,
   wire: Buffer,
@@ -104,7 +104,7 @@ export async function unfinished(
   return tally;
 }
 
-/** Asks `times` on each of many connections and reads nothing of the answers. */
+/** Sends `times` requests on each of many connections and reads no answer. */
 export async function neverRead(
   port: number,
   wire: Buffer,
@@ -119,5 +119,5 @@ export async function neverRead(
   for (const socket of sockets) socket.destroy();
 }
 
-/** JSON text of about `bytes` bytes whose only content is structure: `[{},{},…]`. */
+/** Returns JSON of about `bytes` bytes that consists of brackets: `[{},{},…]`. */
 export const structure = (bytes: number): string => `[${'{},'.repeat(Math.floor(bytes / 3) - 1)}{}]`;

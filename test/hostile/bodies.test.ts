@@ -22,7 +22,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 const refusals = ({ statuses }: Tally): number[] => Object.keys(statuses).map(Number).sort();
 
-describe('a gzip body of 9 kB that unpacks to 9 MB of structure is refused', () => {
+describe('a gzip body of 9 kB that decompresses to 9 MB of JSON structure is refused', () => {
   const bomb = gzipSync(structure(9_000_000));
   test.each([
     ['a SCIM token', USERS, TOKENS.scim],
@@ -30,7 +30,7 @@ describe('a gzip body of 9 kB that unpacks to 9 MB of structure is refused', () 
     ["an event receiver's token", EVENTS, TOKENS.receiver],
     ["an operator's token", '/admin/v1/plan', TOKENS.admin],
     ['no valid token', USERS, 'wrong'],
-  ])('%s', async (who, path, token) => {
+  ])('a gzip body of 9 kB sent with %s is refused', async (who, path, token) => {
     const wire = post(path, token, bomb, { 'Content-Encoding': 'gzip' });
     const tally = await siege.withstand(`gzip bomb with ${who}`, () =>
       burst(
@@ -58,7 +58,7 @@ test('200 posts of 500 kB at once are refused or wait for their turn', async () 
   for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
 });
 
-test('200 posts of 500 kB of structure at once are refused or wait for their turn', async () => {
+test('200 posts of 500 kB of JSON structure at once are refused or wait for their turn', async () => {
   const wire = post('/scim/v2/Bulk', TOKENS.scim, structure(500_000));
   const tally = await siege.withstand('200 Bulk posts of 500 kB of structure', () =>
     burst(
@@ -69,7 +69,7 @@ test('200 posts of 500 kB of structure at once are refused or wait for their tur
   for (const status of refusals(tally)) expect([400, 413, 503]).toContain(status);
 });
 
-test('60 users with a displayName of 1 MB are refused, and a page, a search and a plan go on', async () => {
+test('60 users with a displayName of 1 MB are refused, and lists, searches and plans still work', async () => {
   const tally = await siege.withstand('60 users with a displayName of 1 MB, then lists', async () => {
     const all: Tally[] = [];
     for (const index of times(60, (each) => each)) {
@@ -121,7 +121,7 @@ describe('20 bodies in very small chunks at once are refused', () => {
     ['of one byte, that nobody reads', `GET ${USERS}/1`, TOKENS.scim, 'x', CRUMBS, {}],
     ['of 40 bytes', `POST ${USERS}`, TOKENS.scim, 'x'.repeat(40), 100_000, {}],
     ['of 40 bytes, Bulk', 'POST /scim/v2/Bulk', TOKENS.scim, 'x'.repeat(40), 200_000, {}],
-  ])('chunks %s', async (which, line, token, chunk, count, headers) => {
+  ])('20 bodies in chunks %s are refused', async (which, line, token, chunk, count, headers) => {
     const wire = chunked(line, token, chunk, count, headers);
     const tally = await siege.withstand(`bodies in chunks ${which}`, () =>
       burst(
@@ -132,7 +132,7 @@ describe('20 bodies in very small chunks at once are refused', () => {
     for (const status of refusals(tally)) expect([400, 401, 404, 413, 503]).toContain(status);
   });
 
-  test('chunks of 140 bytes of a gzip body', async () => {
+  test('20 gzip bodies in chunks of 140 bytes are refused', async () => {
     const packed = gzipSync(structure(4_000_000), { level: 0 });
     const head = { 'Transfer-Encoding': 'chunked', 'Content-Encoding': 'gzip' };
     const pieces = times(Math.ceil(packed.length / 140), (index) => {

@@ -1,5 +1,5 @@
-// The bystander process: a neighbour with ordinary requests, a liveness probe and a watch on memory, apart from the
-// attacker's event loop. Started by bystanders.ts with {port, path, token, pid} as JSON; hears `begin` and `end`.
+// The neighbour process: sends ordinary requests and liveness probes and measures memory, in a process separate from
+// the attacker. Started by bystanders.ts with {port, path, token, pid} as JSON; receives `begin` and `end`.
 import { Buffer } from 'node:buffer';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -50,7 +50,7 @@ function newUser() {
   };
 }
 
-/** The usual requests of an identity provider, one after the other. */
+/** Sends the usual requests of an identity provider, one after the other. */
 const ORDINARY = [
   ({ id }) => askAsNeighbour('GET', `/Users/${id}`),
   ({ id }) =>
@@ -62,12 +62,12 @@ const ORDINARY = [
   ({ userName }) => askAsNeighbour('GET', `/Users?filter=${encodeURIComponent(`userName eq "${userName}"`)}`),
 ];
 
-/** The person that a turn is about moves on with the kind of request, so that all of them are changed. */
+/** The user of a request changes with the type of request, so that all users are changed. */
 const turnOf = (turn) => ORDINARY[turn % ORDINARY.length](people[turn % people.length]);
 
 /**
- * One request after the other, one every NEIGHBOUR_EVERY_MS while answers are faster than that. A wait counts for each
- * request that would have been sent meanwhile, so that one long wait is not one sample among many short ones.
+ * Sends one request after the other, at most one every NEIGHBOUR_EVERY_MS. A long wait counts once for each request
+ * that would have been sent in that time, so that it is not a single sample among many short ones.
  */
 async function neighbour(turn) {
   const into = measured;
@@ -98,7 +98,7 @@ async function probe() {
   }
 }
 
-/** Resident memory in MB, now and at its highest; NaN where the system does not tell. */
+/** Returns the resident memory in MB, current and peak; NaN if the system does not report it. */
 function resident() {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -109,12 +109,12 @@ function resident() {
   }
 }
 
-/** The kernel notes the highest value by itself; 5 makes it start anew (proc(5), clear_refs). */
+/** Resets the peak that the kernel keeps; writing 5 starts it anew (proc(5), clear_refs). */
 function forgetPeak() {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // The peak since the start counts then.
+    // If the reset is not possible, the peak since the start counts.
   }
 }
 

@@ -1,21 +1,21 @@
-// Starts the bystander process and turns what it measured into one report for each situation.
+// Starts the neighbour process and reports its measurements for each attack.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
 export interface BystanderReport {
-  /** Milliseconds from the moment at which a request was due to its whole answer. */
+  /** Milliseconds from the time when a request was due to its complete answer. */
   neighbour: { answered: number; refused: number; p50: number; p99: number; max: number };
-  /** Milliseconds until /livez answered, on a connection of its own. */
+  /** Milliseconds until /livez answered on a separate connection. */
   probes: { answered: number; max: number };
-  /** Resident memory of the bridge in MB; NaN where the system does not tell. */
+  /** Resident memory of the bridge in MB; NaN if the system does not report it. */
   memory: { endMb: number; peakMb: number };
   /** Answers other than 2xx and 503 with Retry-After, and requests without an answer. */
   faults: string[];
 }
 
 export interface Bystanders {
-  /** @returns what the neighbour, the probe and the memory watch saw while `work` ran */
+  /** @returns what the neighbour, the probe and the memory measurement recorded during `work` */
   during<T>(work: () => Promise<T>): Promise<{ result: T; report: BystanderReport }>;
   stop(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { createClient, type Answer, type Client } from '../contract/scim-conform
 import { startSiege, TOKENS, type Siege } from './siege.ts';
 
 const MEMBERS = 65_000;
-/** Other tests may run beside these. */
+/** Other tests may run at the same time. */
 const LIMIT_MS = 180_000;
 
 let siege: Siege;
@@ -22,7 +22,7 @@ const body = (displayName: string, from: number): object => ({
   ...{ displayName, members: members(from) },
 });
 
-/** A client that comes back when it is told to is no failure of the attack. */
+/** A client that repeats a request after 503 is no failure of the attack. */
 const statuses = (answers: Answer[]): number[] =>
   [...new Set(answers.map(({ status }) => status))].filter((status) => status !== 503);
 
@@ -49,7 +49,7 @@ test(
 );
 
 test(
-  'four clients store groups of 65,000 members at once',
+  'four clients store groups of 65,000 members at the same time',
   async () => {
     await siege.withstand('four groups of 65,000 members at once', async () => {
       const groups = await Promise.all(Array.from({ length: 4 }, () => client.group(randomUUID())));

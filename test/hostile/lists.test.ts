@@ -1,9 +1,10 @@
-// Lists and searches that are asked faster than they can be answered, by clients that wait, leave, or never read.
+// Tests lists and searches that are requested faster than they can be answered, by clients that wait, disconnect, or
+// never read.
 import { abandon, burst, neverRead, pipeline, scimRequest } from './attacks.ts';
 import { PEOPLE, startSiege, TOKENS, type Siege } from './siege.ts';
 
 const USERS = '/scim/v2/Users';
-/** On an attribute without an index: all people are looked at. */
+/** Filters on an attribute without an index, so every user is read. */
 const SCAN = encodeURIComponent('title co "nowhere"');
 
 let siege: Siege;
@@ -16,31 +17,31 @@ const port = (): number => siege.bridge.port;
 const get = (query: string): Buffer => scimRequest(`GET ${USERS}?${query}`, TOKENS.scim);
 const many = (count: number, query: string): Buffer[] => Array.from({ length: count }, () => get(query));
 
-test('300 pipelined pages of 1,000 on one connection', async () => {
+test('300 pipelined pages of 1,000 on one connection leave the service available', async () => {
   await siege.withstand('300 pipelined pages', () => pipeline(port(), get('count=1000'), 300, 5000));
 }, 60_000);
 
-test('300 pipelined pages on one connection whose client never reads', async () => {
+test('300 pipelined pages that the client never reads leave the service available', async () => {
   await siege.withstand('300 pipelined pages, unread', () =>
     neverRead(port(), get('count=1000'), { connections: 1, times: 300, holdMs: 3000 }),
   );
 });
 
-test('100 clients that ask for a page of 1,000 and never read it', async () => {
+test('100 clients that request a page of 1,000 and never read it leave the service available', async () => {
   await siege.withstand('100 unread pages', () =>
     neverRead(port(), get('count=1000'), { connections: 100, times: 1, holdMs: 3000 }),
   );
 });
 
-test('50 searches without an index, with cursors', async () => {
+test('50 searches without an index, with cursors, leave the service available', async () => {
   const wires = many(50, `filter=${SCAN}&cursor=&count=100`);
   await siege.withstand('50 searches with cursor', () => burst(port(), wires));
 }, 60_000);
 
-test('200 searches without an index whose clients leave', async () => {
+test('200 searches without an index whose clients disconnect leave the service available', async () => {
   await siege.withstand('200 abandoned searches', () => abandon(port(), many(200, `filter=${SCAN}`), 500));
 }, 60_000);
 
-test('50 sorted pages of 1,000', async () => {
+test('50 sorted pages of 1,000 leave the service available', async () => {
   await siege.withstand('50 sorted pages', () => burst(port(), many(50, 'sortBy=title&count=1000')));
 }, 60_000);

@@ -27,7 +27,7 @@ describe('a platform that answers', () => {
     ['a list of 9.9 MB of structure', () => `{"totalResults":1,"Resources":${structure(9_900_000)}}`],
     ['9.9 MB of brackets', () => '['.repeat(9_900_000)],
     ['one text of 60 MB', () => JSON.stringify({ id: 'x'.repeat(60_000_000) })],
-  ])('%s', async (name, make) => {
+  ])('a platform that answers %s leaves the service available', async (name, make) => {
     body = make();
     await siege.withstand(`a platform that answers ${name}`, async () => {
       const users = Array.from({ length: 20 }, (_, index) =>
@@ -45,7 +45,7 @@ describe('a platform that answers', () => {
   });
 });
 
-test('4 plans at once that create everybody', async () => {
+test('four plans at once that create every user leave the service available', async () => {
   const siege = await startSiege({ people: Math.ceil(PEOPLE * 0.4) });
   try {
     const { port } = siege.bridge;
@@ -56,7 +56,7 @@ test('4 plans at once that create everybody', async () => {
         const answer = await fetch(`http://127.0.0.1:${port}/admin/v1/operations`, { headers });
         return (await answer.json()) as { state: string }[];
       };
-      // Until all have ended, one way or the other.
+      // Waits until all plans have ended.
       for (let tries = 0; tries < 300; tries++) {
         await sleep(200);
         if ((await operations()).every(({ state }) => state !== 'running')) break;

@@ -19,32 +19,32 @@ export const TOKENS = {
   admin: 'token-of-the-operators-0123456789',
 } as const;
 
-/** 50,000 for the large run: HOSTILE_PEOPLE=50000 npm test -- test/hostile */
+/** HOSTILE_PEOPLE=50000 npm test -- test/hostile runs with 50,000 users. */
 export const PEOPLE = Number(process.env.HOSTILE_PEOPLE ?? 5000);
 const NEIGHBOUR_P99_MS = 250;
 const PROBE_MS = 1000;
 /**
- * Other tests run beside these, so times may be longer the busier the machine is. HOSTILE_STRICT=1 asks for the promised
- * times, on a machine that does nothing else.
+ * Other tests run at the same time, so the allowed times grow with the load. HOSTILE_STRICT=1 uses the promised
+ * times, for a machine that runs nothing else.
  */
 const slowness = (): number =>
   process.env.HOSTILE_STRICT ? 1 : Math.max(4, (2 * (loadavg()[0] ?? 0)) / availableParallelism());
 const MEMORY_MB = 512;
 /** Share of the neighbour's requests that must be answered and not refused. */
 const SERVED = 0.9;
-/** An attack is over when its effects are: they are measured for a while after its last answer. */
+/** The measurement continues after the last answer of an attack, until its effects are over. */
 const AFTERMATH_MS = 500;
 
 export interface Siege {
   bridge: BridgeProcess;
   sandbox: Sandbox;
-  /** Runs an attack and fails unless the bridge served the bystanders as usual meanwhile. */
+  /** Runs an attack and fails unless the neighbour was served as usual during it. */
   withstand<T extends Tally | void>(name: string, attack: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
 
 export interface SiegeOptions {
-  /** Preloaded for the attacker's connection, without marks: nothing is synced for them. */
+  /** Users preloaded for the attacker's connection, without marks, so that nothing is synced for them. */
   people?: number;
   /** Address of the attacker's platform, in place of the sandbox. */
   platformUrl?: string;
@@ -90,7 +90,7 @@ export async function startSiege({ people = 0, platformUrl, target }: SiegeOptio
       path: '/connections/neighbour/scim/v2',
     });
   let bystanders = await watch();
-  /** After a failed test the next one starts with a living process. */
+  /** After a failed test a new process is started for the next one. */
   const revive = async (): Promise<void> => {
     if (bridge.pid() !== undefined) return;
     await bystanders.stop();
@@ -137,7 +137,7 @@ function judge(name: string, process: string, report: BystanderReport, tally: Ta
 
 const note = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Through the bridge's own code, because an HTTP client would take minutes for 50,000 people. */
+/** Writes users with the bridge's own code, because over HTTP 50,000 users take minutes. */
 async function preload(url: string, prefix: string, people: number): Promise<void> {
   const root = join(import.meta.dirname, '../..');
   const file = join(root, 'bench/preload.mjs');

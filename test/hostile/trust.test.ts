@@ -57,7 +57,7 @@ const arrives = (userName: string, team: string): Promise<unknown> =>
   });
 const deadLetters = async (): Promise<string> => (await commands.run('dead-letters', 'list', '--json')).text;
 
-test('people for whom a rule never ends, or fills the memory, are dead letters; others arrive and the process lives', async () => {
+test('a user whose rule never ends, or fills the memory, becomes a dead letter, and other users are synced', async () => {
   const pid = bridge.pid();
   for (const title of ['loop', 'double']) await idp.createUser(`${title}@trust.example`, { title });
   await idp.createUser('free@trust.example', { title: 'sales' });
@@ -70,7 +70,7 @@ test('people for whom a rule never ends, or fills the memory, are dead letters; 
   expect(bridge.pid()).toBe(pid);
 });
 
-test("another connection's userName does not reach the account of the first", async () => {
+test("a user with the userName of another connection's user does not get that account", async () => {
   await idp.createUser('ada@trust.example', { title: 'sales', displayName: 'Ada' });
   await arrives('ada@trust.example', 'sales');
   const theirs = await other.createUser('ada@trust.example', { title: 'board', displayName: 'Eve' });
@@ -109,7 +109,7 @@ test('a value that the source removes is cleared at the platform by default', as
   });
 });
 
-test('escape sequences are refused in names, and shown as text in the log and the links', async () => {
+test('control sequences are refused in names, and are escaped in the log and the links', async () => {
   const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], active: true };
   const refused = await idp.send('POST', '/Users', { ...body, userName: `x${ESCAPE}@trust.example` });
   expect(refused).toMatchObject({ status: 400 });

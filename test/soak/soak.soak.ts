@@ -21,11 +21,11 @@ const KILLS = Number(process.env.SOAK_KILLS ?? 0);
 const SEED = Number(process.env.SOAK_SEED ?? 20261123);
 const PEOPLE = 300;
 const TEAMS = 20;
-/** Caches and the heap have grown to their size by then. */
+/** Time after which caches and the heap have reached their size. */
 const WARM_UP_MINUTES = Math.min(3, MINUTES / 3);
-/** In a shorter run the heap still grows to its size: the slope is printed and not judged. */
+/** In a shorter run the heap still grows, so the slope is printed and not checked. */
 const SHORTEST_JUDGED_MINUTES = 6;
-/** Over ten minutes this is less than what one collection frees; a leak of 1 kB a request is ten times as much. */
+/** Over ten minutes this is less than one garbage collection frees; a leak of 1 kB a request is ten times as much. */
 const MOST_MB_PER_MINUTE = 5;
 const MOST_MB = 512;
 const ADMIN_TOKEN = 'token-of-the-operators-0123456789';
@@ -104,7 +104,7 @@ test(
     let warmFrom = WARM_UP_MINUTES;
     let isRestarting = false;
 
-    /** Repeats one kind of load until the end; while the process is killed, its failures say nothing. */
+    /** Repeats one kind of load until the end; failures while the process is killed are ignored. */
     async function keep(
       kind: 'events' | 'lists' | 'attacks' | 'reconciles',
       pauseMs: number,

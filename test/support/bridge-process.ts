@@ -10,23 +10,23 @@ import { eventually } from './eventually.ts';
 
 export interface BridgeProcess {
   port: number;
-  /** Id of the process that runs now; undefined once it has ended. */
+  /** Id of the running process; undefined after its end. */
   pid(): number | undefined;
   baseUrl: string;
-  /** kill -9, then the same settings again. */
+  /** Kills the process with kill -9 and starts it with the same settings. */
   killAndRestart(pauseMs?: number): Promise<void>;
-  /** Ends it as an orchestrator would. @returns the exit code */
+  /** Stops the process with SIGTERM. @returns the exit code */
   terminate(): Promise<number | null>;
-  /** Ends it at once and removes its files. */
+  /** Kills the process and removes its files. */
   stop(): Promise<void>;
   output(): string;
 }
 
-/** A start is one second of work; several at once on a busy machine take turns. */
+/** A start needs one second of processor time; several starts on a busy machine run one after the other. */
 const START_MS = 45_000;
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
-/** @param env what is set besides the environment of the tests */
+/** @param env variables added to the environment of the tests */
 export async function startBridgeProcess(
   settings: object,
   role = 'all',

@@ -19,11 +19,11 @@ export interface Bridge {
   app: App;
   idp: Idp;
   platform: PlatformView;
-  /** Every log line so far. */
+  /** All log lines since the start. */
   logs: string[];
-  /** Starts another process-like instance on the same Redis. */
+  /** Starts another bridge on the same Redis. */
   another(role?: Role): Promise<App>;
-  /** Waits until nothing is due, queued or under way (idle.ts). */
+  /** Waits until no mark is due, queued or being synced (idle.ts). */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
     },
   });
   config.redis.prefix = `test-${randomUUID()}`;
-  // Tests start runs themselves.
+  // Tests start reconcile runs themselves.
   config.reconcile.schedule = null;
   const target = config.targets.main;
   if (target) target.rateLimit = { requestsPerSecond: 2000, burst: 2000 };

@@ -1,6 +1,7 @@
 // Provides the settings of a chaos test, and waits until the platform equals the company.
 import type { ReadyLine } from '../../src/sandbox/ready.ts';
 import { estateAttributes, type createEstate } from './estate.ts';
+import { createCommands } from './command.ts';
 import { eventually } from './eventually.ts';
 import type { PlatformView } from './platform-view.ts';
 
@@ -22,7 +23,7 @@ export function chaosSettings(redisUrl: string, { platformUrl, fixtures }: Ready
         timeoutMs: 1000,
         rateLimit: { requestsPerSecond: 1000, burst: 200 },
         attributes: estateAttributes,
-        // Half of this company comes and goes in a minute.
+        // Half of the users of this company leave and return within a minute.
         guard: { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL },
       },
     },
@@ -30,7 +31,7 @@ export function chaosSettings(redisUrl: string, { platformUrl, fixtures }: Ready
   };
 }
 
-/** @throws Error with the differences and the end of the processes' output when they stay different */
+/** @throws Error with the differences and the last output of the processes when the platform does not become equal */
 export async function untilEqual(
   estate: ReturnType<typeof createEstate>,
   platform: PlatformView,
@@ -48,4 +49,14 @@ export async function untilEqual(
   ).catch((error: Error) => {
     throw new Error(`${error.message}\n${last.join('\n')}\n${output().slice(-6000)}`);
   });
+}
+
+/** Returns the faults that `doctor --deep` finds in data that is derived from the records. */
+export async function derivedFaults(settings: object): Promise<string[]> {
+  const commands = createCommands(settings);
+  const { json } = await commands.run('doctor', '--deep', '--json');
+  commands.remove();
+  return (json as { area: string; level: string; message: string }[])
+    .filter(({ area, level }) => area === 'data default' && level !== 'ok')
+    .map(({ message }) => message);
 }

@@ -7,20 +7,20 @@ import { runCli } from '../../src/cli/index.ts';
 
 export interface Answer {
   code: number;
-  /** Standard output and standard error, line by line. */
+  /** Lines of standard output and standard error. */
   text: string;
-  /** Standard output as JSON; undefined when it is none. */
+  /** Standard output parsed as JSON; undefined when it is not JSON. */
   json: any;
 }
 
 export interface Commands {
   run(...args: string[]): Promise<Answer>;
-  /** A folder that lives as long as the commands. */
+  /** A folder that is removed with the commands. */
   folder: string;
   remove(): void;
 }
 
-/** @param settings as the file would hold them */
+/** @param settings content of the settings file */
 export function createCommands(settings: object): Commands {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'bridge.json');

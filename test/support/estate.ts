@@ -19,7 +19,7 @@ export interface Team {
   deleted: boolean;
 }
 
-/** Small, fast, repeatable: the same seed tells the same story. */
+/** Creates a small seeded generator: the same seed gives the same events. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -37,7 +37,7 @@ export const estateAttributes = {
   contractor: { type: 'boolean', expression: 'userType = "Contractor"' },
 };
 
-/** @param idp its requests are repeated until they are answered, as identity providers do */
+/** @param idp client whose requests are repeated until they are answered, as identity providers do */
 export function createEstate(idp: Idp, random: () => number) {
   const people: Person[] = [];
   const teams: Team[] = [];
@@ -58,7 +58,7 @@ export function createEstate(idp: Idp, random: () => number) {
     }
   }
 
-  /** A POST whose answer was lost may have been done: then the 409 says so, and the filter finds it. */
+  /** A POST without an answer may have been executed: a 409 then says so, and the filter finds the user. */
   async function post(path: string, body: object, attribute: string, value: string): Promise<string> {
     const answer = await send('POST', path, body);
     if (answer.status === 201) return answer.body.id as string;
@@ -95,7 +95,7 @@ export function createEstate(idp: Idp, random: () => number) {
   async function hire(): Promise<void> {
     const number = ++serial;
     const former = people.filter((person) => person.deleted);
-    // Now and then somebody who left is hired again, under the same name and source id.
+    // Sometimes a former user is created again under the same name and source id.
     const again =
       random() < 0.3
         ? pick(former.filter(({ userName }) => !alive().some((other) => other.userName === userName)))
@@ -176,7 +176,7 @@ export function createEstate(idp: Idp, random: () => number) {
     teams.push({ id, displayName, members: new Set(members), deleted: false });
   }
 
-  /** One random event in the company. Events on different people and teams may run side by side. */
+  /** Makes one random change in the company. Changes of different users and groups may run concurrently. */
   async function live(): Promise<void> {
     const team = pick(open());
     const person = pick(alive());
@@ -184,7 +184,7 @@ export function createEstate(idp: Idp, random: () => number) {
     else if (person) await change(person);
   }
 
-  /** The faults at the platform; empty when it equals the company. */
+  /** Returns the differences at the platform; empty when it equals the company. */
   async function differences(platform: PlatformView): Promise<string[]> {
     const { users, groups } = await platform.state();
     const faults: string[] = [];
@@ -246,15 +246,15 @@ export function createEstate(idp: Idp, random: () => number) {
 }
 
 /**
- * Reads the platform's log: accounts are made inactive, and an activation comes after the account's boolean attribute
- * was written (texts and whole numbers travel with the creation itself).
+ * Checks the platform's log: accounts are created inactive, and activated after the boolean attribute of the account
+ * was written (texts and whole numbers are part of the create request).
  */
 export async function prematureActivations(platform: PlatformView): Promise<string[]> {
   const [calls, { users }] = await Promise.all([platform.requests(), platform.state()]);
   const accountOf = new Map(users.map(({ id, scimId }) => [scimId, String(id)]));
   const valued = new Set<string>();
   const faults: string[] = [];
-  // A call without a body in the log never reached the platform's code.
+  // A call without a body in the log did not reach the platform's code.
   for (const { method, path, body } of calls.filter((call) => call.body)) {
     if (path.endsWith('/user-attribute-values')) valued.add(String(body.userId));
     if (method === 'POST' && path.endsWith('/scim/v2/Users') && body.active !== false) {

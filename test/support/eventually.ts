@@ -1,4 +1,6 @@
-/** Polls until `probe` answers something other than undefined/false, or fails with the last answer after `limitMs`. */
+/**
+ * Polls until `probe` returns something other than undefined or false, or fails with the last value after `limitMs`.
+ */
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
@@ -17,7 +19,7 @@ export async function eventually<T>(
     }
     if (Date.now() > deadline) throw new Error(`Not within ${limitMs} ms: ${what} (last: ${String(last)})`);
     await new Promise((resolve) => setTimeout(resolve, waitMs));
-    // A long wait asks less often: the bridge works on the same cores.
+    // Longer waits poll less often, because the bridge runs on the same processors.
     waitMs = Math.min(100, waitMs * 1.3);
   }
 }

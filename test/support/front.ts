@@ -12,9 +12,9 @@ export interface FrontAnswer {
 
 export interface Front {
   url: string;
-  /** Where everything goes; set before the first request. */
+  /** Address of the platform; set before the first request. */
   platformUrl: string;
-  /** Asked for every request: an answer in place of the platform's. */
+  /** Called for every request; may return an answer in place of the platform's. */
   answer: (method: string, url: string) => FrontAnswer | undefined;
   stop(): void;
 }

@@ -1,7 +1,7 @@
 // Reads the health addresses as an operator.
 import { ADMIN_TOKEN, type Bridge } from './build-bridge.ts';
 
-/** Asks one of them with the admin token. */
+/** Reads a health endpoint with the admin token. */
 export async function askHealth(
   { app }: Pick<Bridge, 'app'>,
   path: string,
@@ -11,6 +11,6 @@ export async function askHealth(
   return { status: answer.status, body: await answer.json() };
 }
 
-/** The state of the target `main`. */
+/** Returns the health of the target `main`. */
 export const targetHealth = async (bridge: Pick<Bridge, 'app'>): Promise<any> =>
   (await askHealth(bridge, '/health')).body.components['target main'];

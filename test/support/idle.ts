@@ -1,13 +1,13 @@
-// Waits until a bridge has nothing left to do, so that a test can say that nothing happened.
+// Waits until a bridge has nothing pending, so that a test can check that nothing happened.
 import { Redis } from 'ioredis';
 import { eventually } from './eventually.ts';
 
-/** Keys that exist only while work is due, waits, or is under way: Redis removes a collection with its last item. */
+/** Keys that exist only while work is due, waits, or runs; Redis removes an empty collection. */
 const WORK = [/:(marks|dirty|inflight|deliveries|lease):/, /:(wait|prioritized|delayed|active)$/];
 
 /**
- * A push leaves its mark before it is answered, so all that the pushes so far caused has ended when this returns.
- * It never returns while a target is on hold or away: then the marks stay.
+ * Waits until all effects of earlier pushes have ended: a push stores its mark before it is answered. Never resolves
+ * while a target is on hold or unavailable, because the marks stay.
  */
 export async function untilIdle({ url, prefix }: { url: string; prefix: string }): Promise<void> {
   const redis = new Redis(url);

@@ -6,7 +6,7 @@ export type IdpAnswer = Reply;
 export interface Idp {
   baseUrl: string;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<IdpAnswer>;
-  /** POST /Users with a believable body. @returns the id */
+  /** POST /Users with typical attributes. @returns the id */
   createUser(userName: string, extra?: object): Promise<string>;
   /** POST /Groups. @returns the id */
   createGroup(displayName: string, members?: string[]): Promise<string>;

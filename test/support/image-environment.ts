@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Set by each test for itself. */
+/** Variables that each test sets itself. */
 const OWN = new Set(['PORT', 'HOST']);
 
-/** @returns what the ENV lines of the Dockerfile set, such as NODE_OPTIONS with the bound of the heap */
+/** @returns the variables of the ENV lines of the Dockerfile, such as NODE_OPTIONS with the heap limit */
 export function imageEnvironment(): Record<string, string> {
   const dockerfile = readFileSync(join(import.meta.dirname, '../../Dockerfile'), 'utf8');
   const lines = [...dockerfile.matchAll(/^ENV (.+)$/gm)].map(([, assignments = '']) => assignments);

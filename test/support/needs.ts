@@ -1,11 +1,11 @@
-// Tests that need a tool which not every machine has, or a wish: without it they are skipped, and their name says why.
+// Defines tests that need a tool or an environment variable; without it they are skipped, and their name says why.
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** `.ci/test-tools.mjs` puts tools there that are not installed for the whole machine. */
+/** `.ci/test-tools.mjs` installs tools there that the machine lacks. */
 const OWN_TOOLS = join(import.meta.dirname, '../../.local/bin');
 
-/** @returns the path of the first of these programs that is there */
+/** @returns the path of the first of these programs that exists */
 export function findTool(...names: string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), OWN_TOOLS];
   return names
@@ -13,7 +13,7 @@ export function findTool(...names: string[]): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** @param need as in "needs helm on PATH"; `.ci/summary.mjs` counts the skipped tests by it */
+/** @param need text after "needs", such as "helm on PATH"; `.ci/summary.mjs` counts skipped tests by it */
 export function testWith(isMet: boolean, need: string): typeof test {
   return isMet ? test : (skipping(test.skip, need) as typeof test);
 }

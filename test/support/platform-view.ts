@@ -30,7 +30,7 @@ export interface PlatformView {
   user(userName: string): Promise<PlatformUser | undefined>;
   group(displayName: string): Promise<{ displayName: string; members: string[] } | undefined>;
   requests(): Promise<PlatformCallLine[]>;
-  /** Requests that change something. */
+  /** Returns the requests that change data. */
   writes(): Promise<PlatformCallLine[]>;
   forgetRequests(): Promise<void>;
   control(method: string, path: string, body?: object): Promise<any>;

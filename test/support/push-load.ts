@@ -2,27 +2,27 @@
 import { request } from 'undici';
 
 export interface PushLoad {
-  /** userNames that were acknowledged. */
+  /** Acknowledged userNames. */
   stored: string[];
-  /** Answers that were not 201, by status; a repeated push that had been stored (409) is not among them. */
+  /** Answers other than 201, by status; a repeated push that was already stored (409) is not counted. */
   refused: { status: number; retryAfter: unknown }[];
-  /** Connections that ended without a whole answer, by their errors. */
+  /** Connections that ended without a complete answer, by error. */
   broken: string[];
   /**
-   * As many more clients that speak with this address alone, one push after the other, until it breaks; from then on they
-   * do as everybody. @returns when they were answered `count` times altogether
+   * Starts further clients that use only this address until it fails, and then all addresses like the others.
+   * @returns when they got `count` answers altogether
    */
   pressOn(baseUrl: string, clients: number, count: number): Promise<void>;
-  /** Ends when the last push was taken. @throws Error when one never was */
+  /** Resolves when the last push was accepted. @throws Error when a push was never accepted */
   stop(): Promise<void>;
 }
 
 export interface PushLoadOptions {
-  /** Start of every userName. */
+  /** Prefix of every userName. */
   prefix: string;
   token: string;
   perSecond: number;
-  /** Where the next attempt goes, such as `http://127.0.0.1:8080/scim/v2`. */
+  /** Address of the next attempt, such as `http://127.0.0.1:8080/scim/v2`. */
   next: () => string;
 }
 
@@ -56,7 +56,7 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
         const answer = await post(attempt === 0 ? (first ?? next()) : next(), userName);
-        // 409: an attempt whose answer was a refusal, or was lost, had been stored.
+        // 409: an earlier attempt was stored although its answer was a refusal or was lost.
         if (answer.status === 201 || (attempt > 0 && answer.status === 409)) {
           stored.push(userName);
           return isAnswered;
@@ -73,7 +73,7 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
 
   function watched<T>(work: Promise<T>): Promise<T> {
     running.add(work);
-    // Judged in stop(); until then nobody may call it unhandled.
+    // stop() checks the error; until then it must not count as an unhandled rejection.
     work.then(() => running.delete(work)).catch(() => undefined);
     return work;
   }
@@ -96,6 +96,6 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
   };
 }
 
-/** Refusals that an identity provider cannot handle: all but 503 with a whole number of seconds. */
+/** Refusals that an identity provider cannot handle: all except 503 with a whole number of seconds in Retry-After. */
 export const refusedWrongly = ({ refused }: PushLoad): PushLoad['refused'] =>
   refused.filter(({ status, retryAfter }) => status !== 503 || !/^\d+$/.test(String(retryAfter)));

@@ -6,7 +6,7 @@ import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose';
 export const ISSUER = 'https://scim.example.com';
 export const AUDIENCE = 'https://siem.example.com';
 
-/** The claims of a checked token. */
+/** Claims of a verified token. */
 export type Told = JWTPayload & {
   jti: string;
   txn: string;
@@ -22,11 +22,11 @@ export interface Answer {
 
 export interface Receiver {
   endpoint: string;
-  /** Every post so far, in the order in which they came. */
+  /** All posts since the start, in order. */
   posts: { headers: Record<string, unknown>; text: string; answered: number }[];
-  /** Answers of the next posts; 202 when there is none left. */
+  /** Answers of the next posts; 202 when the list is empty. */
   answers: Answer[];
-  /** While false, nobody is answered, and connections are cut. */
+  /** False: connections are closed without an answer. */
   isThere: boolean;
   stop(): Promise<void>;
 }
@@ -60,7 +60,10 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver;
 }
 
-/** @param keysUri where the bridge shows its keys. @returns what checks one token and tells what it says */
+/**
+ * @param keysUri address of the bridge's public keys. @returns a function that verifies a token and returns its
+ * claims
+ */
 export function createCheck(keysUri: string): (text: string) => Promise<Told> {
   const keys = createRemoteJWKSet(new URL(keysUri), { cooldownDuration: 0 });
   return async (text) => {

@@ -14,18 +14,18 @@ import { send } from './send.ts';
 
 export interface Reconciling {
   scopes: ScheduledScope[];
-  /** @param options.at the target, where there are several */
+  /** @param options.at the target, if there are several */
   plan(options?: { full?: boolean; at?: string }): Promise<Plan>;
-  /** One run that repairs. */
+  /** Runs one reconcile that repairs. */
   run(options?: {
     repair?: boolean;
     full?: boolean;
     at?: string;
     acceptTenant?: boolean;
   }): Promise<{ report: RunReport; plan?: Plan }>;
-  /** Waits until nothing is left to apply. */
+  /** Waits until no change is pending. */
   settled(): Promise<void>;
-  /** A call to the platform that is none of ours. */
+  /** Calls the platform as somebody else. */
   meddle(method: string, path: string, body?: object, key?: string): Promise<any>;
   stop(): Promise<void>;
 }
@@ -81,7 +81,7 @@ export const scimPatch = (...Operations: object[]) => ({
   Operations,
 });
 
-/** The parts of an entry that tests compare, in one line. */
+/** Returns the compared parts of a plan entry in one line. */
 export const brief = ({ action, name, attribute, member, attribution, effect }: PlanEntry): string =>
   [
     action,

@@ -11,10 +11,10 @@ import { eventually } from './eventually.ts';
 
 export interface RedisServer {
   port: number;
-  /** A connection of the test's own. */
+  /** A connection for the test. */
   client: Redis;
   kill(): Promise<void>;
-  /** Hangs as a machine hangs: connections stay open and nothing answers. */
+  /** Suspends the process: connections stay open and nothing answers. */
   pause(): void;
   resume(): void;
   stop(): Promise<void>;
@@ -25,14 +25,14 @@ const SERVER = ['redis-server', 'valkey-server'].find(
 );
 
 interface StartOptions {
-  /** How the test connects. */
+  /** Connection options of the test. */
   options?: ServerOptions;
   sentinel?: boolean;
-  /** One that is free, unless it is given. */
+  /** Port of the server; by default a free one. */
   port?: number;
 }
 
-/** @param args what comes after `--port` */
+/** @param args arguments after `--port` */
 export function startRedisServer(args: string[], settings: StartOptions = {}): Promise<RedisServer> {
   const start = (): Promise<RedisServer> => startOnce(args, settings);
   return settings.port === undefined ? untilPortsAreFree(start) : start();
@@ -40,7 +40,7 @@ export function startRedisServer(args: string[], settings: StartOptions = {}): P
 
 class ServerEnded extends Error {}
 
-/** A port that was free a moment ago may be another test's by now. */
+/** Another test may have taken a port that was free a moment ago. */
 async function untilPortsAreFree<T>(start: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left--) {
     try {
@@ -59,7 +59,7 @@ async function startOnce(
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-redis-'));
   const own = port ?? (await freePort());
   const file = join(folder, 'server.conf');
-  // Sentinels rewrite their file, so it is one of their own.
+  // Sentinels rewrite their file, so each has its own.
   writeFileSync(file, `port ${options.tls ? 0 : own}\nbind 127.0.0.1\ndir ${folder}\n${args.join('\n')}\n`);
   const child = spawn(SERVER, [file, ...(sentinel ? ['--sentinel'] : [])], { stdio: 'ignore' });
   const last = (): void => void child.kill('SIGKILL');
@@ -113,16 +113,18 @@ async function killed(child: ChildProcess): Promise<void> {
 const DURABLE = ['appendonly yes', 'save ""', 'maxmemory-policy noeviction', 'repl-diskless-sync-delay 0'];
 
 export interface SentinelSet {
-  /** The URL for the bridge. */
+  /** The Redis URL for the bridge. */
   url: string;
   servers: RedisServer[];
   sentinels: RedisServer[];
-  /** The server that sentinels call the primary. */
+  /** Returns the server that sentinels report as the primary. */
   primary(): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
-/** One primary, `replicas` replicas and three sentinels that replace a primary that is silent for half a second. */
+/**
+ * Starts one primary, `replicas` replicas and three sentinels that replace a primary after half a second of silence.
+ */
 export async function startSentinelSet(replicas = 1): Promise<SentinelSet> {
   const servers = [await startRedisServer(DURABLE)];
   for (let index = 0; index < replicas; index++) {
@@ -137,7 +139,7 @@ export async function startSentinelSet(replicas = 1): Promise<SentinelSet> {
     'sentinel failover-timeout main 3000',
   ];
   const sentinels = await Promise.all([1, 2, 3].map(() => startRedisServer(watched, { sentinel: true })));
-  // A sentinel that knows neither the others nor the replicas cannot fail over.
+  // A sentinel that does not know the others and the replicas cannot fail over.
   await eventually(
     'sentinels know each other and the replicas',
     async () => {
@@ -175,14 +177,14 @@ export async function startSentinelSet(replicas = 1): Promise<SentinelSet> {
 export interface RedisCluster {
   addresses: string[];
   nodes: RedisServer[];
-  /** The node that holds a key now. */
+  /** Returns the node that currently stores a key. */
   holderOf(key: string): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
 const SLOTS = 16384;
 
-/** Three primaries and, with `replicaOf`, one replica of the primary that holds this key. */
+/** Starts three primaries and, with `replicaOf`, one replica of the primary that stores this key. */
 export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): Promise<RedisCluster> {
   const busOf = new Map<number, number>();
   const start = async (): Promise<RedisServer> => {
@@ -217,7 +219,7 @@ export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): 
   await everybody('the nodes know each other', (info) =>
     info.includes(`cluster_known_nodes:${nodes.length}`),
   );
-  /** As this node sees it. */
+  /** Returns the state of the cluster as this node sees it. */
   const holderSeenBy = async ({ client }: RedisServer, key: string): Promise<RedisServer> => {
     const slot = Number(await client.cluster('KEYSLOT', key));
     const ranges = (await client.cluster('SLOTS')) as unknown as [number, number, [string, number]][];
@@ -242,7 +244,7 @@ export async function startCluster({ replicaOf }: { replicaOf?: string } = {}): 
   return {
     addresses: nodes.map(({ port }) => `redis://127.0.0.1:${port}`),
     nodes,
-    // The replica outlives its primary.
+    // The replica runs longer than its primary.
     holderOf: (key) => holderSeenBy(replica ?? first, key),
     stop: async () => {
       await Promise.all(nodes.map((node) => node.stop()));

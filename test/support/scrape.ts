@@ -1,4 +1,4 @@
-// Reads what Prometheus would read, by the text format's own rules: a line that breaks them fails the test.
+// Parses metrics by the rules of the Prometheus text format: an invalid line fails the test.
 import { request } from 'undici';
 
 export interface Sample {
@@ -9,14 +9,14 @@ export interface Sample {
 
 export interface Scrape {
   samples: Sample[];
-  /** Family → its type, as `# TYPE` says. */
+  /** Metric name → type, from `# TYPE`. */
   types: Map<string, string>;
   help: Map<string, string>;
-  /** All samples of a name whose labels include these. */
+  /** Returns all samples of a name whose labels include these. */
   find(name: string, labels?: Record<string, string>): Sample[];
-  /** The sum of them; 0 when there are none. */
+  /** Returns the sum of the samples; 0 without samples. */
   sum(name: string, labels?: Record<string, string>): number;
-  /** The only one. @throws Error when there is none, or more than one */
+  /** Returns the only sample. @throws Error when there is none, or more than one */
   value(name: string, labels?: Record<string, string>): number;
 }
 
@@ -42,7 +42,7 @@ function parseValue(text: string): number {
   return value;
 }
 
-/** @throws Error with the line that cannot be read, or that comes without its type */
+/** @throws Error with a line that is invalid or has no type */
 export function parseScrape(text: string): Scrape {
   if (!text.endsWith('\n')) throw new Error('the text does not end with a line break');
   const samples: Sample[] = [];

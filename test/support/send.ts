@@ -5,14 +5,14 @@ export interface Reply {
   status: number;
   headers: Record<string, string>;
   text: string;
-  /** Parsed where the answer is JSON; the text otherwise; undefined when there is none. */
+  /** Parsed JSON, else the text; undefined without a body. */
   body: any;
 }
 
 export interface Message {
   /** A header that is undefined is not sent. */
   headers?: Record<string, string | string[] | undefined>;
-  /** Text and bytes are sent as they are, everything else as JSON. */
+  /** Text and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
 }
 
@@ -25,12 +25,12 @@ export async function send(
 ): Promise<Reply> {
   const call = supertest(base)[method.toLowerCase() as 'get'](path);
   for (const [name, value] of Object.entries(headers)) {
-    // supertest takes several values, its types do not say so.
+    // supertest accepts several values, although its types do not say so.
     if (value !== undefined) void call.set(name, value as string);
   }
   if (body !== undefined) {
     const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
-    // As bytes, it neither gets another content type nor is it encoded once more.
+    // Bytes keep their content type and are not encoded again.
     void call.send(Buffer.from(isRaw ? body : JSON.stringify(body))).serialize((bytes) => bytes as string);
   }
   const answer = await call;

@@ -3,8 +3,8 @@
 export type Chapter<World> = (name: string, tell: (world: World) => Promise<void>, limitMs?: number) => void;
 
 /**
- * To be called outside of `describe`: all stories of a file begin before its first test. The chapters of one follow each
- * other as tests do, and each test awaits its own.
+ * Must be called outside of `describe`: all scenarios of a file start before its first test. The steps of one
+ * scenario run in order, and each test awaits its own step.
  */
 export function createStory<World>(
   open: () => World | Promise<World>,
@@ -18,7 +18,7 @@ export function createStory<World>(
     for (const chapter of chapters) {
       const ended = before.then(async () => chapter.tell(await world));
       chapter.ended = ended;
-      // Its test tells of a failure; the next chapter is told all the same.
+      // A failure is reported by the test of its step; the next step runs nevertheless.
       before = ended.catch(() => undefined);
     }
   });
@@ -36,7 +36,7 @@ export function createStory<World>(
   };
 }
 
-/** Each test is a story: a world of its own for every one. */
+/** Runs each test as a scenario with its own bridge and sandbox. */
 export const createStories =
   <World>(
     open: () => World | Promise<World>,

@@ -1,4 +1,4 @@
-// Converts the recorded writes of the sandbox to facts: which value of which object went from what to what.
+// Converts the recorded writes of the sandbox to facts: object and attribute with old and new value.
 import type { PlatformCallLine, PlatformView } from './platform-view.ts';
 
 /** `<kind> <name> <value>` → old and new value. */
@@ -8,7 +8,7 @@ const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 
 type State = Awaited<ReturnType<PlatformView['state']>>;
 
-/** Returns what was written from now on; a value that a write leaves as it was is no fact. */
+/** Returns the writes from now on; a write that does not change a value is left out. */
 export async function createWrittenFacts(platform: PlatformView): Promise<{ facts(): Promise<Facts> }> {
   const before = await platform.state();
   await platform.forgetRequests();
@@ -32,7 +32,7 @@ export async function createWrittenFacts(platform: PlatformView): Promise<{ fact
   };
 }
 
-/** The members of a deleted group go with it. */
+/** Deleting a group also removes its members. */
 function withoutMembersOfDeleted(facts: Facts): Facts {
   for (const [key, { after }] of facts)
     if (after === null && key.split(' ').length === 2)
@@ -92,7 +92,7 @@ function* valuesOf(subject: string, values: Record<string, any>): Generator<[str
   }
 }
 
-/** Returns the state before with the group names of after, so that a key names a group under both. */
+/** Returns the earlier state with later group names, so that both states have the same keys. */
 const renamed = (before: State, after: State): State & { namesBefore: Map<string, string> } => ({
   ...before,
   namesBefore: new Map(before.groups.map(({ scimId, displayName }) => [scimId, displayName])),

@@ -2,23 +2,22 @@
 {{- define "scim-bridge.deployment" -}}
 {{- $root := .root -}}
 {{- $values := index $root.Values .role -}}
-{{- $inbound := eq .role (include "scim-bridge.inboundRole" $root) -}}
+{{- $inbound := has .role (list "all" "api") -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  {{- include "scim-bridge.metadata" (dict "root" $root "name" (include "scim-bridge.roleName" .) "component" .role) | nindent 2 }}
+  {{- include "scim-bridge.metadata" (dict "root" $root "name" (include "scim-bridge.roleName" .) "component" .role "annotations" $root.Values.deploymentAnnotations) | nindent 2 }}
 spec:
-  {{- if not (or (dig "autoscaling" "enabled" false $values) (dig "keda" "enabled" false $values)) }}
+  {{- if $root.Values.restore.enabled }}
+  # Nothing is pushed or applied while a backup is put back.
+  replicas: 0
+  {{- else if not (or (dig "autoscaling" "enabled" false $values) (dig "keda" "enabled" false $values)) }}
   replicas: {{ $values.replicas }}
   {{- end }}
   revisionHistoryLimit: 5
   minReadySeconds: 5
   strategy:
-    type: RollingUpdate
-    rollingUpdate:
-      # No capacity is given away: a new pod is ready before an old one goes.
-      maxUnavailable: 0
-      maxSurge: 1
+    {{- toYaml $root.Values.strategy | nindent 4 }}
   selector:
     matchLabels:
       {{- include "scim-bridge.roleSelector" . | nindent 6 }}
@@ -26,6 +25,9 @@ spec:
     metadata:
       labels:
         {{- include "scim-bridge.labels" (dict "root" $root "component" .role) | nindent 8 }}
+        {{- if $inbound }}
+        scim-bridge/takes: pushes
+        {{- end }}
         {{- if $root.Values.metrics.enabled }}
         scim-bridge/serves: metrics
         {{- end }}
@@ -39,7 +41,7 @@ spec:
         {{- end }}
     spec:
       {{- include "scim-bridge.podCommon" . | nindent 6 }}
-      terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
+      terminationGracePeriodSeconds: {{ include "scim-bridge.grace" $root }}
       {{- with $values.priorityClassName | default $root.Values.priorityClassName }}
       priorityClassName: {{ . }}
       {{- end }}
@@ -53,6 +55,10 @@ spec:
       topologySpreadConstraints:
         {{- . | nindent 8 }}
       {{- end }}
+      {{- with $root.Values.initContainers }}
+      initContainers:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       containers:
         - name: bridge
           {{- include "scim-bridge.containerCommon" . | nindent 10 }}
@@ -60,6 +66,8 @@ spec:
           ports:
             - name: http
               containerPort: 8080
+            - name: admin
+              containerPort: 8081
             {{- if $root.Values.metrics.enabled }}
             - name: metrics
               containerPort: 9090
@@ -78,4 +86,7 @@ spec:
           {{- end }}
           resources:
             {{- toYaml $values.resources | nindent 12 }}
+        {{- with $root.Values.sidecars }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
 {{- end -}}

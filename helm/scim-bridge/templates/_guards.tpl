@@ -3,7 +3,7 @@ Choices that contradict each other or would do harm, one sentence per line; empt
 Shapes and words are checked before this by values.schema.json.
 */}}
 {{- define "scim-bridge.faults" -}}
-{{- range $about := list "settings" "secret" "run" "edge" "upgrade" }}
+{{- range $about := list "settings" "secret" "run" "edge" "label" "alert" "backup" "upgrade" }}
 {{- include (printf "scim-bridge.%sFaults" $about) $ }}
 {{- end }}
 {{- end }}
@@ -22,7 +22,7 @@ Shapes and words are checked before this by values.schema.json.
 {{- if not $config.targets }}
 * config.targets is missing. Name at least one platform tenant with its url and token.
 {{- end }}
-{{- range $key := list "port" "host" "metricsPort" }}
+{{- range $key := list "port" "host" "adminPort" "metricsPort" }}
 {{- if hasKey ($config.server | default dict) $key }}
 * config.server.{{ $key }} is set by the chart. Remove it.
 {{- end }}
@@ -44,6 +44,7 @@ Shapes and words are checked before this by values.schema.json.
 {{- $_ := set $places (printf "config.connections.%s.tokens[%d].secret" $name $index) $token.secret -}}
 {{- end }}
 {{- end }}
+{{- $_ := set $places "config.backup.key" (dig "backup" "key" "" .Values.config) -}}
 {{- range $name, $connection := .Values.config.connections -}}
 {{- $events := $connection.events | default dict -}}
 {{- $_ := set $places (printf "config.connections.%s.events.key" $name) $events.key -}}
@@ -59,11 +60,12 @@ Shapes and words are checked before this by values.schema.json.
 * {{ $place }} is written out. Put it into the Secret and refer to it, such as '${file:/etc/scim-bridge/secret/NAME}'.
 {{- end }}
 {{- end }}
-{{- $redis := .Values.config.redis | default dict -}}
-{{- range $address := concat (list ($redis.url | default "")) ($redis.cluster | default list) }}
-{{- if regexMatch "//[^/@$]*:[^@$]+@" $address }}
-* An address in config.redis carries a password. Put the whole address, or the password, into the Secret and refer to it.
+{{- include "scim-bridge.addressFaults" (dict "place" "config" "value" .Values.config) }}
+{{- range $variable := .Values.extraEnv }}
+{{- if and $variable.value (has $variable.name (list "ADMIN_TOKEN" "SCIM_TOKEN" "PLATFORM_TOKEN")) }}
+* extraEnv has {{ $variable.name }} written out. Put it into the Secret and refer to it in config.
 {{- end }}
+{{- include "scim-bridge.addressFaults" (dict "place" (printf "extraEnv.%s" $variable.name) "value" $variable.value) }}
 {{- end }}
 {{- if and .Values.secret.existingSecret .Values.secret.values }}
 * secret.existingSecret and secret.values exclude each other. Keep one.
@@ -73,6 +75,28 @@ Shapes and words are checked before this by values.schema.json.
 {{- if and .Values.extraCa.configMap .Values.extraCa.secret }}
 * extraCa.configMap and extraCa.secret exclude each other. Keep one.
 {{- end }}
+{{- end }}
+
+{{/* Addresses that carry a secret, at any depth: (dict "place" "config" "value" .Values.config) */}}
+{{- define "scim-bridge.addressFaults" -}}
+{{- $place := .place -}}
+{{- if kindIs "map" .value -}}
+{{- range $key, $value := .value -}}
+{{- include "scim-bridge.addressFaults" (dict "place" (printf "%s.%s" $place $key) "value" $value) -}}
+{{- end -}}
+{{- else if kindIs "slice" .value -}}
+{{- range $index, $value := .value -}}
+{{- include "scim-bridge.addressFaults" (dict "place" (printf "%s[%d]" $place $index) "value" $value) -}}
+{{- end -}}
+{{- else if and (kindIs "string" .value) (contains "://" .value) -}}
+{{- /* References do not count. The password of a Redis address may hold a slash. */ -}}
+{{- $bare := regexReplaceAll "\\$\\{[^}]*\\}" .value "" -}}
+{{- $user := regexMatch "://[^/?#@]*:[^/?#@]+@" $bare -}}
+{{- $redis := and (regexMatch "^rediss?" $bare) (regexMatch "://[^/?@]*:[^@]+@" $bare) -}}
+{{- if or $user $redis (regexMatch "(?i)[?&][a-z_-]*(password|passwd|token|secret|key)=[^&#]+" $bare) }}
+* {{ $place }} carries a password. Put the whole address, or the password, into the Secret and refer to it.
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{/* About how pods run and scale. */}}
@@ -90,14 +114,34 @@ Shapes and words are checked before this by values.schema.json.
 {{- if and $keda.enabled (not $.Values.metrics.enabled) }}
 * {{ $role }}.keda scales on a metric. Set metrics.enabled.
 {{- end }}
+{{- $vpa := $values.verticalPodAutoscaler | default dict }}
+{{- if and $hpa.enabled $vpa.enabled (ne (toString ($vpa.updateMode | default "Off")) "Off") }}
+* {{ $role }}.autoscaling and {{ $role }}.verticalPodAutoscaler would fight over the use of CPU. Enable one, or set updateMode Off.
+{{- end }}
+{{- $budget := $values.podDisruptionBudget }}
+{{- $replicas := int $values.replicas }}
+{{- range $limits := list $hpa $keda }}
+{{- if $limits.enabled }}
+{{- $replicas = int $limits.minReplicas }}
+{{- end }}
+{{- end }}
+{{- if $budget.enabled }}
+{{- $most := toString $budget.maxUnavailable }}
+{{- if has $most (list "0" "0%") }}
+* {{ $role }}.podDisruptionBudget.maxUnavailable {{ $most }} lets no pod go, so no node can be drained. Set at least 1.
+{{- else if and (gt $replicas 1) (or (eq $most "100%") (and (not (hasSuffix "%" $most)) (ge (int $most) $replicas))) }}
+* {{ $role }}.podDisruptionBudget.maxUnavailable {{ $most }} lets all {{ $replicas }} pods go at once. Set less than {{ $replicas }}.
+{{- end }}
+{{- end }}
 {{- range $word, $limits := dict "autoscaling" $hpa "keda" $keda }}
 {{- if and $limits.enabled (gt (int $limits.minReplicas) (int $limits.maxReplicas)) }}
 * {{ $role }}.{{ $word }}.minReplicas is above maxReplicas.
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if lt (int .Values.terminationGracePeriodSeconds) (add .Values.preStopSeconds 45 | int) }}
-* terminationGracePeriodSeconds is too short: the bridge takes up to 40 s to finish what it has begun. Set at least preStopSeconds + 45 ({{ add .Values.preStopSeconds 45 }}).
+{{- $least := include "scim-bridge.leastGrace" . }}
+{{- if lt (int (include "scim-bridge.grace" .)) (int $least) }}
+* terminationGracePeriodSeconds is too short: the bridge answers for config.server.drainMs and takes up to 40 s to finish what it has begun. Leave it out, or set at least {{ $least }}.
 {{- end }}
 {{- end }}
 
@@ -112,8 +156,10 @@ Shapes and words are checked before this by values.schema.json.
 {{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (dig "server" "publicUrl" "" .Values.config)) }}
 * config.server.publicUrl is missing. Behind a proxy the bridge cannot know its own address; identity providers get it in every answer.
 {{- end }}
-{{- if has "/" .Values.publicPaths }}
-* publicPaths has /, which lets everybody through to the operators' page and the health addresses. Name the paths that are meant.
+{{- range $path := .Values.publicPaths }}
+{{- if not (regexMatch "^/(scim/v2|connections)(/|$)" $path) }}
+* publicPaths has {{ $path }}, which is no SCIM address. Operators reach /admin and the health addresses by the Service {{ include "scim-bridge.fullname" $ }}-admin.
+{{- end }}
 {{- end }}
 {{- $metrics := .Values.metrics -}}
 {{- if and $metrics.serviceMonitor.enabled $metrics.podMonitor.enabled }}
@@ -124,15 +170,71 @@ Shapes and words are checked before this by values.schema.json.
 {{- end }}
 {{- end }}
 
+{{/* A label that is written twice makes an object that Kubernetes refuses. */}}
+{{- define "scim-bridge.labelFaults" -}}
+{{- $own := "^(helm\\.sh/chart|app\\.kubernetes\\.io/(name|instance|component|version|part-of|managed-by)|scim-bridge/.*)$" -}}
+{{- $metrics := .Values.metrics -}}
+{{- $places := dict "commonLabels" .Values.commonLabels "metrics.serviceMonitor.labels" $metrics.serviceMonitor.labels "metrics.podMonitor.labels" $metrics.podMonitor.labels "metrics.prometheusRule.labels" $metrics.prometheusRule.labels "metrics.grafanaDashboard.labels" $metrics.grafanaDashboard.labels -}}
+{{- range $role := splitList " " (include "scim-bridge.roles" .) -}}
+{{- $_ := set $places (printf "%s.podLabels" $role) (index $.Values $role).podLabels -}}
+{{- end }}
+{{- range $place, $labels := $places }}
+{{- range $key := keys ($labels | default dict) | sortAlpha }}
+{{- if regexMatch $own $key }}
+* {{ $place }} has {{ $key }}, which the chart sets itself. Remove it.
+{{- else if and (ne $place "commonLabels") (hasKey $.Values.commonLabels $key) }}
+* {{ $place }} has {{ $key }}, which commonLabels has too. Remove one.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* A name that no alert has would change nothing, and nobody would notice. */}}
+{{- define "scim-bridge.alertFaults" -}}
+{{- $known := list -}}
+{{- range $group := (.Files.Get "files/alerts.yaml" | fromYaml).groups -}}
+{{- range $rule := $group.rules -}}
+{{- $known = append $known $rule.alert -}}
+{{- end -}}
+{{- end -}}
+{{- $rules := .Values.metrics.prometheusRule -}}
+{{- range $name := concat $rules.disabled (keys $rules.overrides) | uniq | sortAlpha }}
+{{- if not (has $name $known) }}
+* metrics.prometheusRule names the alert {{ $name }}, which does not exist. The names are in files/alerts.yaml.
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* About backups and restores. */}}
+{{- define "scim-bridge.backupFaults" -}}
+{{- $backup := .Values.backup -}}
+{{- $restore := .Values.restore -}}
+{{- if and $backup.image (not (or $backup.command $restore.command)) }}
+* backup.image runs backup.command and restore.command. Give one of them, or remove the image.
+{{- end }}
+{{- if $restore.enabled }}
+{{- if eq (empty $restore.file) (empty $restore.command) }}
+* Give exactly one of restore.file (on the volume of backups) and restore.command (writes the backup to its standard output).
+{{- end }}
+{{- if and $restore.file (not $backup.volume.existingClaim) (or (not $backup.enabled) $backup.command) }}
+* restore.file is on a volume. Name it in backup.volume.existingClaim.
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* What an upgrade would lose. The state before it stands in the annotations of the ConfigMap in the cluster. */}}
 {{- define "scim-bridge.upgradeFaults" -}}
 {{- if .Release.IsUpgrade -}}
-{{- $installed := lookup "v1" "ConfigMap" .Release.Namespace (include "scim-bridge.fullname" .) | default dict -}}
+{{- $installed := lookup "v1" "ConfigMap" (include "scim-bridge.namespace" .) (include "scim-bridge.fullname" .) | default dict -}}
 {{- $before := dig "metadata" "annotations" dict $installed -}}
 {{- $prefix := dig "redis" "prefix" "scim-bridge" .Values.config -}}
 {{- $old := index $before "scim-bridge/redis-prefix" | default $prefix -}}
 {{- if and (ne $old $prefix) (not .Values.upgrade.allowPrefixChange) }}
 * config.redis.prefix was {{ $old | quote }} and would become {{ $prefix | quote }}, which is an empty state. If that is meant, set upgrade.allowPrefixChange and let the identity provider push everything again.
+{{- end }}
+{{- $topology := index $before "scim-bridge/topology" | default .Values.topology }}
+{{- if and (ne $topology .Values.topology) (not (has "both" (list $topology .Values.topology))) }}
+* topology was {{ $topology }} and would become {{ .Values.topology }} at once, which leaves no pod for pushes for a while. Upgrade to topology both first, wait until its pods are ready, then to {{ .Values.topology }}.
 {{- end }}
 {{- range $kind := list "connections" "targets" }}
 {{- range $name := index $before (printf "scim-bridge/%s" $kind) | default "" | splitList "," }}

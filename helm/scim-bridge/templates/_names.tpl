@@ -24,10 +24,18 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Namespace of every object. */}}
+{{- define "scim-bridge.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
 {{/* The roles that run as Deployments, separated by blanks. */}}
 {{- define "scim-bridge.roles" -}}
-{{- if eq .Values.topology "single" -}}
+{{- if ne .Values.topology "split" -}}
 all
+{{- end -}}
+{{- if eq .Values.topology "both" }} {{ end -}}
+{{- if eq .Values.topology "single" -}}
 {{- else if eq .Values.reconcile.runner "schedule" -}}
 api worker scheduler
 {{- else -}}
@@ -35,9 +43,26 @@ api worker
 {{- end -}}
 {{- end -}}
 
-{{/* The role that takes pushes. */}}
+{{/* The role that takes pushes; in topology both, the first of the two that do. */}}
 {{- define "scim-bridge.inboundRole" -}}
-{{- ternary "all" "api" (eq .Values.topology "single") -}}
+{{- ternary "api" "all" (eq .Values.topology "split") -}}
+{{- end -}}
+
+{{/* Selects the pods that take pushes, whatever their role, so that a change of topology keeps the Service filled. */}}
+{{- define "scim-bridge.inboundSelector" -}}
+{{ include "scim-bridge.selector" . }}
+scim-bridge/takes: pushes
+{{- end -}}
+
+{{/* Seconds that a pod may take to end: preStopSeconds, server.drainMs, 40 s to finish what it has begun, and 5 s more. */}}
+{{- define "scim-bridge.leastGrace" -}}
+{{- $drain := dig "server" "drainMs" 3000 .Values.config -}}
+{{- $drain = ternary 30000 $drain (kindIs "string" $drain) -}}
+{{- add .Values.preStopSeconds (div (add (int $drain) 999) 1000) 45 -}}
+{{- end -}}
+
+{{- define "scim-bridge.grace" -}}
+{{- .Values.terminationGracePeriodSeconds | default (include "scim-bridge.leastGrace" .) -}}
 {{- end -}}
 
 {{/* What selects all pods of the release. */}}
@@ -73,7 +98,7 @@ The metadata of an object, without its first line:
 */}}
 {{- define "scim-bridge.metadata" -}}
 name: {{ .name }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ include "scim-bridge.namespace" .root }}
 labels:
   {{- include "scim-bridge.labels" . | nindent 2 }}
   {{- with .labels }}
@@ -99,9 +124,14 @@ annotations:
 {{- end -}}
 
 {{- define "scim-bridge.image" -}}
+{{- $repository := .Values.image.repository -}}
+{{- with (.Values.global | default dict).imageRegistry -}}
+{{- /* A registry that the repository names is replaced. */ -}}
+{{- $repository = printf "%s/%s" . (regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $repository "") -}}
+{{- end -}}
 {{- if .Values.image.digest -}}
-{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- printf "%s@%s" $repository .Values.image.digest -}}
 {{- else -}}
-{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- printf "%s:%s" $repository (default .Chart.AppVersion .Values.image.tag) -}}
 {{- end -}}
 {{- end -}}

@@ -31,12 +31,23 @@ A value of a role, or the one of the same name at the top level when the role ha
 {{- end -}}
 {{- end -}}
 
-{{/* What every pod of the bridge has, jobs included: (dict "root" .) */}}
+{{/* What every pod of the bridge has, jobs included: (dict "root" . "volumes" list); the last may be left out. */}}
 {{- define "scim-bridge.podCommon" -}}
 serviceAccountName: {{ include "scim-bridge.serviceAccountName" .root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
-{{- with .root.Values.imagePullSecrets }}
+{{- with .root.Values.dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .root.Values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with concat ((.root.Values.global | default dict).imagePullSecrets | default list) .root.Values.imagePullSecrets | uniq }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -67,12 +78,15 @@ volumes:
     secret:
       secretName: {{ .root.Values.extraCa.secret }}
   {{- end }}
+  {{- with .volumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- with .root.Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end -}}
 
-{{/* What every container of the bridge has: (dict "root" .) */}}
+{{/* What every container of the bridge has: (dict "root" . "mounts" list); the last may be left out. */}}
 {{- define "scim-bridge.containerCommon" -}}
 image: {{ include "scim-bridge.image" .root }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
@@ -111,6 +125,9 @@ volumeMounts:
     mountPath: /etc/scim-bridge/ca
     readOnly: true
   {{- end }}
+  {{- with .mounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- with .root.Values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
@@ -128,6 +145,6 @@ checksum/secret: {{ toJson .root.Values.secret.values | sha256sum }}
 {{- define "scim-bridge.probe" -}}
 httpGet:
   path: {{ .path }}
-  port: http
+  port: admin
 {{ toYaml .values }}
 {{- end -}}

@@ -13,7 +13,9 @@ export interface ServerConfig {
   trustedProxies: string[];
   /** null = the admin API and its page are off. */
   adminToken: string | null;
-  /** null = /metrics is on `port`. */
+  /** null = health, the admin API and its page are on `port`. */
+  adminPort: number | null;
+  /** null = /metrics is on `adminPort`, or on `port` without one. */
   metricsPort: number | null;
 }
 
@@ -41,6 +43,8 @@ export interface RedisConfig {
 export interface ReconcileConfig {
   /** node-cron pattern; null = off. */
   schedule: string | null;
+  /** node-cron pattern by which another runner starts reconciles; null: none does. */
+  expectedSchedule: string | null;
   timezone: string;
   onDrift: 'repair' | 'report';
 }
@@ -118,6 +122,14 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
   adminToken: optionalText(
     'Bearer token of the admin API and its page, at least 16 characters; without it both are off. Variable ADMIN_TOKEN.',
   ),
+  adminPort: {
+    type: ['integer', 'null'],
+    description:
+      'Port of its own for /admin, /livez, /readyz, /health and, without metricsPort, /metrics: port then serves SCIM and security events only. 0 takes any free one; null = served on port.',
+    default: null,
+    minimum: 0,
+    maximum: 65535,
+  },
   metricsPort: {
     type: ['integer', 'null'],
     description:
@@ -180,6 +192,12 @@ export const reconcileSchema: SchemaNode = section(
       type: ['string', 'null'],
       description: 'When it runs, as a node-cron pattern of 5 or 6 fields; null = off.',
       default: '*/30 * * * *',
+    },
+    expectedSchedule: {
+      type: ['string', 'null'],
+      description:
+        'When another runner, such as a CronJob, starts scim-bridge reconcile. The bridge starts nothing by it; alerts expect a run by it. Used where schedule is null.',
+      default: null,
     },
     timezone: {
       type: 'string',

@@ -17,6 +17,16 @@ export interface TargetUsersConfig {
   protected: string[];
 }
 
+/** Where the work of closed accounts goes. */
+export interface HandoverConfig {
+  /** Id of the deployment. */
+  deployment: string;
+  /** Id of the folder, or its name at the root of the workspace. */
+  folder: string;
+  /** Days after the closing. */
+  afterDays: number;
+}
+
 export interface TargetGroupsConfig {
   include: string[];
   exclude: string[];
@@ -44,6 +54,8 @@ export interface TargetConfig {
   attributes: Record<string, AttributeConfig>;
   guard: GuardConfig;
   groupsRolesMap: Record<string, string | string[]>;
+  /** null = the work of closed accounts stays where it is. */
+  handover: HandoverConfig | null;
 }
 
 const rateLimitSchema = section('How fast the bridge may call this platform.', {
@@ -79,6 +91,31 @@ const usersSchema = section('Which users this target gets, and how they leave.',
   ),
   protected: list('userNames that no plan may touch.', { type: 'string', minLength: 1 }),
 });
+
+const handoverSchema: SchemaNode = {
+  ...section(
+    'Move the work of closed accounts to a folder of the team; null = it stays where it is.',
+    {
+      deployment: {
+        type: ['string', 'integer'],
+        description: 'Id of the deployment, a whole number.',
+        pattern: '^[0-9]{1,15}$',
+        minimum: 1,
+      },
+      folder: {
+        type: ['string', 'integer'],
+        description: 'Id of the folder, or its name when it is at the root of the workspace.',
+        minLength: 1,
+        maxLength: 255,
+        minimum: 1,
+      },
+      afterDays: whole('Days between the closing of an account and the move of its work.', 30, 0, 3650),
+    },
+    ['deployment', 'folder'],
+  ),
+  type: ['object', 'null'],
+  default: null,
+};
 
 const renameSchema = section(
   'One rule; the first that matches is used.',
@@ -149,6 +186,7 @@ const targetSchema = section(
     attributes: attributesSchema,
     guard: guardSchema,
     groupsRolesMap: groupsRolesMapSchema,
+    handover: handoverSchema,
   },
   ['url', 'token'],
 );

@@ -8,7 +8,7 @@ const DERIVED =
  * marks every resource.
  */
 const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|observedDrift:.*|logReaders|logChecks|users|groups)$/;
+  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|load:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|readding:.*|groupsSeen:.*|events\w*|eventCounts|observedDrift:.*|logReaders|logChecks|users|groups)$/;
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 
@@ -17,12 +17,12 @@ const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['string', /^(sequence|runs)$/],
   [
     'hash',
-    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|guardDeciding|reconcileWrites|exceptionReasons):[^:]+)$/,
+    /^(tokens|tokenUses|acts(Chain|Personal)|log(Chain|Personal):[^:]+|(suspectedDrift|reconcile|guardApproval|guardDeciding|reconcileWrites|exceptionReasons):[^:]+|handover:[^:]+:User:[^:]+)$/,
   ],
   ['set', /^(guardItems:[^:]+:(User|Group):[^:]+|tenant:[^:]+)$/],
   [
     'zset',
-    /^(gone:(User|Group)|(blocked|alarms):[^:]+|(guard(Used|Held|Approved|Rejected)|exceptions):[^:]+:\w+)$/,
+    /^(gone:(User|Group)|(blocked|alarms|handovers):[^:]+|(guard(Used|Held|Approved|Rejected)|exceptions):[^:]+:\w+)$/,
   ],
   ['list', /^(guardDecisions:[^:]+|guardChoice:[^:]+:[^:]+)$/],
   ['stream', /^(acts|log:[^:]+)$/],

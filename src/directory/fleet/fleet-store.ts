@@ -8,6 +8,26 @@ export const DUTIES = ['api', 'worker', 'scheduler'] as const;
 export type Duty = (typeof DUTIES)[number];
 export type ProcessRole = 'all' | Duty;
 
+/** Calls of one process to one target between two beats. */
+export interface TargetWork {
+  /** Number of calls, and of those that had to wait for the rate limit. */
+  calls: number;
+  delayed: number;
+  /** Number of calls that wait at the beat: for the rate limit, and for a slot. */
+  waiting: number;
+  queued: number;
+  /** Share of the slots that had a call under way, 0 to 1. */
+  busy: number;
+}
+
+/** Work of a process between two beats. */
+export interface ProcessWork {
+  /** Share of the time in which the event loop was busy, 0 to 1. */
+  processor: number;
+  /** By target. */
+  targets: Record<string, TargetWork>;
+}
+
 /** Facts that a process announces about itself. */
 export interface ProcessFacts {
   role: ProcessRole;
@@ -19,6 +39,8 @@ export interface ProcessFacts {
   pid: number;
   /** Unix milliseconds of the process. */
   startedAt: number;
+  /** Absent in a process without workers. */
+  work?: ProcessWork;
 }
 
 export interface FleetProcess extends ProcessFacts {

@@ -9,7 +9,7 @@ export const ACTS = [
   ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply', 'approve', 'reject', 'withdraw'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
-  ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget'] as const),
+  ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover'] as const),
 ] as const;
 
 /** Interfaces of operators: command line, admin API, and the page, which calls the admin API. */

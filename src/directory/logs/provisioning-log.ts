@@ -18,6 +18,8 @@ export const LOG_ACTIONS = [
   'rename',
   'addMembers',
   'removeMembers',
+  'handOver',
+  'giveBack',
   'none',
 ] as const;
 export type LogAction = (typeof LOG_ACTIONS)[number];

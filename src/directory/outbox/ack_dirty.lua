@@ -4,10 +4,10 @@
 --        forget (the platform id that is ours no more), dropGrants (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
 --        alarm (moment at which to look again although nothing changed), coalesceMs, targets: [target], groupsMatter,
---        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua),
+--        suspectedDrift (as they were read), way (kind:platform id of the link), formerId (that it had), log (as append_log.lua),
 --        exception (reason, absent: none), exceptionSince }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
--- NEEDS exceptions, link_states, links, log, marks, user_memberships
+-- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
@@ -16,6 +16,7 @@ redis.call('DEL', lease)
 redis.call('ZREM', key('inflight', p.target), p.ref)
 redis.call('HDEL', key('deliveries', p.target), p.ref)
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
+if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.forget then
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
   -- The link of a stored resource shows that it was synced.
@@ -48,6 +49,7 @@ if p.outcome == 'later' then
   return { 'kept' }
 end
 redis.call('HDEL', marks, p.ref)
+note_cleared(p.target)
 redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end

@@ -3,21 +3,24 @@
 -- ARGV { target, kinds (of the guard), exceptions (reasons) }
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (JSON or ''), last run (JSON or ''),
 --        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority,
---        [exceptions, time of the oldest or ''] of each reason}
+--        [exceptions, time of the oldest or ''] of each reason, marks that are due now, load (read_load),
+--        number of runs in a row that compared not everything}
+-- NEEDS load
 -- The oldest change is the oldest of the delivered marks or of the marks that wait for delivery.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end
 end
-local run = redis.call('HMGET', key('reconcile', p.target), 'last', 'lastSuccessAt')
+local run = redis.call('HMGET', key('reconcile', p.target), 'last', 'lastSuccessAt', 'failures')
 local held = {}
 for index, kind in ipairs(p.kinds) do
   held[index] = redis.call('ZCARD', key('guardHeld', p.target .. ':' .. kind))
 end
-local priorities = {}
+local priorities, due, now = {}, 0, clock()
 for priority = 0, 3 do
   local from, to = string.format('%d', priority * SPAN), '(' .. string.format('%d', (priority + 1) * SPAN)
   priorities[priority + 1] = redis.call('ZCOUNT', key('dirty', p.target), from, to)
+  due = due + redis.call('ZCOUNT', key('dirty', p.target), from, string.format('%d', priority * SPAN + now))
   local first = redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'WITHSCORES', 'LIMIT', 0, 1)[2]
   if first then note_age(tonumber(first) % SPAN) end
 end
@@ -27,7 +30,7 @@ for index, reason in ipairs(p.exceptions) do
   exceptions[index] = { redis.call('ZCARD', list), redis.call('ZRANGE', list, 0, 0, 'WITHSCORES')[2] or '' }
 end
 return {
-  'backlog', clock(),
+  'backlog', now,
   redis.call('HLEN', key('marks', p.target)),
   redis.call('ZCARD', key('inflight', p.target)),
   redis.call('ZCARD', key('blocked', p.target)),
@@ -38,4 +41,7 @@ return {
   redis.call('HGETALL', key('reconcileWrites', p.target)),
   priorities,
   exceptions,
+  due,
+  read_load(p.target),
+  run[3] or '0',
 }

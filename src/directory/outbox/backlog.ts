@@ -2,11 +2,14 @@
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, type Priority } from '../records.ts';
+import { toLoadCounts, type LoadCounts } from './load-counts.ts';
 import { RESOURCE_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
 import type { RunReport } from './runs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export interface Backlog {
+  /** Unix milliseconds of Redis. */
+  now: number;
   /** Number of marked resources, of running or delivered ones, and of dead letters. */
   dirty: number;
   inflight: number;
@@ -15,6 +18,10 @@ export interface Backlog {
   oldestMs: number;
   /** Marks that wait for delivery to the queue, by priority. */
   priorities: Record<Priority, number>;
+  /** Number of these marks that need not wait any more. */
+  due: number;
+  /** Counters of a load; null while nothing loads. */
+  load: LoadCounts | null;
   onHold: boolean;
   /** Destructive writes that wait for approval. */
   held: Record<DestructiveKind, number>;
@@ -23,6 +30,8 @@ export interface Backlog {
   lastRun?: RunReport;
   /** Unix milliseconds; undefined before the first. */
   lastSuccessAt?: number;
+  /** Number of the last runs in a row that failed, or whose reads were not complete. */
+  failedRuns: number;
   /** Number of writes ordered by all reconcile runs, by action. */
   writes: Record<string, number>;
 }
@@ -36,15 +45,21 @@ export async function readBacklog(
     ...{ target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS },
   });
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [oldest, hold, last, lastSuccessAt, held, writes, priorities, exceptions] = reply.slice(5) as [
-    ...[string, string, string, string],
-    number[],
-    string[],
-    number[],
-    [number, string][],
-  ];
+  const [oldest, hold, last, lastSuccessAt, held, writes, priorities, exceptions, due, load, failures] =
+    reply.slice(5) as [
+      ...[string, string, string, string],
+      number[],
+      string[],
+      number[],
+      [number, string][],
+      number,
+      Parameters<typeof toLoadCounts>[0],
+      string,
+    ];
   return {
-    ...{ dirty, inflight, blocked },
+    ...{ now, dirty, inflight, blocked, due },
+    load: toLoadCounts(load),
+    failedRuns: Number(failures),
     oldestMs: oldest === '' ? 0 : Math.max(0, now - Number(oldest)),
     priorities: Object.fromEntries(
       PRIORITIES.map((priority, index) => [priority, priorities[index] ?? 0]),

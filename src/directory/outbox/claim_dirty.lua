@@ -2,13 +2,14 @@
 -- KEYS base
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
--- NEEDS marks, stopped
+-- NEEDS load, marks, stopped
 -- On hold nothing is noted: a restore brings the address of its tenant.
 if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
 note_first_address(p.target, p.address)
 if is_stopped(p.target, p.address) then return {} end
 local inflight, dirty, deliveries = key('inflight', p.target), key('dirty', p.target), key('deliveries', p.target)
 local now = clock()
+sample_load(p.target, now)
 local claims = {}
 
 local function hand_over(ref, delivery, priority)

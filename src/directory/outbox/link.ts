@@ -46,6 +46,8 @@ export interface Link {
   coalescingSince?: number;
   /** Unix milliseconds of our last write there. Later changes at the platform were made by others. */
   writtenAt?: number;
+  /** Unix milliseconds at which the bridge closed the account and the platform confirmed it; absent while it is open. */
+  closedAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
   /** The last of them that were refused in a way that may pass. */

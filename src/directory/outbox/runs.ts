@@ -86,10 +86,11 @@ export function createRunStore(
   const isRunning = async (): Promise<boolean> => (await redis.exists(keys.key('run', target))) === 1;
 
   async function end(report: RunReport): Promise<void> {
-    const fields: Record<string, string> = { last: JSON.stringify(report) };
-    if (report.outcome !== 'unproven' && report.outcome !== 'failed')
-      fields.lastSuccessAt = String(report.endedAt);
-    await redis.hset(state, fields);
+    const last = JSON.stringify(report);
+    if (report.outcome === 'unproven' || report.outcome === 'failed') {
+      await redis.hset(state, { last });
+      await redis.hincrby(state, 'failures', 1);
+    } else await redis.hset(state, { last, lastSuccessAt: String(report.endedAt), failures: '0' });
   }
 
   /** Adds to the number of writes ordered by all runs, by action. */

@@ -1,7 +1,8 @@
 -- Saves the link of a running sync and renews its lease.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, rewriteMemberships, surplus, requeueGroups, coalesceMs,
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, rewriteMemberships, surplus, requeueGroups, coalesceMs,
 --        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
+--      formerId: the platform id that the link had
 --      rewriteMemberships: the platform has this resource anew, so all its memberships have to be written there
 --      surplus: users whom the platform has in this group although the source took them out unseen
 --      requeueGroups: the user may gain memberships now, so groups that owe it one are marked
@@ -19,6 +20,7 @@ redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 redis.call('HSET', key('links', p.target), p.ref, texts[1])
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
+if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)
 elseif p.way then

@@ -31,6 +31,8 @@ export interface DueWork {
   /** Undefined when the resource was deleted. */
   record: StoredRecord | undefined;
   link: Link;
+  /** Platform id of the link as it is stored. */
+  storedId: string | undefined;
   /** A user's groups. */
   groups: GroupName[];
   /** Pending memberships of a user: group id → `+` or `-`. */
@@ -114,6 +116,7 @@ export function createWork(
       string,
       string,
     ];
+    const known = parseLink(link ?? '');
     return {
       kind: 'begun',
       work: {
@@ -126,7 +129,8 @@ export function createWork(
         since: Number(since),
         request: request ?? '-',
         record: record ? parseStored(id, record) : undefined,
-        link: parseLink(link ?? ''),
+        link: known,
+        storedId: known.id,
         groups: pairs(groups).map(([group, displayName]) => ({ id: group, displayName })),
         pendingGroups: new Map(pairs(pendingGroups)),
         held: held === 1,
@@ -151,12 +155,14 @@ export function createWork(
       way: link.id === undefined || work.kind === 'Group' ? undefined : `User:${link.id}`,
       coalesceMs: COALESCE_MS,
       platformId: options.linked ? link.id : undefined,
+      formerId: formerId(work, link),
       rewriteMemberships: options.rewriteMemberships,
       surplus: options.surplus,
       requeueGroups: options.requeueGroups,
     };
     const [tag] = await runFor(work, 'save_link', args, toLinkText(link));
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
+    work.storedId = link.id;
   }
 
   /**
@@ -188,6 +194,7 @@ export function createWork(
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
       priority: PRIORITIES.indexOf(work.priority),
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
+      formerId: formerId(work, link),
       dropGrants: outcome.kind !== 'later' && outcome.dropGrants ? true : undefined,
       decided: outcome.kind !== 'later' && outcome.decided ? true : undefined,
       coalesceMs: COALESCE_MS,
@@ -212,6 +219,10 @@ export function createWork(
 
   return { begin, save, ack, ackMembers };
 }
+
+/** Returns the stored platform id if the link has another one, or none, since its account or group is gone. */
+const formerId = ({ storedId }: DueWork, { id }: Link): string | undefined =>
+  storedId === id ? undefined : storedId;
 
 /** Returns the link to store: with the basis of this sync, unless the sync continues later. */
 function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?: boolean }): Link {

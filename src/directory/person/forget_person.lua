@@ -53,6 +53,8 @@ for _, target in ipairs(p.targets) do
   drop_pending(target)
   for _, family in ipairs({ 'marks', 'deliveries', 'suspectedDrift', 'observedDrift' }) do redis.call('HDEL', key(family, target), p.ref) end
   for _, family in ipairs({ 'dirty', 'inflight', 'accepted', 'alarms' }) do redis.call('ZREM', key(family, target), p.ref) end
+  redis.call('DEL', key('handover', target .. ':' .. p.ref))
+  redis.call('ZREM', key('handovers', target), p.ref)
   letters = letters + redis.call('ZREM', key('blocked', target), p.ref)
   leave_synced(target, p.ref)
   set_exception(target, p.ref, nil)

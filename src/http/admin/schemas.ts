@@ -1,12 +1,11 @@
 // Defines the named JSON Schemas of the admin API for its OpenAPI document.
-import { DUTIES } from '../../directory/fleet/fleet-store.ts';
-import { FLEET_FINDINGS } from '../../ops/fleet.ts';
 import { CHAIN } from '../../verify-access/report.ts';
 import type { ExplanationVerdict } from '../../explain/explanation.ts';
 import { EXCEPTION_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import { APPROVAL_SCHEMAS } from './approval-schemas.ts';
+import { fleetFinding, fleetSchema, loadSchema } from './fleet-schemas.ts';
 import type { JsonSchema } from './route.ts';
 import {
   arrayOf,
@@ -55,16 +54,6 @@ const proof = {
 
 const exceptionNumbers = Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, integerField]));
 
-const fleetProcess = object({
-  ...{ id: textField, role: { enum: ['all', ...DUTIES] }, version: textField, host: textField },
-  ...{ port: integerField, pid: integerField, startedAt: unixMs, lastBeatAt: unixMs },
-  ...{ beatAgeMs: integerField, silent: booleanField },
-});
-const fleetFinding = object({
-  ...{ finding: { enum: FLEET_FINDINGS }, level: { enum: ['warning', 'error'] } },
-  ...{ message: textField, advice: textField },
-});
-
 export const SCHEMAS = {
   Problem: {
     ...object({ type: textField, title: textField, status: integerField, detail: textField }),
@@ -78,6 +67,7 @@ export const SCHEMAS = {
       coverage: object({ users: coverage, groups: coverage }),
       ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
       priorities: object(Object.fromEntries(PRIORITIES.map((priority) => [priority, integerField]))),
+      load: loadSchema,
       breaker: object({ open: booleanField, since: unixMs, status: integerField }, ['open']),
       guard: object({ held: integerField, ...kinds, expiresAt: nullable('string') }),
       hold: {
@@ -90,11 +80,11 @@ export const SCHEMAS = {
       hasMoved: booleanField,
       reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: nullable('integer') }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },
-      fleet: object({ processes: arrayOf(fleetProcess), findings: arrayOf(fleetFinding) }),
+      fleet: fleetSchema,
     },
     [
       ...['connection', 'target', 'users', 'groups', 'faults', 'proof', 'coverage', 'dirty', 'inflight'],
-      ...['blocked', 'oldestMs', 'priorities', 'breaker', 'guard', 'hold', 'exceptions', 'hasMoved'],
+      ...['blocked', 'oldestMs', 'priorities', 'load', 'breaker', 'guard', 'hold', 'exceptions', 'hasMoved'],
       ...['reconcile', 'events', 'fleet'],
     ],
   ),
@@ -168,6 +158,18 @@ export const SCHEMAS = {
         verdict: { enum: VERDICTS },
         ...{ summary: textField, reasons: arrayOf(textField) },
         values: arrayOf(object({ name: textField, state: textField })),
+        platform: {
+          ...object({
+            at: dateTime,
+            state: { enum: ['equal', 'differs', 'unread'] },
+            differences: arrayOf(
+              object({ action: textField, subject: nullable('string'), reason: textField }),
+            ),
+          }),
+          type: ['object', 'null'],
+          description:
+            'The resource as the platform showed it just now; null: not asked, because nothing is linked or a change is known already.',
+        },
         memberships: arrayOf(object({ ref: textField, name: textField, state: textField })),
         timeline: arrayOf(object({ at: dateTime, event: textField, text: textField })),
         log: arrayOf({ type: 'object' }),
@@ -175,7 +177,18 @@ export const SCHEMAS = {
       },
       [
         ...['connection', 'target', 'ref', 'kind', 'id', 'name', 'verdict', 'summary', 'reasons', 'stored'],
-        ...['values', 'link', 'condition', 'mark', 'memberships', 'guard', 'policy', 'timeline', 'log'],
+        ...[
+          'values',
+          'link',
+          'platform',
+          'condition',
+          'mark',
+          'memberships',
+          'guard',
+          'policy',
+          'timeline',
+          'log',
+        ],
         'fleet',
       ],
     ),

@@ -5,7 +5,8 @@ import type { ApiFamily, MountedRouter } from '../family.ts';
 import type { SandboxRuntime } from '../runtime.ts';
 import { CONTROL_PLANE_LINES, CONTROL_PLANE_SCHEMAS } from './control-plane.ts';
 import { anything, integer, ref, textSchema, type OperationText, type SpecSchema } from './parts.ts';
-import { PEOPLE_LINES, PEOPLE_SCHEMAS, SCIM_LINES } from './users.ts';
+import { PEOPLE_SCHEMAS } from './user-schemas.ts';
+import { PEOPLE_LINES, SCIM_LINES } from './users.ts';
 import { WORKSPACE_LINES, WORKSPACE_SCHEMAS } from './workspace.ts';
 
 const count = { type: 'integer', minimum: 0 };

@@ -25,7 +25,7 @@ const activeOnes = async (): Promise<string[]> =>
     .filter(({ userName, active }) => PEOPLE.includes(userName) && active)
     .map(({ userName }) => userName);
 
-test('status and settings tell where things stand, and no secret', async () => {
+test('GET /status counts users and marks, and GET /config returns the settings without secrets', async () => {
   const { body: rows } = await rig.operator.get('/status');
   expect(rows).toMatchObject([{ connection: 'default', target: 'main', users: 8, dirty: 0, blocked: 0 }]);
   const { body: settings } = await rig.operator.get('/config');
@@ -101,7 +101,7 @@ test('an approval is listed and shown, and only the approved part is applied', a
   expect(decided[1]).toMatchObject({ note: 'HR agreed', total: 1, selection: expect.any(String) });
 });
 
-test('resync marks everybody and writes nothing where nothing differs', async () => {
+test('resync marks every user and group, and writes nothing where nothing differs', async () => {
   await rig.bridge.platform.forgetRequests();
   const { body } = await rig.operator.post('/resync', { target: 'main' });
   expect(body.count).toBeGreaterThanOrEqual(PEOPLE.length);
@@ -109,7 +109,7 @@ test('resync marks everybody and writes nothing where nothing differs', async ()
   await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
 });
 
-test('a dead letter is listed with the words of the platform, retried and dropped', async () => {
+test('a dead letter is listed with the message of the platform, retried and dropped', async () => {
   const { operator, bridge } = rig;
   await bridge.idp.createGroup('system:all', ids.slice(6));
   await rig.settled();
@@ -130,7 +130,7 @@ test('a dead letter is listed with the words of the platform, retried and droppe
   expect((await operator.post('/dead-letters/drop', { all: true })).body.count).toBe(0);
 });
 
-test('orders through the page are told apart, and keep their note', async () => {
+test('the audit log records which orders came through the page, and their notes', async () => {
   const reply = await rig.raw('/admin/v1/resync', {
     method: 'POST',
     headers: {

@@ -40,7 +40,7 @@ test('doctor reports a healthy target, a target with SCIM switched off and a fai
       'ok clock: agrees with main',
     ]),
   );
-  // The clock is read from a HEAD.
+  // doctor reads the platform's clock from the Date header of a HEAD request.
   expect((await platform.writes()).filter(({ method }) => method !== 'HEAD')).toEqual([]);
   await platform.control('PATCH', '/settings', { scimEnabled: false });
   expect(await found()).toContainEqual(expect.stringMatching(/^error target main: SCIM cannot be used/));
@@ -56,7 +56,7 @@ test('verify-access returns the rows that a user sees, and the differences from 
   );
   expect(body.securityContext.cubeCloud).toEqual({ groups: ['analysts'], userAttributes: { country: 'DE' } });
   expect(body.entities.map(({ name }: any) => name)).toContain('orders');
-  // The API takes no secret of a deployment, so a query of the operator does not run and is not counted as visible.
+  // The admin API takes no deployment secret, so the operator's query does not run and does not count as visible.
   const query = { measures: ['orders.count'] };
   const { body: asked } = await operator.post('/verify-access', { user: ADA, query });
   expect([asked.ok, asked.result, asked.query.kind, asked.chain[3].ok]).toEqual([
@@ -101,7 +101,7 @@ test('verify-access of an unknown user or target answers 404 with advice and wit
   await bridge.idp.createUser(hired);
   await rig.settled();
   expect(await ask({ user: hired, deployment: 'nowhere' })).toEqual([409, expect.stringContaining('sales')]);
-  // Neither an address to be sent to nor a secret is taken.
+  // The admin API accepts neither a target address nor a secret.
   for (const more of [{ dataUrl: 'http://127.0.0.1:1' }, { secret: 'x' }])
     expect((await ask({ user: hired, ...more }))[0]).toBe(400);
   await bridge.platform.control('PATCH', '/faults', { status5xx: { share: 1 } });

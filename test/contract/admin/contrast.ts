@@ -1,6 +1,6 @@
 // Measures the contrast of text in the browser (WCAG 2.1 AA, 1.4.3).
 
-/** Runs in the page. Answers `ratio, colours, text` of every visible text below its limit. */
+/** Runs in the page. Returns `ratio, colours, text` of every visible text below its limit. */
 export const FAINT_TEXT = `(() => {
   const parse = (text) => {
     const [r = 0, g = 0, b = 0, a = 1] = text.match(/[\\d.]+/g)?.map(Number) ?? [];

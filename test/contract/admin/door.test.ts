@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
-test('without a token in the settings nothing below /admin exists', async () => {
+test('without an admin token in the settings every address below /admin answers 404', async () => {
   const bridge = await buildBridge({
     role: 'api',
     configure: ({ server }) => (server.adminToken = null),
@@ -37,7 +37,7 @@ test.each([
   ['the token of an identity provider', 'Bearer a-token-for-tests-only-0123456789'],
   ['the token without a scheme', ADMIN_TOKEN],
   ['another scheme', `Basic ${Buffer.from(`admin:${ADMIN_TOKEN}`).toString('base64')}`],
-])('%s opens nothing', async (_name, header) => {
+])('a request with %s answers 401', async (_name, header) => {
   const response = await rig.raw('/admin/v1/status', { headers: header ? { authorization: header } : {} });
   expect(response.status).toBe(401);
   expect(response.headers.get('www-authenticate')).toContain('Bearer');
@@ -66,7 +66,7 @@ const guessFrom = async ({ raw }: AdminRig, client: string): Promise<number> => 
   return response.status;
 };
 
-test('behind a trusted proxy only the client with wrong tokens gets 429', async () => {
+test('behind a trusted proxy only the client that sends wrong tokens gets 429', async () => {
   const behind = await openAdmin({
     configure: ({ server }) => (server.trustedProxies = ['127.0.0.1', '10.0.0.0/8']),
   });
@@ -79,7 +79,7 @@ test('behind a trusted proxy only the client with wrong tokens gets 429', async 
     expect(behind.bridge.logs.filter((line) => line.includes('wrong admin tokens'))).toEqual([
       expect.stringContaining('"address":"203.0.113.7"'),
     ]);
-    // One customer has a whole /64.
+    // All addresses of one IPv6 /64 count as one client.
     for (let index = 1; index <= 10; index++) await guessFrom(behind, `2001:db8:1:2::${index}`);
     expect(await guessFrom(behind, '2001:db8:1:2:ffff::1')).toBe(429);
     expect(await guessFrom(behind, '2001:db8:1:3::1')).toBe(401);
@@ -94,7 +94,7 @@ test('X-Forwarded-For of an untrusted peer is ignored: the limit counts the addr
   expect(answers.at(-1)).toBe(429);
 });
 
-test('strangers learn nothing about addresses, and no other origin may read', async () => {
+test('without a token unknown and known addresses answer alike, and no other origin may read an answer', async () => {
   const known = await rig.raw('/admin/v1/approvals');
   const unknown = await rig.raw('/admin/v1/nowhere');
   expect(unknown.status).toBe(known.status);
@@ -114,7 +114,7 @@ test('strangers learn nothing about addresses, and no other origin may read', as
   expect(asked.headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 
-test('refusals are problem documents that say what to do', async () => {
+test('refusals of the admin API are problem documents that say what to do', async () => {
   const { operator } = rig;
   const refused = [
     [await operator.get('/nowhere'), 404, 'openapi.json'],
@@ -145,7 +145,7 @@ test('refusals are problem documents that say what to do', async () => {
   });
 });
 
-test('the document describes every address in full', async () => {
+test('the OpenAPI document of the admin API describes each operation, parameter and response', async () => {
   const { body: document } = await rig.operator.get('/openapi.json');
   expect(document.openapi).toMatch(/^3\.1/);
   const operations = Object.entries<any>(document.paths).flatMap(([path, methods]) =>

@@ -1,4 +1,4 @@
-// Tests the health endpoints: strangers get only ok, operators get findings.
+// Tests the health endpoints: without a token they return only ok, with the admin token they return findings.
 import { ADMIN_TOKEN, buildBridge, TOKEN } from '../../support/build-bridge.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
@@ -26,7 +26,7 @@ test('a failing check answers 503 to every client, and its reason to operators o
   const held = await ask('/health', operator, own);
   expect(held.body.components['target main'].findings).toEqual([
     '1 exception (1 on hold): see scim-bridge exceptions',
-    'on hold by order of an operator: see release',
+    'on hold by order of an operator: scim-bridge release ends it',
   ]);
   expect((await ask('/health', undefined, own)).body).toEqual({ ok: true });
   const draining = own.bridge.app.drain();
@@ -73,7 +73,7 @@ test('a wrong token at a health endpoint answers 401 and counts against the same
     expect([path, status]).toEqual([path, 429]);
     expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
-  // Probes send no token, and the right one is never held up.
+  // Health probes send no token, and the right token is never delayed.
   for (const path of PROBES) {
     expect((await ask(path, undefined, own)).status).toBe(200);
     expect((await ask(path, `Bearer ${ADMIN_TOKEN}`, own)).status).toBe(200);
@@ -81,7 +81,7 @@ test('a wrong token at a health endpoint answers 401 and counts against the same
   await own.bridge.stop();
 }, 60_000);
 
-test('where the settings have no admin token, no token shows more', async () => {
+test('without an admin token in the settings, health endpoints return only ok for any token', async () => {
   const bridge = await buildBridge({ configure: ({ server }) => (server.adminToken = null) });
   for (const authorization of [undefined, 'Bearer ', 'Bearer null', `Bearer ${ADMIN_TOKEN}`]) {
     for (const path of PROBES) {

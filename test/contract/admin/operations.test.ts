@@ -1,4 +1,4 @@
-// Tests long operations: start, progress at every replica, cancellation, and the death of their process.
+// Tests long operations: start, progress at every replica, cancellation, and the end of the process that runs them.
 import { eventually } from '../../support/eventually.ts';
 import { openReconciling, scimPatch, type Reconciling } from '../../support/reconciling.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';

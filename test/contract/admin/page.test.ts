@@ -98,7 +98,7 @@ inBrowser('in a browser', () => {
     await signIn('wrong');
     await see('This is not the admin token.');
     await shoot('sign-in');
-    // The browser notes the refusal itself.
+    // Chromium logs the 401 itself.
     faults.length = 0;
     await signIn();
     await page.waitForSelector('main[data-view=overview]');
@@ -111,10 +111,10 @@ inBrowser('in a browser', () => {
     [1440, 'light'],
     [360, 'dark'],
   ] as const)(
-    'every view fits %i px, %s',
+    'every view fits a screen of %i px, %s',
     async (width, colorScheme) => {
       await page.setViewportSize({ width, height: 800 });
-      // Colours that still change would be taken for faint text.
+      // A colour transition in progress would be measured as low contrast.
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       for (const view of VIEWS) {
         await open(view);
@@ -131,7 +131,7 @@ inBrowser('in a browser', () => {
     60_000,
   );
 
-  test('a comparison is shown as a diff; a person is explained without a name in the address', async () => {
+  test('a comparison is shown as a diff, and the explanation of a person keeps the name out of the address', async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ colorScheme: 'light' });
     await open('overview');
@@ -174,7 +174,7 @@ inBrowser('in a browser', () => {
     expect(faults).toEqual([]);
   }, 60_000);
 
-  test('signed out, nothing is left on the screen or in the tab', async () => {
+  test('after signing out neither the screen nor the tab holds any data', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await see('For operators of this bridge.');
     expect(await page.evaluate('sessionStorage.length')).toBe(0);

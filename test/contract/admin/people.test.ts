@@ -52,7 +52,7 @@ test('sync with dryRun lists the planned writes, and sync without it executes th
   expect((await rig.operator.post('/sync', {})).status).toBe(400);
 });
 
-test('the log is read by person, action and time, and verified', async () => {
+test('the log is filtered by person, action and time, and its hash chain is verified', async () => {
   const { operator } = rig;
   const { body: all } = await operator.post('/log/search', { resource: ADA });
   expect(all.map(({ operation }: any) => operation)).toEqual(expect.arrayContaining(['create', 'activate']));

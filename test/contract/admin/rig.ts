@@ -10,16 +10,16 @@ export interface Operator {
   get(path: string): Promise<AdminReply>;
   post(path: string, body?: unknown): Promise<AdminReply>;
   delete(path: string): Promise<AdminReply>;
-  /** Polls an operation to its end. */
+  /** Polls an operation until it ends. @returns the ended operation */
   ended(id: string): Promise<any>;
 }
 
 export interface AdminRig {
   bridge: Bridge;
   operator: Operator;
-  /** Without a client's manners. */
+  /** Sends a request without the default headers of the client. */
   raw: (path: string, init?: RequestInit) => Promise<Response>;
-  /** Nothing is on its way any more. */
+  /** Resolves when no sync is pending. */
   settled(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> 
   };
 }
 
-/** @throws when an answer is not what the document says */
+/** @throws Error when an answer does not match the OpenAPI document */
 function createAnswerCheck(document: any): (method: string, path: string, reply: AdminReply) => void {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema({ ...document, $id: 'admin' });

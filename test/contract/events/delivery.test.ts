@@ -84,7 +84,7 @@ async function poll(body: object, token = POLL_TOKEN, connection = 'polled') {
   return { ...found, status: answer.status };
 }
 const now = (more: object = {}) => poll({ returnImmediately: true, ...more });
-/** Takes all that is there. */
+/** Polls and returns all pending events. */
 async function drain(): Promise<Told[]> {
   const told: Told[] = [];
   for (let ack: string[] = []; ;) {
@@ -99,7 +99,7 @@ const urisOf = ({ events: found }: Told): string[] =>
 const namesOf = ({ events: found }: Told): string[] =>
   Object.values(found).flatMap(({ attributes = [] }) => attributes);
 
-test('only a connection with a receiver announces events (RFC 9967 §4), in a form that its schema knows', async () => {
+test('only a connection with a receiver announces events (RFC 9967 §4), and /Schemas describes the announcement', async () => {
   const { body } = await client('polled').get('/ServiceProviderConfig');
   const uris = ['create:notice', 'put:notice', 'patch:notice', 'delete', 'activate', 'deactivate'];
   expect(body.securityEvents).toEqual({
@@ -114,7 +114,7 @@ test('only a connection with a receiver announces events (RFC 9967 §4), in a fo
   expect((await fetch(`${addressOf('default')}/keys`)).status).toBe(404);
 });
 
-test('the life of a person, as signed tokens without a value of theirs', async () => {
+test('creation, change and deletion of a user emit signed tokens without values of the user', async () => {
   const idp = client('polled');
   const { id } = await idp.user('secret.name@acme.example', {
     externalId: 'ext-secret',
@@ -235,7 +235,7 @@ test('a poll waits for the next event, and ends when its client disconnects', as
       headers: { authorization: `Bearer ${POLL_TOKEN}` },
       body: JSON.stringify(body),
     });
-  // The one that waits goes over a connection that is there already.
+  // The waiting poll uses a connection that is already open.
   await (await ask({ returnImmediately: true })).text();
   const cut = ask({});
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -257,7 +257,7 @@ test.each([
   expect([status, typeof detail]).toEqual([400, 'string']);
 });
 
-test('the receiver and the identity provider have a token each, and neither opens the door of the other', async () => {
+test('the receiver and the identity provider have separate tokens, and neither token works at the other endpoint', async () => {
   for (const token of [TOKEN, '', `${POLL_TOKEN}x`]) expect((await poll({}, token)).status).toBe(401);
   const { status } = await createClient(bridge.app.port, '/connections/polled/scim/v2', POLL_TOKEN).get(
     '/Users',
@@ -288,7 +288,7 @@ test('the key endpoint shows public keys only, and a new key signs after it was 
     (await shown())[0]?.kid,
   ]);
   const [one, two] = await Promise.all([old, fresh].map(checkOf('polled')));
-  // Signed twice, it is still the same event.
+  // The event is signed again after the key change and keeps its id.
   expect(one).toEqual(two);
   await drain();
 });
@@ -324,7 +324,7 @@ test("events are posted one by one with the receiver's token, and an answer with
   });
   expect(decodeProtectedHeader(first?.text ?? '')).toMatchObject({ alg: 'RS256', typ: 'secevent+jwt' });
   const told = await checkOf('pushed')(first?.text ?? '');
-  // Only where the settings ask for it.
+  // The externalId is included only if the settings ask for it.
   expect(told.sub_id).toEqual({ format: 'scim', uri: `/Users/${id}`, externalId: 'ext-pushed' });
   expect(await versions(id)).toEqual(['W/"1"', 'W/"1"', 'W/"1"', 'W/"1"', 'W/"2"', 'W/"3"']);
 }, 30_000);
@@ -342,7 +342,7 @@ test('a refused event is kept for the operator; an event refused because of keys
   expect(await admin('GET', '/events/refused')).toMatchObject([
     { connection: 'pushed', err: 'invalid_request' },
   ]);
-  // Words of a receiver may name people.
+  // The error text of a receiver may contain personal data.
   const log = bridge.logs.join('');
   expect(log).toContain('"problem":"answered 400 instead of 202"');
   expect(log).not.toContain('not ours');

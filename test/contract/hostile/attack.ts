@@ -2,12 +2,12 @@
 import { createConnection, type Socket } from 'node:net';
 import { toAnswer, type Answer, type Client, type Json } from '../scim-conformance/client.ts';
 
-/** Own property names of everything that a pollution would reach, taken before any attack. */
+/** Own property names of all prototypes that a pollution could change, read before any attack. */
 const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype];
 const names = (prototype: object): string => Object.getOwnPropertyNames(prototype).sort().join();
 const CLEAN = PROTOTYPES.map(names);
 
-/** Fails when a prototype was changed, or when a normal request is not answered normally within ten seconds. */
+/** Fails when a prototype was changed, or when an ordinary request is not answered within ten seconds. */
 export async function expectUnharmed(scim: Client): Promise<void> {
   expect(PROTOTYPES.map(names)).toEqual(CLEAN);
   expect(({} as Json).polluted).toBeUndefined();
@@ -20,12 +20,12 @@ export async function expectUnharmed(scim: Client): Promise<void> {
 export interface Raw {
   socket: Socket;
   write(data: string | Buffer): void;
-  /** Resolves with everything received once `until` is true of it, the peer closes, or the time is over. */
+  /** Resolves with the received text when `until` returns true, the peer closes, or the time is over. */
   read(until: (text: string) => boolean, limitMs?: number): Promise<string>;
   close(): void;
 }
 
-/** A socket on which anything may be said. */
+/** A TCP socket that sends any bytes. */
 export async function openRaw(port: number): Promise<Raw> {
   const socket = createConnection({ host: '127.0.0.1', port, noDelay: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
@@ -63,7 +63,7 @@ export async function openRaw(port: number): Promise<Raw> {
   };
 }
 
-/** Splits what came over the wire into answers; bodies by Content-Length. Answers to HEAD must not be among them. */
+/** Splits the received text into answers by Content-Length. Answers to HEAD must not be among them. */
 export function parseAnswers(wire: string): Answer[] {
   const answers: Answer[] = [];
   let rest = Buffer.from(wire, 'latin1');
@@ -89,11 +89,11 @@ export const answersIn = (wire: string): number => {
   try {
     return parseAnswers(wire).length;
   } catch {
-    return 0; // a body that is not complete yet
+    return 0; // The body is not complete yet.
   }
 };
 
-/** Sends bytes on a socket of their own and gives the answers that came. */
+/** Sends bytes on a new socket and returns the answers. */
 export async function exchange(
   port: number,
   data: string | Buffer,
@@ -107,7 +107,7 @@ export async function exchange(
   return parseAnswers(wire);
 }
 
-/** A request as text. */
+/** Formats a request as text. */
 export const rawRequest = (
   line: string,
   headers: Record<string, string | number>,

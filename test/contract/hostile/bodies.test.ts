@@ -45,7 +45,7 @@ describe('structure', () => {
         )
       ).body.Resources,
     ).toEqual([expect.objectContaining({ id })]);
-    // With these limits an answer may not hold so many members.
+    // An answer with this many members exceeds these limits.
     expect(await scim.get(`/Groups/${id}`)).toMatchObject({ status: 400, body: { scimType: 'tooMany' } });
     expect((await scim.get(`/Groups/${id}?excludedAttributes=members`)).status).toBe(200);
     expect((await scim.put(`/Groups/${id}`, { displayName: 'all of them' })).status).toBe(200);
@@ -90,7 +90,7 @@ describe('size', () => {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(line, { Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' }));
     raw.write('1\r\nx\r\n'.repeat(2000));
-    // The body has no end: only the bridge can end this connection.
+    // The body never ends, so only the bridge can end this connection.
     await raw.read(() => false, 10_000);
     expect(raw.socket.destroyed).toBe(true);
   });
@@ -102,7 +102,7 @@ describe('size', () => {
     ['externalId', { externalId: 'x'.repeat(1001) }],
     ['userName', { userName: 'x'.repeat(1001) }],
   ])(
-    '%s that is too long is 400 invalidValue on POST, PUT and PATCH, and nothing is stored',
+    'a value of %s that is too long is 400 invalidValue on POST, PUT and PATCH, and nothing is stored',
     async (name, extra) => {
       const { id, meta } = await scim.user(`long-${name}@x.example`);
       const refused = {
@@ -118,7 +118,7 @@ describe('size', () => {
     },
   );
 
-  test('a resource cannot be grown beyond the limit by PATCH', async () => {
+  test('a PATCH that grows a resource beyond the size limit answers 400, and a smaller one still works', async () => {
     const { id } = await scim.user('grow@x.example');
     const grow = (step: number) =>
       scim.patch(`/Users/${id}`, {
@@ -137,7 +137,7 @@ describe('size', () => {
 describe('many at once', () => {
   const large = Buffer.from(`{"displayName":"${'x'.repeat(3_000_000)}"}`);
 
-  test('beyond the share of the connection a body is 503 with Retry-After at once, and is not read', async () => {
+  test('a body beyond the memory share of its connection answers 503 with Retry-After at once, and is not read', async () => {
     const held = await openRaw(scim.port);
     held.write(
       rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': large.length }, large.subarray(0, -1)),
@@ -153,7 +153,7 @@ describe('many at once', () => {
       status: 503,
       headers: { 'retry-after': expect.stringMatching(/^\d+$/) as unknown },
     });
-    // A small body of the same connection still fits.
+    // A small body of the same connection still fits into its share.
     expect((await scim.post('/Users', userBody('small@x.example'))).status).toBe(201);
     held.write(large.subarray(-1));
     const wire = await held.read((text) => answersIn(text) === 1);
@@ -162,7 +162,7 @@ describe('many at once', () => {
     expect((await scim.post('/Groups', large)).status).toBe(400);
   });
 
-  test('a chunked body is counted as it arrives', async () => {
+  test('a chunked body counts against the memory share while it arrives', async () => {
     const held = await openRaw(scim.port);
     held.write(
       rawRequest(`POST ${GROUPS}`, { ...AUTH, 'Content-Length': large.length }, large.subarray(0, -1)),

@@ -1,4 +1,4 @@
-// Lists as attacks: large pages, many at once, many on one connection, and clients that leave.
+// Tests lists as attacks: large pages, many at once, many on one connection, and clients that disconnect.
 import { request } from 'undici';
 import { startApi, userBody, type Client, type Json } from '../scim-conformance/client.ts';
 import { TOKEN, type Bridge } from '../../support/build-bridge.ts';
@@ -30,7 +30,7 @@ const idsOf = ({ Resources }: Json): string[] => (Resources as Json[]).map(({ id
 
 describe('a page ends at server.limits.pageBytes, and all resources are met once', () => {
   test.each(['', '&filter=userName pr', '&sortBy=userName', '&filter=displayName co "Jo"&sortBy=title'])(
-    'by startIndex%s',
+    'pages by startIndex%s list every resource',
     async (query) => {
       const seen: string[] = [];
       for (let startIndex = 1; startIndex <= LARGE + SMALL;) {
@@ -50,7 +50,7 @@ describe('a page ends at server.limits.pageBytes, and all resources are met once
   );
 
   test.each(['/Users?', '/Users?filter=userName pr&', '/Users?sortBy=userName&', '/Groups?'])(
-    'by cursor: %s',
+    'pages by cursor list every resource: %s',
     async (path) => {
       const seen: string[] = [];
       let cursor: string | undefined = '';
@@ -98,7 +98,7 @@ test('100 pipelined lists of a client that does not read are not all computed ah
   const answered = bridge.logs
     .slice(before)
     .filter((line) => line.includes('"route":"/scim/v2/Users"')).length;
-  // The buffers of the system take some answers.
+  // The socket buffers of the system hold a few answers.
   expect(answered).toBeLessThan(80);
   raw.socket.resume();
   const wire = await raw.read((text) => text.slice(-1000).includes('No such address'), 25_000);

@@ -37,14 +37,14 @@ const PAIRS: [what: string, stored: string, asked: string][] = [
 ];
 
 describe.each(PAIRS)('%s', (_what, stored, asked) => {
-  test('userName: uniqueness and filter agree, the stored spelling stays (RFC 7643 §4.1.1)', async () => {
+  test('userName: uniqueness and filters compare alike, and the spelling is stored as sent (RFC 7643 §4.1.1)', async () => {
     const user = await scim.user(stored, { externalId: undefined });
     expect((await scim.get(`/Users/${user.id}`)).body.userName).toBe(stored);
     const found = (await scim.find('/Users', `userName eq ${JSON.stringify(asked)}`)).map(({ id }) => id);
     const second = await scim.post('/Users', { userName: asked });
     const isSame = second.status === 409;
     expect({ isSame, found }).toEqual({ isSame, found: isSame ? [user.id] : [] });
-    // After a 409 a provider searches: the search must give it a user to adopt, or it asks for ever.
+    // After a 409 a provider searches for the name. Without a match it would repeat the POST for ever.
     for (const filter of [
       `userName eq ${JSON.stringify(stored)}`,
       `not (userName ne ${JSON.stringify(stored)})`,
@@ -59,7 +59,7 @@ describe.each(PAIRS)('%s', (_what, stored, asked) => {
     if (!isSame) await scim.delete(`/Users/${second.body.id}`);
   });
 
-  test('group displayName: uniqueness and filter agree', async () => {
+  test('group displayName: uniqueness and filters compare alike', async () => {
     const group = await scim.group(stored);
     const found = (await scim.find('/Groups', `displayName eq ${JSON.stringify(asked)}`)).map(({ id }) => id);
     const second = await scim.post('/Groups', { displayName: asked });

@@ -31,8 +31,8 @@ const INHERITED = [
 let serial = 0;
 const fresh = (): string => `p${++serial}@x.example`;
 
-describe.each(INHERITED)('%s', (name) => {
-  test('as key of a POST body at every level is ignored or refused', async () => {
+describe.each(INHERITED)('the name %s', (name) => {
+  test('a prototype name as key of a POST body at every level is ignored or refused', async () => {
     const evil = `"${name}":{"polluted":true,"prototype":{"polluted":true}}`;
     const bodies = [
       `{"schemas":["${USER}"],"userName":"${fresh()}",${evil}}`,
@@ -64,7 +64,7 @@ describe.each(INHERITED)('%s', (name) => {
     expect(group.body.members).toEqual([{ value: name }]);
   });
 
-  test('as PATCH path is ignored or refused', async () => {
+  test('a prototype name as PATCH path is ignored or refused', async () => {
     const { id } = await scim.user(fresh());
     const { id: group } = await scim.group(fresh());
     const paths = [
@@ -98,7 +98,7 @@ describe.each(INHERITED)('%s', (name) => {
     expect((await scim.get(`/Users/${id}`)).status).toBe(200);
   });
 
-  test('as key of a PATCH value, of an operation and of the message', async () => {
+  test('a prototype name as key of a PATCH value, an operation or the message is ignored or refused', async () => {
     const { id } = await scim.user(fresh());
     const evil = `"${name}":{"polluted":true}`;
     for (const operation of [
@@ -121,7 +121,7 @@ describe.each(INHERITED)('%s', (name) => {
     }
   });
 
-  test('as filter attribute is 400 invalidFilter', async () => {
+  test('a prototype name as filter attribute is 400 invalidFilter', async () => {
     for (const filter of [
       `${name} pr`,
       `${name} eq "x"`,
@@ -143,7 +143,7 @@ describe.each(INHERITED)('%s', (name) => {
     expect(await scim.find('/Users', `emails.value eq "${name}"`)).toEqual([]);
   });
 
-  test('as parameter name, parameter value, id, sort and projection', async () => {
+  test('a prototype name as parameter name, parameter value, id, sortBy or projection is no 5xx', async () => {
     const { id } = await scim.user(fresh());
     for (const query of [
       `${name}=polluted`,
@@ -194,7 +194,7 @@ test('a connection of any inherited name does not exist', async () => {
   }
 });
 
-test('under every profile', async () => {
+test('prototype names are harmless under every profile', async () => {
   const { bridge: other, on } = await startProfiles();
   for (const client of Object.values(on)) {
     const evil = `{"schemas":["${USER}"],"userName":"${fresh()}","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}`;

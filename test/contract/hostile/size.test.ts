@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 afterEach(() => expectUnharmed(scim));
 
-/** The answer, which must come within three seconds; meanwhile somebody else asks and must not wait longer. */
+/** Sends a request and expects its answer within three seconds, and the answer of another client in the same time. */
 async function timely(send: () => Promise<Answer>): Promise<Answer> {
   const startedAt = Date.now();
   const pending = send();
@@ -69,7 +69,7 @@ describe('depth', () => {
 });
 
 describe('length', () => {
-  test('a filter of 100 KB is 400 in a body and a refusal of the server in a URL', async () => {
+  test('a filter of 100 KB is 400 in a body, and is refused in a URL', async () => {
     const filter = `userName eq "${'x'.repeat(100_000)}"`;
     const answer = await timely(() => scim.post('/Users/.search', { filter }));
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
@@ -105,7 +105,7 @@ describe('length', () => {
     }
   });
 
-  test('a text of 5 MB is stored whole or refused', async () => {
+  test('a value of 5 MB is stored whole or refused', async () => {
     const title = 'x'.repeat(5_000_000);
     const answer = await timely(() => scim.post('/Users', userBody('huge@x.example', { title })));
     expect([201, 400, 413]).toContain(answer.status);
@@ -168,7 +168,7 @@ describe('count', () => {
     expect([200, 400, 413]).toContain(answer.status);
   }, 120_000);
 
-  test('10,000 members in one value, twice over, are each there once', async () => {
+  test('10,000 members that one PATCH names twice are each stored once', async () => {
     const { id } = await scim.group('crowd');
     const value = Array.from({ length: 20_000 }, (_, n) => ({ value: `nobody-${n % 10_000}` }));
     const answer = await timely(() => scim.patch(`/Groups/${id}`, { op: 'add', path: 'members', value }));
@@ -193,7 +193,7 @@ describe('bombs', () => {
   test.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
-    // Its best quality takes seconds and makes no worse a bomb.
+    // The highest compression quality takes seconds and does not make the body more hostile.
     ['br', (body: Buffer) => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
   ] as const)(
     'a %s body that decompresses beyond the limit answers 413, or 415 for its encoding',
@@ -205,7 +205,7 @@ describe('bombs', () => {
     },
   );
 
-  test('a gzip body within the limit is read; one that is broken, or packed twice, is refused', async () => {
+  test('a gzip body within the limit is read; a broken gzip body, or one packed twice, is refused', async () => {
     const packed = gzipSync(Buffer.from(json(10)));
     expect((await scim.post('/Users', packed, { 'content-encoding': 'gzip' })).status).toBe(201);
     const cut = packed.subarray(0, packed.length - 12);

@@ -56,7 +56,7 @@ test.each([
   ['undefined', 'Bearer undefined'],
   ['null', 'Bearer null'],
   ['a token of 8 KB', `Bearer ${'x'.repeat(8192)}`],
-])('%s is 401 with a challenge, whatever is asked (RFC 6750 §3)', async (_what, authorization) => {
+])('%s is 401 with a challenge on every endpoint (RFC 6750 §3)', async (_what, authorization) => {
   for (const [method, path, body] of [
     ['GET', '/Users', undefined],
     ['POST', '/Users', '{"userName":"intruder@x.example"}'],
@@ -82,11 +82,11 @@ test.each([
   ['after several blanks', `Bearer    ${TOKEN}`],
   ['bare, as Okta header authentication sends it', TOKEN],
   ['one that ends in an hour', `Bearer ${SOON}`],
-])('the right token %s is taken', async (_what, authorization) => {
+])('the right token sent with %s is accepted', async (_what, authorization) => {
   expect((await scim.get('/Users', { authorization })).status).toBe(200);
 });
 
-test('of two Authorization headers the first counts, never a mixture', async () => {
+test('of two Authorization headers the first one is used, and never a mixture', async () => {
   const lines = (first: string, second: string): Buffer =>
     Buffer.from(
       `GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nAuthorization: ${second}\r\n\r\n`,
@@ -97,7 +97,7 @@ test('of two Authorization headers the first counts, never a mixture', async () 
   expect([400, 401]).toContain(half?.status);
 });
 
-test('a token in the query or in the body opens nothing (RFC 6750 §2.3, RFC 7644 §7.5)', async () => {
+test('a token in the query or in the body does not authenticate (RFC 6750 §2.3, RFC 7644 §7.5)', async () => {
   for (const name of ['access_token', 'token', 'authorization']) {
     const answer = await scim.get(`/Users?${name}=${TOKEN}`, { authorization: undefined });
     expect(answer.status).toBe(401);
@@ -138,7 +138,7 @@ test('an address outside allowedNetworks is 403 with the right token, whatever a
   expect((await inside.get('/Users')).status).toBe(200);
 });
 
-test('a refused upload does not have to be read to its end', async () => {
+test('a refused upload is answered before its body has arrived', async () => {
   const request = rawRequest('POST /scim/v2/Users', {
     Authorization: 'Bearer wrong',
     'Content-Length': 9_000_000,

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 afterEach(() => expectUnharmed(scim));
 
-/** Refused with a 400, or stored so that GET gives it back as it was sent. */
+/** Expects that the value is refused with 400, or stored and returned by GET exactly as sent. */
 async function refusedOrKept(text: string, read: (user: Json) => unknown, sent: unknown): Promise<void> {
   const answer = await scim.post('/Users', text);
   if (answer.status === 400) return;
@@ -28,7 +28,7 @@ async function refusedOrKept(text: string, read: (user: Json) => unknown, sent: 
   expect(read((await scim.get(`/Users/${answer.body.id}`)).body)).toEqual(sent);
 }
 
-describe('text that is no text (RFC 3629 knows no surrogates)', () => {
+describe('text with lone surrogates or invalid bytes (RFC 3629)', () => {
   const lone = '\\ud800';
 
   test.each([
@@ -74,7 +74,7 @@ describe('text that is no text (RFC 3629 knows no surrogates)', () => {
   );
 
   test.each(['userName', 'displayName', 'externalId'])(
-    'control characters in %s are 400 invalidValue on every way in: they would forge lines on a terminal',
+    'control characters in %s are 400 invalidValue on POST, PUT and PATCH, because they could forge lines on a terminal',
     async (name) => {
       const { id } = await scim.user(`plain-${name}@x.example`);
       const group = await scim.group(`plain-${name}`);
@@ -128,7 +128,7 @@ describe('numbers (RFC 8259 §6)', () => {
   });
 
   test.each(['1e400', '-0', '12345678901234567890', '9007199254740993', '0.1e1'])(
-    '%s where text belongs never becomes another number',
+    '%s in a text attribute never becomes another number',
     async (number) => {
       const text = `{"schemas":["${USER}"],"userName":"t${number}","title":${number}}`;
       const answer = await scim.post('/Users', text);
@@ -229,7 +229,7 @@ describe('shapes', () => {
     }
   });
 
-  test('no body at all is a 400 too', async () => {
+  test('a request without a body is 400', async () => {
     const { id } = await scim.user('bodiless@x.example');
     for (const [method, path] of [
       ['POST', '/Users'],
@@ -272,7 +272,7 @@ describe('shapes', () => {
     expect([201, 400]).toContain((await scim.post('/Users', body)).status);
   });
 
-  test('duplicate keys: the last one counts, everywhere in the same way (RFC 8259 §4)', async () => {
+  test('of duplicate JSON keys the last one counts, everywhere in the same way (RFC 8259 §4)', async () => {
     const text = `{"schemas":["${USER}"],"userName":"first","userName":"last","active":true,"active":false,"ACTIVE":false}`;
     const answer = await scim.post('/Users', text);
     expect(answer.status).toBe(201);

@@ -228,7 +228,7 @@ describe('request lines and headers', () => {
     'GET /connections/%zz/scim/v2/Users',
     'GET /connections/%2e%2e/scim/v2/Users',
     'OPTIONS *',
-  ])('the request line %s answers neither a 5xx nor an HTML page', async (line) => {
+  ])('a request with the line %s gets neither a 5xx nor an HTML page', async (line) => {
     const raw = await openRaw(scim.port);
     raw.write(rawRequest(line.trim(), { ...AUTH, Connection: 'close' }));
     const wire = await raw.read(() => false, 2000);

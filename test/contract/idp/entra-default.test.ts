@@ -39,19 +39,22 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     '/Users?filter=userName eq 5f1c0c4e-1111-4222-8333-444455556666',
     '/Groups?filter=displayName+eq+"5f1c0c4e-1111-4222-8333-444455556666"',
     '/Groups?excludedAttributes=members&filter=displayName+eq+"5f1c0c4e"',
-  ])('test connection: %s answers 200 and an empty list (Entra docs, test connection)', async (path) => {
-    const answer = await scim.get(path.replaceAll(' ', '%20'));
-    expect(answer.status).toBe(200);
-    expect(answer.body).toEqual(EMPTY);
-  });
+  ])(
+    'Entra connection test: %s answers 200 and an empty list (Entra docs, test connection)',
+    async (path) => {
+      const answer = await scim.get(path.replaceAll(' ', '%20'));
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual(EMPTY);
+    },
+  );
 
-  test('a wrong token in the test connection is a real 401 with a challenge', async () => {
+  test('Entra connection test: a wrong token answers 401 with a challenge', async () => {
     const answer = await scim.get('/Users?filter=userName+eq+"x"', { authorization: 'Bearer wrong' });
     expect(answer.status).toBe(401);
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
-  test('POST /Users with null, empty list, client meta and a custom URN outside schemas (2.1.3)', async () => {
+  test('Entra POST /Users: nulls, an empty list, client meta and a custom URN outside schemas are accepted (2.1.3)', async () => {
     const answer = await scim.post('/Users', {
       schemas: [USER, ENTERPRISE],
       externalId: 'jdoe',
@@ -138,7 +141,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(body.emails).toHaveLength(2);
   });
 
-  test('an unqualified manager as a list with $ref, then its removal (docs sample)', async () => {
+  test('Entra sets an unqualified manager as a list with $ref, and removes it (docs sample)', async () => {
     const set = await scim.patch(`/Users/${user}`, {
       op: 'Add',
       path: 'manager',
@@ -154,7 +157,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect((await scim.patch(`/Users/${user}`, back)).status).toBeLessThan(300);
   });
 
-  test('POST /Groups without members and with the ADSCIM schema (2.1.3)', async () => {
+  test('Entra POST /Groups is accepted without members and with the ADSCIM schema (2.1.3)', async () => {
     const answer = await scim.post('/Groups', {
       schemas: [GROUP, AD_GROUP],
       externalId: '8aa1',
@@ -177,7 +180,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(found.body.Resources[0]).not.toHaveProperty('members');
   });
 
-  test('Add and Remove of members with $ref null leave the others where they are (2.1.6)', async () => {
+  test('Entra adds and removes members with $ref null, and the other members stay (2.1.6)', async () => {
     const path = `/Groups/${group}`;
     const add = (...values: string[]) =>
       scim.patch(path, { op: 'Add', path: 'members', value: values.map((value) => ({ $ref: null, value })) });
@@ -210,7 +213,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     });
   });
 
-  test('a leaver stays visible, keeps the memberships and comes back by PATCH (2.1.8)', async () => {
+  test('a deactivated user stays visible, keeps its memberships and is reactivated by PATCH (2.1.8)', async () => {
     await scim.patch(`/Users/${user}`, { op: 'Replace', path: 'active', value: 'False' });
     expect((await scim.find('/Users', 'externalId eq "jdoe"'))[0]).toMatchObject({ id: user, active: false });
     expect((await scim.get(`/Users/${user}`)).body.active).toBe(false);
@@ -237,7 +240,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(members).toEqual(expect.arrayContaining(ids));
   });
 
-  test('a nested group comes as one Add with the id of the group, answered 2xx (2.1.9)', async () => {
+  test('Entra adds a nested group by one Add with the id of the group, answered 2xx (2.1.9)', async () => {
     const nested = (await scim.group('Nested')).id;
     const add = { op: 'Add', path: 'members', value: [{ $ref: null, value: nested }] };
     expect((await scim.patch(`/Groups/${group}`, add)).status).toBe(204);
@@ -245,7 +248,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(members.filter(({ value }: Json) => value === nested)).toHaveLength(1);
   });
 
-  test('a group is renamed, a user deleted: 204, then 404 on the repeat, and out of the group (2.1.8)', async () => {
+  test('a group is renamed; a deleted user answers 204, then 404, and leaves the group (2.1.8)', async () => {
     await scim.patch(`/Groups/${group}`, {
       op: 'Replace',
       path: 'displayName',
@@ -268,7 +271,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)(
       scim = on[profile];
     });
 
-    test('capitalised attribute names and active as text in POST', async () => {
+    test('capitalised attribute names and active as text are accepted in POST', async () => {
       const answer = await scim.post('/Users', {
         schemas: [USER],
         UserName: 'Validator',
@@ -302,7 +305,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)(
       expect(answer.body).not.toHaveProperty('displayName');
     });
 
-    test('a stray id in the PATCH body, a "name" in an operation, and no operation at all', async () => {
+    test('a stray id in the PATCH body, a "name" in an operation, and an empty operation list are accepted', async () => {
       const [{ id, meta }] = await scim.find('/Users', 'userName eq Validator');
       const stray = {
         schemas: [PATCH_OP],
@@ -317,7 +320,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)(
       expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(version);
     });
 
-    test('a member as bare text and one with displayName instead of display', async () => {
+    test('a member as bare text, and one with displayName instead of display, are accepted', async () => {
       const [{ id }] = await scim.find('/Users', 'userName eq Validator');
       const group = (await scim.group('Bare')).id;
       const bare = { op: 'Add', path: 'members', value: id };
@@ -330,7 +333,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)(
       expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
     });
 
-    test('PUT without userName 400, a misspelt attribute ignored 200, junk JSON 400, delete twice 404', async () => {
+    test('PUT without userName is 400, with a misspelt attribute 200; broken JSON is 400; a second DELETE is 404', async () => {
       const { id } = await scim.user('put@x.example');
       const without = await scim.put(`/Users/${id}`, { schemas: [USER], displayName: 'nobody' });
       expect(without).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });

@@ -26,7 +26,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     scim = on[profile];
   });
 
-  test('test connection and match with the flag before and after the filter', async () => {
+  test('connection test and match work with the flag before and after the filter', async () => {
     for (const query of [
       `${FLAG}&filter=userName+eq+"a"`,
       `?filter=userName+eq+"a"&aadOptscim062020`,
@@ -39,7 +39,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
     }
   });
 
-  test('create, then lower-case operations with real booleans in one pathless operation (2.1.5)', async () => {
+  test('a user is created and updated by lower-case operations with real booleans in one pathless operation (2.1.5)', async () => {
     const created = await scim.post(`/Users${FLAG}`, {
       schemas: [USER, ENTERPRISE],
       externalId: 'joan',
@@ -118,7 +118,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra with aadOptscim06202
 });
 
 test.each(['auto', 'entra', 'lenient'] as const)(
-  'AzureAdScimPatch2017 wraps simple values as it wraps members, profile %s (gh:MicrosoftDocs/azure-docs#42220)',
+  'with AzureAdScimPatch2017 simple values are wrapped like members and accepted, profile %s (gh:MicrosoftDocs/azure-docs#42220)',
   async (profile) => {
     const scim = on[profile];
     const { id } = await scim.user('legacy@x.example');

@@ -54,12 +54,12 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     scim = on[profile];
   });
 
-  test('test connector: lists without filter and attributes (2.2.2)', async () => {
+  test('Okta connector test: lists without filter and attributes answer 200 (2.2.2)', async () => {
     expect(await send('GET', '/Users?startIndex=1&count=2')).toMatchObject({ status: 200, body: EMPTY });
     expect(await send('GET', '/Groups?startIndex=1&count=100')).toMatchObject({ status: 200, body: EMPTY });
   });
 
-  test('create: search with no hit, POST with password and groups, 201 with id (2.2.3)', async () => {
+  test('Okta creates a user: search without a match, POST with password and groups, 201 with id (2.2.3)', async () => {
     expect((await send('GET', `/Users${filter('userName eq "jo@x.example"')}`)).body).toEqual(EMPTY);
     const answer = await send(
       'POST',
@@ -82,7 +82,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('GET', `/Users${filter('userName eq "JO@X.EXAMPLE"')}`)).body.totalResults).toBe(1);
   });
 
-  test('import: pages of an exact size and a stable order until totalResults (2.2.4)', async () => {
+  test('Okta import: pages have the exact size and a stable order until totalResults (2.2.4)', async () => {
     for (let n = 0; n < 6; n++) await scim.user(`import${n}@x.example`);
     const ids: string[] = [];
     for (let startIndex = 1; ; startIndex += 3) {
@@ -94,7 +94,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(new Set(ids).size).toBe(7);
   });
 
-  test('OIN: deactivation and activation without a path (2.2.6, gh:getsentry/sentry#27199)', async () => {
+  test('Okta OIN app: deactivation and activation without a path (2.2.6, gh:getsentry/sentry#27199)', async () => {
     const state = async (active: boolean): Promise<void> => {
       const answer = await patch(`/Users/${user}`, { op: 'replace', value: { active } });
       expect([200, 204]).toContain(answer.status);
@@ -110,7 +110,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     ).toBeLessThan(300);
   });
 
-  test('AIW: reads, then PUTs the whole profile, also to deactivate and to come back (2.2.5)', async () => {
+  test('Okta AIW app: reads and then PUTs the whole profile, also to deactivate and reactivate (2.2.5)', async () => {
     expect((await send('GET', `/Users/${user}`)).status).toBe(200);
     const changed = profileOf({
       id: user,
@@ -128,7 +128,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('PUT', `/Users/${user}`, profileOf({}))).body.meta.version).toBe(version);
   });
 
-  test('re-hire: POST of an inactive user with the same externalId brings the old id back (2.2.7)', async () => {
+  test('Okta re-hire: POST of an inactive user with the same externalId returns the former id (2.2.7)', async () => {
     await patch(`/Users/${user}`, { op: 'replace', value: { active: false } });
     const answer = await send('POST', '/Users', profileOf({ displayName: 'Jo again' }));
     expect(answer).toMatchObject({ status: 201, body: { id: user, active: true, displayName: 'Jo again' } });
@@ -137,14 +137,14 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     const renamed = await send('POST', '/Users', profileOf({ userName: 'jo.new@x.example' }));
     expect(renamed).toMatchObject({ status: 201, body: { userName: 'jo.new@x.example', active: true } });
     const isSame = renamed.body.id === user;
-    // Only Okta's externalId means one person; elsewhere another userName is another person.
+    // Only under `okta` does an externalId identify a user; under other profiles another userName is another user.
     expect(isSame).toBe(profile === 'okta');
     if (isSame) return expect(await scim.find('/Users', 'userName eq "jo@x.example"')).toEqual([]);
     expect((await send('DELETE', `/Users/${renamed.body.id}`)).status).toBe(204);
     await patch(`/Users/${user}`, { op: 'replace', value: { active: true, userName: 'jo.new@x.example' } });
   });
 
-  test('group push: search, POST with an empty list, rename with id, members by PATCH (2.2.8)', async () => {
+  test('Okta group push: search, POST with an empty list, rename with id, members by PATCH (2.2.8)', async () => {
     expect((await send('GET', `/Groups${filter('displayName eq "Finance"')}`)).body).toEqual(EMPTY);
     const created = await send('POST', '/Groups', { schemas: [GROUP], displayName: 'Finance', members: [] });
     expect(created).toMatchObject({ status: 201, body: { displayName: 'Finance', members: [] } });
@@ -178,7 +178,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(await members()).toEqual([]);
   });
 
-  test('AIW group: PUT with the full list; PUT without the key keeps it (gh:ory/polis#3136)', async () => {
+  test('Okta AIW group: PUT with members replaces them, PUT without the key keeps them (gh:ory/polis#3136)', async () => {
     const put = await send('PUT', `/Groups/${group}`, {
       schemas: [GROUP],
       id: group,
@@ -193,7 +193,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect((await send('DELETE', `/Groups/${group}`)).status).toBe(204);
   });
 
-  test('SPEC test: 404 and 401 bodies, 409 on the second POST, token without a scheme (2.2.11, 2.2.1)', async () => {
+  test('Okta SPEC test: 404 and 401 bodies, 409 on the second POST, token without a scheme (2.2.11, 2.2.1)', async () => {
     expect(await send('GET', '/Users/010101001010101011001010101011')).toMatchObject({
       status: 404,
       body: { status: '404' },

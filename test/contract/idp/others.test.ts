@@ -26,7 +26,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     scim = on[profile];
   });
 
-  test('OneLogin: dangling & and ?, 1.0 URNs, id null, active as text, managerId (2.3, gh:goauthentik/authentik#11249)', async () => {
+  test('OneLogin: dangling & and ?, 1.0 URNs, id null, active as text and managerId are accepted (2.3, gh:goauthentik/authentik#11249)', async () => {
     const agent = { 'user-agent': '' };
     const search = await scim.get('/Users?filter=userName+eq+"one@x.example"&', agent);
     expect(search).toMatchObject({ status: 200, body: { schemas: [LIST], totalResults: 0 } });
@@ -82,7 +82,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     'urn:scim:schemas:extension:enterprise:2.0',
     'urn:scim:schemas:extension:enterprise:1.0:User',
     'URN:ietf:params:scim:schemas:extension:enterprise:1.0:User',
-  ])('OneLogin: the enterprise extension as %s', async (urn) => {
+  ])('OneLogin: the enterprise extension is accepted as %s', async (urn) => {
     const userName = `${randomUUID()}@x.example`;
     const created = await scim.post('/Users', {
       schemas: ['urn:scim:schemas:core:1.0', urn],
@@ -145,7 +145,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     }
   });
 
-  test('Ping: capitalised operators, emails eq, unquoted values, Accept: application/json', async () => {
+  test('Ping: capitalised operators, emails eq, unquoted values and Accept: application/json are accepted', async () => {
     const { id } = await scim.user('ping@x.example', { emails: [{ value: 'ping.mail@x.example' }] });
     for (const filter of [
       'userName Eq "ping@x.example"',
@@ -186,7 +186,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect(overwritten).toMatchObject({ status: 200, body: { members: [] } });
   });
 
-  test('authentik: configuration first, users by POST, PUT, DELETE, adoption after 409', async () => {
+  test('authentik: reads the configuration, sends users by POST, PUT and DELETE, and adopts them after 409', async () => {
     const config = await scim.get('/ServiceProviderConfig');
     expect(config).toMatchObject({
       status: 200,
@@ -212,7 +212,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect((await scim.delete(`/Users/${adopted.id}`)).status).toBe(204);
   });
 
-  test('authentik: group without members, pathless replace, one operation per member in chunks of maxOperations', async () => {
+  test('authentik: group without members, pathless replace, and one operation per member in chunks of maxOperations', async () => {
     const config = (await scim.get('/ServiceProviderConfig')).body;
     const group = (await scim.post('/Groups', { schemas: [GROUP], externalId: 'ak-g', displayName: 'ak' }))
       .body;
@@ -221,12 +221,13 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
       op: 'replace',
       value: { schemas: [GROUP], id: group.id, externalId: 'ak-g', displayName: 'ak 2' },
     };
-    // Its model leaves `schemas` of the message out.
+    // authentik omits `schemas` in the message.
     expect((await scim.send('PATCH', `/Groups/${group.id}`, { Operations: [replace] })).status).toBeLessThan(
       300,
     );
     const values = Array.from({ length: 1500 }, (_, n) => `ak-member-${n}`);
-    // authentik providers/scim/clients/groups.py _patch_chunked: all in one request when maxOperations is below 1.
+    // authentik providers/scim/clients/groups.py _patch_chunked sends all members in one request if maxOperations is
+    // below 1.
     const size = config.bulk.maxOperations < 1 ? values.length : (config.bulk.maxOperations as number);
     for (let at = 0; at < values.length; at += size) {
       const operations = values
@@ -243,7 +244,7 @@ describe.each(['auto', 'lenient'] as const)('profile %s', (profile) => {
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toHaveLength(1499);
   });
 
-  test('authentik and Pocket ID: lists are paged until totalResults, each group once (2.7, 2.8)', async () => {
+  test('authentik and Pocket ID: paging until totalResults returns each group once (2.7, 2.8)', async () => {
     for (let n = 0; n < 5; n++) await scim.group(`paged ${n}`);
     const total = (await scim.get('/Groups?count=1000&startIndex=1')).body.totalResults;
     const seen: string[] = [];

@@ -21,6 +21,7 @@ const hire = (id: string, title = 'one') => store.putUser(id, { userName: id, ti
 test('the backlog of a converged target is empty', async () => {
   expect(await store.outbox.backlog()).toEqual({
     ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
+    ...{ now: expect.any(Number), due: 0, load: null, failedRuns: 0 },
     held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
     exceptions: { ...none, total: 0, oldestMs: 0, ages: none },
     priorities: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
@@ -38,7 +39,7 @@ test("the backlog age is that of a resource's oldest unapplied change until its 
 
   await store.claimRefs();
   expect(await store.outbox.backlog()).toMatchObject({ dirty: 2, inflight: 2 });
-  // Ended without success: as old as before.
+  // The sync ended without success, so the change keeps its age.
   const work = await store.begun(ref(ADA));
   await store.outbox.ack(work, {}, { kind: 'later', afterMs: 0 });
   const again = await store.outbox.backlog();
@@ -67,7 +68,7 @@ test('a mark that lost its entry in accepted gets its age back at the next deliv
   await hire(ADA);
   await store.claimRefs();
   await store.redis.del(store.keys.key('accepted', 'main'));
-  // Its job is lost.
+  // The job of the mark is lost.
   await store.redis.zadd(store.keys.key('inflight', 'main'), 1, ref(ADA));
   await pause(40);
   expect(await store.claimRefs()).toEqual([ref(ADA)]);
@@ -89,7 +90,7 @@ test('the backlog counts waiting marks by priority, without delivered ones', asy
   });
 });
 
-test('holds, guard and comparisons', async () => {
+test('the backlog reports the hold of the target, held changes and the last comparison', async () => {
   const runs = store.state.runs.get('main');
   await store.outbox.guardStore.hold('operator');
   await store.outbox.guardStore.holdAll([{ kind: 'deactivate', ref: ref(ADA) }], 1000);

@@ -24,7 +24,7 @@ describe('script calls batched into one Redis command', () => {
 
   it('100 users created at once are stored in the order of the calls, with fewer than 30 Redis commands', async () => {
     await store.close();
-    // A server of its own counts no commands of other tests.
+    // A separate Redis server counts no commands of other tests.
     const server = await startRedisServer([]);
     store = await openStore({ url: `redis://127.0.0.1:${server.port}` });
     const before = await calls(store.redis);

@@ -30,7 +30,7 @@ function replica(): Replica {
   return { breaker, budget };
 }
 
-/** One call as the platform client makes it. */
+/** Makes one call as the platform client does. */
 async function call({ breaker, budget }: Replica, status: number): Promise<void> {
   await budget.take();
   breaker.note({ status });
@@ -39,7 +39,7 @@ const calls = async (one: Replica, ...statuses: number[]): Promise<void> => {
   for (const status of statuses) await call(one, status);
 };
 const isOpen = async ({ breaker }: Replica): Promise<boolean> => (await breaker.read()).open;
-/** Whether a request is let through within `ms`. */
+/** Returns whether a request is allowed within `ms`. */
 async function mayGo({ budget }: Replica, ms = 100): Promise<boolean> {
   const ended = new AbortController();
   const timer = setTimeout(() => ended.abort(new Error('waits')), ms);
@@ -51,7 +51,7 @@ async function mayGo({ budget }: Replica, ms = 100): Promise<boolean> {
     () => false,
   );
 }
-/** Lets the time of the next probe come without waiting for it. */
+/** Makes the next probe due without waiting. */
 const probeNow = async (): Promise<void> => void (await store.redis.hset(key, 'probeAt', 1));
 
 test.each([
@@ -136,7 +136,7 @@ test('successful calls are not recorded in Redis while the breaker is closed', a
   expect(commands).toBe(0);
 });
 
-/** How many commands this connection sends meanwhile. */
+/** Returns the number of commands that this connection sends during `run`. */
 async function spoken(run: () => void): Promise<{ commands: number }> {
   let commands = 0;
   const send = store.redis.sendCommand.bind(store.redis);

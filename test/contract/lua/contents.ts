@@ -1,14 +1,14 @@
-// Reads all that Redis holds of a store, to compare two of them.
+// Reads all data of a store from Redis, so that two stores can be compared.
 import type { Store } from './rig.ts';
 
-/** The due refs with their priorities, without their times, which depend on the clock of the server. */
+/** Returns the due refs with their priorities, without times, which depend on the clock of the server. */
 async function lanesOf(store: Store, key: string): Promise<string[]> {
   const held = await store.redis.zrange(key, '0', '-1', 'WITHSCORES');
   const refs = held.filter((_, at) => at % 2 === 0);
   return refs.map((ref, at) => `${ref} ${Math.floor(Number(held[2 * at + 1]) / 1e13)}`).sort();
 }
 
-/** Everything that is stored, without what differs from run to run: generations and times. */
+/** Returns all stored data without generations and times, which differ between runs. */
 export async function contents(store: Store): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const family of await store.families()) {
@@ -35,7 +35,7 @@ export async function contents(store: Store): Promise<Record<string, unknown>> {
   return all;
 }
 
-/** Does all at once in one store, and one after the other in another that is as it is: answers and contents are the same. */
+/** Runs the same calls concurrently in one store and one by one in another. Expects equal replies and contents. */
 export async function expectSameTogether<Item>(
   [together, alone]: [Store, Store],
   items: Item[],

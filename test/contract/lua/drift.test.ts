@@ -7,7 +7,7 @@ const ADA = idOf('ada');
 const G = idOf('group');
 const LINK = { id: 'p-ada', core: { userName: 'ada', active: true } };
 
-describe('drift notes', () => {
+describe('notes of suspected drift', () => {
   let store: Store;
   let notes: DriftNotes;
   let runs: RunStore;

@@ -69,13 +69,13 @@ test('a change of members emits an event of the group, also when it was caused b
     ['Group:team@4', 'patch', 'members'],
   ]);
   const transactions = (await store.state.events.oldest(10)).map(({ id, transaction }) => [id, transaction]);
-  // The user who arrived and the group that waited for it are one change, and so are the two of the deletion.
+  // The new user and the group that waited for it are one change, and so are user and group of the deletion.
   expect(transactions[2]?.[1]).toBe(transactions[1]?.[0]);
   expect(transactions[5]?.[1]).toBe(transactions[4]?.[0]);
   expect(new Set(transactions.map(([, transaction]) => transaction)).size).toBe(4);
 });
 
-test('only where the settings say so does an event name the externalId', async () => {
+test('an event names the externalId only if the settings ask for it', async () => {
   store = await openStore({ events: { mostPending: 10, externalIds: true } });
   await store.putUser(ADA, ada);
   await store.remove('User', ADA);
@@ -83,7 +83,7 @@ test('only where the settings say so does an event name the externalId', async (
   expect(found.map(({ externalId }) => externalId)).toEqual(['A-1', 'A-1']);
 });
 
-test('nothing is written while events are off', async () => {
+test('no event is stored while events are switched off', async () => {
   store = await openStore();
   await store.putUser(ADA, ada);
   await store.putGroup(TEAM, 'Team', [add(ADA)]);

@@ -16,7 +16,7 @@ describe('groups in the directory', () => {
   });
   afterEach(() => store.close());
 
-  it('a stored group has its members in both directions, and each membership is pending at the target', async () => {
+  it('a stored group is readable by group and by member, and each membership is pending at the target', async () => {
     await expect(store.putGroup(G, 'Sales', [add(ADA, BOB)])).resolves.toMatchObject({
       kind: 'stored',
       version: 1,
@@ -36,7 +36,7 @@ describe('groups in the directory', () => {
     expect([...(await store.marks()).keys()]).toEqual([`Group:${G}`]);
   });
 
-  it('answers unchanged and leaves version, marks and generation alone when nothing is new', async () => {
+  it('put_group with equal content replies unchanged and leaves version, marks and generation alone', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     const before = [await store.state.directory.get('Group', G), await store.marks(), await store.families()];
     for (const steps of [
@@ -81,7 +81,7 @@ describe('groups in the directory', () => {
     await expect(store.membersOf(G)).resolves.toEqual([]);
   });
 
-  it('frees the old name at once after a rename or a removal', async () => {
+  it('a rename or deletion of a group frees the old name at once', async () => {
     await store.putGroup(G, 'Sales');
     await store.putGroup(G, 'Field');
     await expect(store.putGroup(idOf('other'), 'sales')).resolves.toMatchObject({ kind: 'stored' });
@@ -90,7 +90,7 @@ describe('groups in the directory', () => {
     await expect(store.remove('Group', G)).resolves.toEqual({ kind: 'missing' });
   });
 
-  it('applies several steps in their order', async () => {
+  it('several member steps in one call are applied in their order', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.members(G, drop(ADA), add(BOB), add(ADA), drop(BOB));
     await expect(store.membersOf(G)).resolves.toEqual([ADA]);
@@ -139,7 +139,7 @@ describe('groups in the directory', () => {
   });
 });
 
-describe('members whose user is not there yet', () => {
+describe('members whose user does not exist yet', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();
@@ -151,7 +151,7 @@ describe('members whose user is not there yet', () => {
     ['externalId', 'L-1'],
     ['userName', 'late@x.com'],
     ['userName in another case', 'LATE@X.com'],
-  ])('join when the user comes, named by %s', async (_what, value) => {
+  ])('a member named by %s joins when its user is created', async (_what, value) => {
     await store.putGroup(G, 'Sales', [add(value)]);
     await expect(store.state.directory.membersOf(G)).resolves.toEqual({ users: [], unresolved: [value] });
     await store.settleAll();
@@ -162,7 +162,7 @@ describe('members whose user is not there yet', () => {
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[LATE, '+']]));
   });
 
-  it('join when a user takes the name by a rename', async () => {
+  it('a member named by userName joins when a user is renamed to that name', async () => {
     await store.putUser(LATE, { userName: 'before@x.com' });
     await store.putGroup(G, 'Sales', [add('Late@x.com')]);
     await store.putUser(LATE, { userName: 'late@x.com' });
@@ -192,7 +192,7 @@ describe('members whose user is not there yet', () => {
     });
   });
 
-  it('keep values with spaces and line breaks apart', async () => {
+  it('member values with spaces and line breaks stay separate', async () => {
     await store.putGroup(G, 'Sales', [add('a b', 'a', 'a\nb')]);
     await store.putUser(LATE, { userName: 'x', externalId: 'a\nb' });
     const { users, unresolved } = await store.state.directory.membersOf(G);
@@ -200,7 +200,7 @@ describe('members whose user is not there yet', () => {
   });
 
   it.each(['late@x.com', 'Late@X.com', 'L-1'])(
-    'leave no reference behind when %s is healed or dropped',
+    'no reference to %s remains after the removal of the member, the deletion of the group, or the arrival of the user',
     async (value) => {
       const references = async () =>
         (await store.families()).filter((key) => /^(references|unresolved)/.test(key));
@@ -224,7 +224,7 @@ describe('member changes in parallel', () => {
   });
   afterEach(() => store.close());
 
-  it('lose nothing when twenty members are added at once by two clients', async () => {
+  it('twenty members that two clients add at the same time are all stored', async () => {
     const ids = Array.from({ length: 20 }, (_, index) => idOf(`m${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     await store.putGroup(G, 'Sales');
@@ -255,7 +255,7 @@ describe('member changes in parallel', () => {
     await expect(store.state.directory.lookup('Group', 'members.value', ADA)).resolves.toEqual([]);
   });
 
-  it('cost the same number of commands for a group of 10 and of 10,000', async () => {
+  it('changing members takes the same number of commands for a group of 10 and of 10,000', async () => {
     // Commands of other tests must not be counted.
     const redis = await startLocalRedis({ env: {} });
     const store = await openStore({ url: redis.url });

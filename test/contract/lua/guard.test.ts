@@ -20,7 +20,7 @@ const close = (...numbers: number[]): Destruction[] =>
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index);
 
-/** As if so much time had passed: everything that was counted lies further back. */
+/** Moves all counted changes of the guard into the past by `ms`. */
 async function passTime({ redis, keys }: Store, ms: number): Promise<void> {
   for (const kind of DESTRUCTIVE_KINDS) {
     const used = keys.key('guardUsed', `main:${kind}`);
@@ -159,7 +159,7 @@ describe('guard scripts', () => {
     await expect(placed()).resolves.toEqual([user(1), user(3)]);
   });
 
-  it('counts from nothing once a person has approved a kind', async () => {
+  it('the counts of a kind start at zero after an approval', async () => {
     await guardStore.take(close(1, 2), guard(2));
     await guardStore.take(close(3), guard(2));
     await decide('approve');
@@ -182,7 +182,7 @@ describe('guard scripts', () => {
     };
 
     it.each(['approve', 'reject'] as const)(
-      '%s: the next reader moves the rest, and nothing else',
+      'after an interrupted %s the next read moves the remaining changes, and nothing else',
       async (action) => {
         const id = await halfDecided(action);
         expect(await allHeld()).toBe(MANY + 1 - 120);
@@ -196,7 +196,7 @@ describe('guard scripts', () => {
       },
     );
 
-    it('a second decision moves the rest first, and reaches only what is still held', async () => {
+    it('a second decision first completes an interrupted one, and applies only to changes that are still held', async () => {
       const id = await halfDecided('approve');
       const [, serial = ''] = /^(.*)-/.exec(id) ?? [];
       await expect(guardStore.decide('reject', serial, 'ops')).resolves.toMatchObject({ items: 1 });
@@ -204,7 +204,7 @@ describe('guard scripts', () => {
       expect([approved, rejected, held]).toEqual([MANY, 1, 0]);
     });
 
-    it('a decision about a part of the list moves that part alone', async () => {
+    it('an interrupted decision about a part of the list moves that part only', async () => {
       await halfDecided('reject', (page) => page.slice(0, 400));
       const [decision] = await guardStore.decisions();
       expect(decision?.kinds.deactivate).toBe(400);
@@ -247,14 +247,14 @@ describe('guard scripts', () => {
     await expect(guardStore.open()).resolves.toBeUndefined();
   });
 
-  it('uses an approval up when the write was made', async () => {
+  it('an approval is used up by the write that it allowed', async () => {
     await guardStore.take(close(1), guard(0));
     await decide('approve');
     await guardStore.settle(user(1), []);
     await expect(guardStore.take(close(1), guard(0))).resolves.toEqual(['held']);
   });
 
-  it('keeps a rejected removal until the member is wanted again', async () => {
+  it('a rejected removal stays rejected until the member is added again', async () => {
     const [ada, group] = [idOf('ada'), idOf('g')];
     const removal: Destruction[] = [{ kind: 'removeMembers', ref: `Group:${group}`, subject: ada }];
     await store.putUser(ada, { userName: 'ada' });
@@ -310,7 +310,7 @@ describe('guard scripts', () => {
   });
 });
 
-describe('deactivations that are accepted', () => {
+describe('deactivations that the directory has accepted', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();
@@ -380,7 +380,7 @@ describe('deactivations that are accepted', () => {
   });
 });
 
-describe('hold', () => {
+describe('hold and release of a target', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();

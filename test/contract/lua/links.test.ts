@@ -94,7 +94,7 @@ describe('links and member notes', () => {
     await expect(store.outbox.pendingMembers(idOf('old'))).resolves.toEqual(new Map([[ADA, '-']]));
   });
 
-  it('readiness is true for a observedGeneration user, and false for a pending, departed or blocked user', async () => {
+  it('readiness is true for a synced user, and false for a pending, departed or blocked user', async () => {
     const ready = async () => (await store.outbox.readiness([ADA]))[0];
     await expect(ready()).resolves.toMatchObject({ ready: true, underWay: false });
     await store.outbox.mark([USER], 'edit');
@@ -238,7 +238,7 @@ describe('keys', () => {
       expect(families.filter((family) => !documented.has(family))).toEqual([]);
       expect(families).toContain('lease');
 
-      // The worker loses its lease and the queue its jobs, so that the resources are handed over again.
+      // The worker loses its lease and the queue its jobs, so that the resources are delivered again.
       await store.redis.del(store.keys.key('lease', `main:${USER}`));
       const inflight = store.keys.key('inflight', 'main');
       for (const ref of await store.redis.zrange(inflight, '0', '-1'))
@@ -264,7 +264,7 @@ describe('keys', () => {
   });
 });
 
-/** First words of the table in keys.ts: `users, groups`, `order:User, order:Group`, `links:<t>` ... */
+/** Returns the key families of the table in keys.ts: `users, groups`, `order:User, order:Group`, `links:<t>` ... */
 function documentedFamilies(): Set<string> {
   const text = readFileSync(join(import.meta.dirname, '../../../src/directory/keys.ts'), 'utf8');
   const rows = [...text.matchAll(/^ \* \| ([^|]+) \|(.*)$/gm)].map(([, names, rest]) => `${names}, ${rest}`);

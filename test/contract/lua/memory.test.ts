@@ -5,7 +5,7 @@ import { add, idOf, openStore } from './rig.ts';
 
 const SALES = idOf('sales');
 
-it('a user in sync, with indexes, link and one membership, takes at most 2.5 KB of Redis', async () => {
+it('a user with indexes, link and one membership takes at most 2.5 KB of Redis memory', async () => {
   const store = await openStore();
   try {
     const count = 300;
@@ -43,7 +43,7 @@ it('a user in sync, with indexes, link and one membership, takes at most 2.5 KB 
   }
 });
 
-/** A full profile: 1.1 kB as it is stored. */
+/** Returns a full profile of 1.1 kB as stored. */
 function personOf(id: string, digest: string) {
   const userName = `person.${id.slice(-6)}@company.example.com`;
   const name = { givenName: `Person ${id.slice(-4)}`, familyName: 'Doe' };

@@ -66,7 +66,7 @@ test('a repeated create call replies stale, alone or in a batch, also after a ch
   await expect(store.state.directory.count('User')).resolves.toBe(2);
 });
 
-test('a refused user costs the rest of the batch no further command, and a userName that was handed over does not refuse its first user', async () => {
+test('a taken userName in a batch adds no command for the other users, and a userName freed by a rename can be taken', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada' });
   await store.putUser(idOf('ada'), { userName: 'countess' });
@@ -80,7 +80,7 @@ test('a refused user costs the rest of the batch no further command, and a userN
   await expect(store.state.directory.count('User')).resolves.toBe(5);
 });
 
-test('a deleted user whose create is repeated keeps the priority of a deactivation', async () => {
+test('a repeated create of a deleted user keeps the deactivation priority of its mark', async () => {
   const store = await open();
   await create(store, 'ada', { userName: 'ada' });
   await store.remove('User', idOf('ada'));
@@ -88,7 +88,7 @@ test('a deleted user whose create is repeated keeps the priority of a deactivati
   await expect(store.outbox.claim(10, 10)).resolves.toMatchObject([{ priority: 'deactivation' }]);
 });
 
-test('a user with more addresses than Lua can hand over at once is stored, changed and found', async () => {
+test('a user with more addresses than Lua can unpack in one call is stored, changed and found', async () => {
   const store = await open();
   const emails = Array.from({ length: 9001 }, (_, index) => ({ value: `a${index}@x.com` }));
   await store.putGroup(idOf('team'), 'Team', [add('a9000@x.com')]);

@@ -22,7 +22,7 @@ describe('outbox', () => {
   const leave = () => store.putUser(ADA, { userName: 'ada', active: false });
   const claim = (limit = 10, room = 1000) => store.outbox.claim(limit, room);
   const expireLease = (ref: Ref) => store.redis.pexpire(store.keys.key('lease', `main:${ref}`), 1);
-  /** The worker is lost: its lease is over, and so is the time after which its work is handed over again. */
+  /** Simulates a lost worker: its lease has expired, and its job is due to be delivered again. */
   const crash = async (ref: Ref) => {
     await expireLease(ref);
     await store.redis.zadd(store.keys.key('inflight', 'main'), 1, ref);
@@ -69,7 +69,7 @@ describe('outbox', () => {
     expect(ack.kind === 'cleared' && ack.lagMs).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('lets a waiting job take a later change along instead of adding a second job', async () => {
+  it('a change while a job waits adds no second job, and the waiting job syncs it', async () => {
     await edit('zero');
     await claim();
     await edit('two');
@@ -80,7 +80,7 @@ describe('outbox', () => {
     await expect(store.outbox.ack(work, {}, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
   });
 
-  it('a deactivation gets a new job before the waiting one, which then finds no mark', async () => {
+  it('a deactivation gets a job ahead of the waiting one, which then finds no mark', async () => {
     await claim();
     await leave();
     await expect(claim()).resolves.toMatchObject([{ ref: USER, priority: 'deactivation' }]);
@@ -171,7 +171,7 @@ describe('outbox', () => {
     await expect(store.outbox.ack(heir, { id: 'mine' }, SYNCED)).resolves.toMatchObject({ kind: 'cleared' });
   });
 
-  it('gives a worker that saves in time its whole lease again', async () => {
+  it('a save in time renews the whole lease of the worker', async () => {
     await claim();
     const work = await store.begun(USER);
     const lease = store.keys.key('lease', `main:${USER}`);
@@ -259,7 +259,7 @@ describe('outbox', () => {
     expect([...(await store.marks()).keys()].sort()).toEqual([GROUP, `Group:${idOf('new')}`].sort());
   });
 
-  it('takes deactivations beyond the room of the queue, the rest in order of urgency and age', async () => {
+  it('deactivations are delivered even when the queue is full; others follow by priority and age', async () => {
     await edit('zero');
     const put = (name: string, priority: 'edit' | 'new' | 'deactivation') =>
       store.putUser(idOf(name), { userName: name }, priority);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-/** Undefined where the operations are no plain values. */
+/** Returns undefined if the operations do not replace plain values. */
 const replace = (...operations: unknown[]) => {
   const values = plainValues(userType, parse(...operations));
   return values && store.state.directory.replaceValues({ id: ADA, values, now: 5, request: 'r' });
@@ -30,7 +30,7 @@ it.each([
     { op: 'replace', value: { active: false, title: '%1 $& \n' } },
     { active: false, title: '%1 $& \n' },
   ],
-])('%j', async (operation, change) => {
+])('replacing the plain value %j stores the change and one new version', async (operation, change) => {
   await store.putUser(ADA, ada);
   const text = JSON.stringify({ ...ada, ...change });
   const groups: unknown[] = [];
@@ -44,14 +44,14 @@ it.each([
   expect(JSON.stringify(await stored())).toBe(text);
 });
 
-it('replacing equal values, or values of an unknown user, changes nothing', async () => {
+it('replacing with equal values, or of an unknown user, changes nothing', async () => {
   expect(await replace({ op: 'replace', path: 'title', value: 'A' })).toMatchObject({ kind: 'missing' });
   await store.putUser(ADA, ada);
   const same = await replace({ op: 'replace', path: 'title', value: 'A' });
   expect(same).toMatchObject({ kind: 'unchanged', version: 1, text: JSON.stringify(ada) });
 });
 
-it('a deactivated user gets an event and the highest priority, and stays in the indexes', async () => {
+it('a user deactivated by a plain value gets an event and the highest priority, and keeps its index entries', async () => {
   await store.putUser(ADA, ada);
   await replace({ op: 'replace', path: 'active', value: false });
   await replace({ op: 'replace', path: 'title', value: 'B' });
@@ -70,7 +70,7 @@ it.each([
   ['has a value only in an extension', user({ [ATTRIBUTES]: { title: 'mine' } }), 'title'],
   ['has one in an extension that nobody knows', { ...user({}), 'urn:of:former': { title: 'mine' } }, 'title'],
   ['has a value with escapes, which is left to those who parse', user({ title: 'a "b"' }), 'title'],
-])('an attribute that %s gives absent, and nothing is changed', async (_what, resource, path) => {
+])('replacing an attribute that %s replies absent and changes nothing', async (_what, resource, path) => {
   await store.putUser(ADA, resource);
   expect(await replace({ op: 'replace', path: 'active', value: true }, { op: 'replace', path, value: 'B' })).toEqual({
     kind: 'absent',
@@ -88,7 +88,7 @@ it.each([
   ['a list', { op: 'replace', path: 'emails', value: [{ value: 'jo@x.example' }] }],
   ['an extension', { op: 'replace', path: `${ENTERPRISE}:department`, value: 'D' }],
   ['an attribute of an open extension', { op: 'replace', path: `${ATTRIBUTES}:title`, value: 'T' }],
-])('%s is no plain value', (_what, operation) => {
+])('%s is not replaced as a plain value', (_what, operation) => {
   expect(replace(operation)).toBeUndefined();
 });
 
@@ -114,7 +114,7 @@ const operation = fc.oneof(
   fc.record({ op: fc.constant('replace'), value: fc.dictionary(plain, word, { minKeys: 1, maxKeys: 2 }) }),
 );
 
-it('replacing plain values in Redis gives the same text as parsing and patching, or refuses', async () => {
+it('replacing plain values in Redis stores the same text as parsing and patching, or refuses', async () => {
   let done = 0;
   let version = 0;
   const operations = fc.array(operation, { minLength: 1, maxLength: 3 });
@@ -134,7 +134,7 @@ it('replacing plain values in Redis gives the same text as parsing and patching,
       if (!outcome || outcome.kind === 'absent') return;
       expect(outcome).toMatchObject({ text: JSON.stringify(patched) });
       expect(JSON.stringify(await stored())).toBe(JSON.stringify(patched));
-      // The script knows who is active without parsing.
+      // The script knows from the record's entries whether the user is active, without parsing the text.
       const [head = ''] = (await store.redis.hget(store.keys.key('users'), ADA))?.split('\n') ?? [];
       expect(head.split(' ')[3]).toBe(patched.active === false ? 'inactive' : 'active');
       version = 'version' in outcome ? Math.max(version, outcome.version) : version;

@@ -23,29 +23,29 @@ export interface Store {
   prefix: string;
   keys: Keyspace;
   state: DesiredState;
-  /** The same directory through a connection of its own. */
+  /** The same directory on a separate Redis connection. */
   rival: DesiredState;
   outbox: Outbox;
-  /** @param priority in which a new one shall wait */
+  /** @param priority priority of the mark of a new user */
   putUser(id: string, resource: IndexedResource, priority?: Priority): Promise<PutOutcome>;
   putGroup(id: string, displayName: string, steps?: MemberStep[]): Promise<PutOutcome>;
   members(group: string, ...steps: MemberStep[]): Promise<PutOutcome>;
   remove(kind: Kind, id: string): Promise<RemoveOutcome>;
   membersOf(group: string): Promise<string[]>;
-  /** ref → generation of everything marked at the first target. */
+  /** Returns the generation of every mark at the first target, by ref. */
   marks(): Promise<Map<string, string>>;
-  /** All keys of the connection, without the base. */
+  /** Returns all keys of the connection without their base. */
   families(): Promise<string[]>;
-  /** Claims until nothing is due and begins each claim. */
+  /** Claims until no mark is due, and begins each claimed sync. */
   claimRefs(): Promise<Ref[]>;
-  /** @throws Error unless the work could be begun */
+  /** @throws Error unless the sync could begin */
   begun(ref: Ref, priority?: Priority): Promise<DueWork>;
-  /** Ends every piece of work that is due, as if all users were linked and all writes went well. */
+  /** Ends every due sync as if all users were linked and all writes succeeded. */
   settleAll(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A resource id with a readable start. */
+/** Returns a resource id that starts with a readable name. */
 export const idOf = (name: string): string => name.padEnd(20, '0');
 
 export const add = (...values: string[]): MemberStep => ({ kind: 'add', values });
@@ -63,11 +63,11 @@ export interface StoreOptions {
   leaseMs?: number;
   events?: DirectoryOptions['events'];
   uniqueExternalIds?: boolean;
-  /** A Redis of its own; default the one that all tests share. */
+  /** A separate Redis; by default all tests share one. */
   url?: string;
 }
 
-/** One for each process of jest: stores are compared by scans, which read all keys of a database. */
+/** Each jest process has its own database, because stores are compared by scans of all keys. */
 const OWN_DATABASE = 1 + (Number(process.env.JEST_WORKER_ID ?? 0) % 15);
 
 export function openStore({
@@ -177,7 +177,7 @@ async function build(
   };
 }
 
-/** For tests with several stores: opens one; all are closed after each test. */
+/** For tests with several stores: opens one and closes it after the test. */
 export function openStores(): typeof openStore {
   let stores: Store[] = [];
   afterEach(async () => {
@@ -191,7 +191,7 @@ export function openStores(): typeof openStore {
   };
 }
 
-/** The steps of a worker whose writes all succeed. */
+/** Runs the steps of a worker whose writes all succeed. */
 async function settle(outbox: Outbox, get: DesiredState['directory']['get'], begin: Begin): Promise<void> {
   if (begin.kind !== 'begun') return;
   const { work } = begin;

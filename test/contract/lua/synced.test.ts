@@ -6,7 +6,7 @@ const ADA = idOf('ada');
 const BOB = idOf('bob');
 const G = idOf('group');
 
-describe('resources in line', () => {
+describe('the set of synced resources', () => {
   let store: Store;
   const synced = (kind: 'User' | 'Group') =>
     store.redis.smembers(store.keys.key('synced', `main:${kind}`)).then((ids) => ids.sort());
@@ -28,7 +28,7 @@ describe('resources in line', () => {
   });
   afterEach(() => store.close());
 
-  it('are noted by their sync and by a scan', async () => {
+  it('a resource enters the synced set by its sync and by a scan', async () => {
     await expect(synced('User')).resolves.toEqual([ADA, BOB]);
     await expect(synced('Group')).resolves.toEqual([G]);
     await reader(store.state).readAllAnew();
@@ -65,7 +65,7 @@ describe('resources in line', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
   });
 
-  it('are all read while the order is damaged', async () => {
+  it('all resources are read while the stored order is damaged', async () => {
     await store.redis.zrem(store.keys.key('order', 'User'), ADA);
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });
@@ -88,7 +88,7 @@ describe('resources in line', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it('deleted users are no longer members', async () => {
+  it('a deleted user is removed from the members of its groups', async () => {
     await store.remove('User', ADA);
     await store.settleAll();
     await expect(synced('User')).resolves.toEqual([BOB]);
@@ -96,7 +96,7 @@ describe('resources in line', () => {
   });
 });
 
-test('a group within a deleted group is marked, because its members changed', async () => {
+test('deleting a nested group marks the outer group, because its members changed', async () => {
   const store = await openStore();
   try {
     const inner = idOf('inner');

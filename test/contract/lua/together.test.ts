@@ -65,7 +65,7 @@ const replacements = fc.record({
   ),
 });
 
-test('batched and sequential changes give the same replies, users, index entries, memberships, marks and priorities', async () => {
+test('batched and sequential changes give the same replies, users, index entries, memberships and marks', async () => {
   const changes = fc.array(fc.oneof(puts, replacements), { minLength: 2, maxLength: 12 });
   const stages = pool('new', 'begun', 'applied');
   const awaited = fc.subarray(['dan', '1', '2']);
@@ -84,7 +84,7 @@ test('batched and sequential changes give the same replies, users, index entries
   );
 }, 60_000);
 
-test('two changes of one user in a batch build on each other and keep the higher priority', async () => {
+test('two changes of one user in a batch are both stored, and the mark has the higher priority', async () => {
   const store = await open();
   await hireAll(store);
   const person = { userName: 'ada', title: 'two', active: false };

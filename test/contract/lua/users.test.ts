@@ -15,7 +15,7 @@ describe('users in the directory', () => {
   });
   afterEach(() => store.close());
 
-  it('stores a new user with its indexes and one mark', async () => {
+  it('a new user is stored with its index entries and one mark', async () => {
     await expect(store.putUser(ADA, ada)).resolves.toMatchObject({ kind: 'stored', version: 1 });
     const { directory } = store.state;
     await expect(directory.lookup('User', 'username', 'ADA@x.COM')).resolves.toEqual([ADA]);
@@ -25,7 +25,7 @@ describe('users in the directory', () => {
     expect([...(await store.marks()).keys()]).toEqual([`User:${ADA}`]);
   });
 
-  it('reads users with large records in portions, each of one user at least, in the order of the ids', async () => {
+  it('large records are read in portions of at least one user, in the order of the ids', async () => {
     const ids = Array.from({ length: 7 }, (_, index) => idOf(`u${index}`));
     for (const [index, id] of ids.entries())
       await store.putUser(id, { userName: `u${index}@x.com`, title: 'x'.repeat(1_500_000) });
@@ -41,7 +41,7 @@ describe('users in the directory', () => {
     expect(alone).toEqual([9_000_035, 1_500_034]);
   });
 
-  it('keeps created, moves lastModified and counts versions', async () => {
+  it('an update keeps created, changes lastModified and increments the version', async () => {
     const change = {
       id: ADA,
       resource: ada,
@@ -66,7 +66,7 @@ describe('users in the directory', () => {
     });
   });
 
-  it('gives back a text with line breaks, quotes and non-Latin letters byte for byte', async () => {
+  it('stored text with line breaks, quotes and non-Latin letters is returned byte for byte', async () => {
     const resource = { userName: 'Ωμέγα', displayName: 'a\n"b"\\ %s %d 😀', title: '1 2 3' };
     await store.putUser(ADA, resource);
     const record = await store.state.directory.get('User', ADA);
@@ -85,7 +85,7 @@ describe('users in the directory', () => {
     expect((await store.marks()).size).toBe(1);
   });
 
-  it('leaves record, version and generation alone when a write is stale, missing or taken', async () => {
+  it('a write that is stale, taken or of a missing user leaves record, version and generation unchanged', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const before = [await store.state.directory.get('User', ADA), await store.marks()];
@@ -121,7 +121,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([ADA]);
   });
 
-  it('finds both users who share an address, and one after the other leaves', async () => {
+  it('a lookup by a shared address finds both users, and the other one after a deletion', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const lookup = () => store.state.directory.lookup('User', 'emails.value', 'SHARED@x.com');
@@ -177,7 +177,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.lookup('Group', 'members.value', ADA)).resolves.toEqual([]);
   });
 
-  it('keeps the page order of creation when users change or leave', async () => {
+  it('pages stay in the order of creation when users change or are deleted', async () => {
     for (const name of ['u1', 'u2', 'u3', 'u4']) await store.putUser(idOf(name), { userName: name });
     await store.putUser(idOf('u2'), { userName: 'u2', title: 'changed' });
     await store.remove('User', idOf('u1'));
@@ -199,7 +199,7 @@ describe('users in the directory', () => {
   });
 });
 
-describe('two clients that write users at once', () => {
+describe('two clients that write users at the same time', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();
@@ -261,14 +261,14 @@ describe('users whose attributes depend on groups', () => {
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`, `User:${BOB}`]);
   });
 
-  it('are marked when their group is renamed', async () => {
+  it('users are marked when their group is renamed', async () => {
     await store.putGroup(idOf('g'), 'Renamed');
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`]);
     const work = await store.begun(`User:${ADA}`);
     expect(work.groups).toEqual([{ id: idOf('g'), displayName: 'Renamed' }]);
   });
 
-  it('are marked when their group is removed', async () => {
+  it('users are marked when their group is deleted', async () => {
     await store.remove('Group', idOf('g'));
     expect(await marked()).toEqual([`Group:${idOf('g')}`, `User:${ADA}`]);
     expect((await store.begun(`User:${ADA}`)).groups).toEqual([]);

@@ -53,12 +53,12 @@ test('a process is listed with its facts from its first beat until it leaves', a
   expect(after.lastBeats.worker).toMatchObject({ host: 'host-worker', version: '1.0.0' });
 });
 
-test('a process of role all has the last beat of every duty', async () => {
+test('a process of role all reports beats for every duty', async () => {
   await fleet.beat('a1', facts('all'));
   expect(Object.keys((await fleet.read()).lastBeats).sort()).toEqual(['api', 'scheduler', 'worker']);
 });
 
-test('a process without beats is silent, and then neither listed nor stored', async () => {
+test('a process without beats is listed as silent, and later removed', async () => {
   await fleet.beat('w1', facts('worker'));
   await fleet.beat('a1', facts('api'));
   await age('w1', SILENT_MS + 1000);
@@ -79,13 +79,13 @@ test('a restart takes the place of the killed process: same host, port and role;
   await age('elsewhere', SILENT_MS + 1000);
   await fleet.beat('new', facts('worker'));
   await age('twin', SILENT_MS + 1000);
-  // It is not listed before the next beat of the new one removes it.
+  // The killed process stays stored until the next beat of the new one removes it.
   expect((await ids()).sort()).toEqual(['elsewhere silent', 'new']);
   await fleet.beat('twin', facts('worker'));
   expect((await ids()).sort()).toEqual(['elsewhere silent', 'new', 'twin']);
 });
 
-test('the time of two versions begins with the second one, goes on while both run, and ends with one of them', async () => {
+test('two running versions are dated from the start of the second until one of them ends', async () => {
   const since = async () => (await fleet.read()).versionsDifferSince;
   await fleet.beat('a1', facts('api'));
   expect(await since()).toBeNull();
@@ -100,7 +100,7 @@ test('the time of two versions begins with the second one, goes on while both ru
   expect(await since()).toBeNull();
 });
 
-test('at most 200 processes are stored, and a known one goes on beating', async () => {
+test('at most 200 processes are stored, and stored ones can still beat', async () => {
   for (let index = 0; index < 203; index++) await fleet.beat(`p${index}`, facts('api', { port: index }));
   expect((await fleet.read()).processes).toHaveLength(200);
   await age('p0', SILENT_MS + 1000);
@@ -109,7 +109,7 @@ test('at most 200 processes are stored, and a known one goes on beating', async 
   expect(await ids()).not.toContain('p0 silent');
   await fleet.beat('late', facts('worker'));
   expect(await ids()).not.toContain('late');
-  // Its duty is known nevertheless, and there is room as soon as the others are gone.
+  // The role of a process beyond the limit is recorded, and the process is stored when another one is removed.
   expect((await fleet.read()).lastBeats.worker).toBeDefined();
   for (let index = 0; index < 200; index++) await age(`p${index}`, FORGET_MS + 1000);
   await fleet.beat('late', facts('worker'));

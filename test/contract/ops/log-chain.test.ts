@@ -31,17 +31,17 @@ describe('the hash chain of a log with 250 entries', () => {
     ['the oldest entry', 0, 1],
     ['the newest entry', 249, 'the end'],
     ['an entry between', 120, 121],
-  ])('%s is deleted: the check names the place', async (_name, place, expected) => {
+  ])('verification names the place of a deleted entry: %s', async (_name, place, expected) => {
     await store.redis.xdel(key('log'), ids[place] ?? '');
     expect((await log.verify()).broken).toBe(typeof expected === 'number' ? ids[expected] : expected);
   });
 
-  test('all entries are deleted: the check names the end', async () => {
+  test('verification names the end when all entries are deleted', async () => {
     await store.redis.del(key('log'));
     expect((await log.verify()).broken).toBe('the end');
   });
 
-  test('personal data of an entry is changed, or deleted: the check names the entry', async () => {
+  test('verification names an entry whose personal data was changed or deleted', async () => {
     const [at = ''] = ids;
     const text = (await store.redis.hget(key('logPersonal'), at)) ?? '';
     await store.redis.hset(key('logPersonal'), at, text.replace('n0', 'n9'));
@@ -52,7 +52,7 @@ describe('the hash chain of a log with 250 entries', () => {
     expect((await log.verify()).broken).toBe(at);
   });
 
-  test('entries that the retention removes move the start, and the chain stays whole', async () => {
+  test('entries removed by the retention move the start, and verification succeeds', async () => {
     const short = createProvisioningLog(store, {
       target: 'main',
       limits: { maxEntries: 20, maxAgeMs: 60_000 },
@@ -64,7 +64,7 @@ describe('the hash chain of a log with 250 entries', () => {
     expect(await short.verify()).toEqual({ entries: 20, forgotten: 0, broken: undefined });
   });
 
-  test('entries are added during checks: no check is a false alarm', async () => {
+  test('verification during writes raises no false alarm', async () => {
     const limits = { maxEntries: 250, maxAgeMs: 60_000 };
     const full = createProvisioningLog(store, { target: 'main', limits });
     let isWriting = true;
@@ -76,7 +76,7 @@ describe('the hash chain of a log with 250 entries', () => {
     await writing;
   });
 
-  test('a dump that is restored has a whole chain, although entries were added and removed meanwhile', async () => {
+  test('a dump taken during writes verifies after its restore', async () => {
     const full = createProvisioningLog(store, {
       target: 'main',
       limits: { maxEntries: 250, maxAgeMs: 60_000 },
@@ -92,7 +92,7 @@ describe('the hash chain of a log with 250 entries', () => {
   });
 });
 
-describe('three logs that are written in turn', () => {
+describe('three logs read in one order', () => {
   let store: Store;
   let sources: LogSource[];
   beforeAll(async () => {
@@ -118,7 +118,7 @@ describe('three logs that are written in turn', () => {
     return found;
   };
 
-  test('entries have one order by time, and pages of any size are that order', async () => {
+  test('entries of several logs are ordered by time, and pages of any size keep that order', async () => {
     const all = await read({});
     expect(all).toHaveLength(330);
     expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).sort((a, b) => b - a));
@@ -135,7 +135,7 @@ describe('three logs that are written in turn', () => {
     }
   });
 
-  test('filters by connection, target and time leave out the others', async () => {
+  test('filters by connection, target and time exclude other entries', async () => {
     const all = await read({});
     const at = all[150]?.at ?? 0;
     expect(await read({ connection: 'other' })).toEqual(
@@ -146,7 +146,7 @@ describe('three logs that are written in turn', () => {
     expect(await read({ until: at })).toEqual(all.filter((each) => each.at <= at));
   });
 
-  test('orders of two connections have one order, and a check of both chains finds a removed one', async () => {
+  test('audit entries of two connections are ordered by time, and verification finds a removed one', async () => {
     const acts = ['a', 'b'].map((connection) => ({
       connection,
       acts: createActs({ ...store, keys: createKeyspace(store.prefix, connection) }),

@@ -48,7 +48,7 @@ describe('entries of the provisioning log', () => {
     await bridge.stop();
   });
 
-  it('creation, change and departure of a person, with values before and after', async () => {
+  it('creation, change and deactivation of a user are logged with values before and after', async () => {
     const id = await bridge.idp.createUser('ada@acme.example');
     await settled();
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
@@ -91,7 +91,7 @@ describe('entries of the provisioning log', () => {
     expect(told).toMatchObject([{ name: 'Sales', members: [id], status: 'success' }]);
   });
 
-  it('protection once, refusals with the words of the platform, both with advice', async () => {
+  it('a protected user is logged once, refusals with the message of the platform, both with advice', async () => {
     const boss = await bridge.idp.createUser('boss@acme.example');
     await settled();
     await bridge.idp.patch(`/Users/${boss}`, { op: 'replace', path: 'displayName', value: 'The boss' });
@@ -126,7 +126,7 @@ describe('entries of the provisioning log', () => {
     expect(told[1]?.attempt).toBeGreaterThan(1);
   });
 
-  it('narrowed by action, status and time', async () => {
+  it('the log is filtered by action, status and time', async () => {
     const all = await entries();
     expect((await entries({ statuses: ['failure'] })).length).toBe(1);
     expect((await entries({ actions: ['deactivate'] })).length).toBe(1);

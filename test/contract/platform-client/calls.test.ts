@@ -67,7 +67,7 @@ test.each(['', '.', '..', '\ud800'])(
   },
 );
 
-test('findBy escapes the value and asks for two (contract 12.9 filter injection)', async () => {
+test('findBy escapes the value and requests at most two results (contract 12.9 filter injection)', async () => {
   await start((_, response) => listAnswer(response, USER));
   await platform.client.users.findBy('userName', 'a"b\\c +&é');
   const query = platform.asked[0]?.url.searchParams;
@@ -76,12 +76,12 @@ test('findBy escapes the value and asks for two (contract 12.9 filter injection)
   expect(platform.asked[0]?.target).toContain('%20%2B%26');
 });
 
-test('a filter that finds nothing is an empty list, also without Resources', async () => {
+test('findBy without a match returns an empty list, also when the answer has no Resources', async () => {
   await start((_, response) => answerJson(response, { totalResults: 0 }));
   expect(await platform.client.users.findBy('externalId', 'nobody')).toEqual([]);
 });
 
-test('groups are looked up and listed without members, and read with them unless told', async () => {
+test('groups are found and listed without members, and read with members by default', async () => {
   await start((asked, response) =>
     asked.url.pathname.endsWith('/g1')
       ? answerJson(response, { ...GROUP, members: [{ value: 12 }, { value: 'u2' }] })
@@ -113,7 +113,7 @@ test('create sends JSON with its length and returns the record', async () => {
 });
 
 test.each(['users', 'groups'] as const)(
-  '%s.patch: 200 gives the record, 204 gives undefined',
+  '%s.patch returns the record for 200, and undefined for 204',
   async (family) => {
     const record = family === 'users' ? USER : GROUP;
     let status = 200;
@@ -131,7 +131,7 @@ test.each(['users', 'groups'] as const)(
   },
 );
 
-test('delete takes 204 and 200 with any text', async () => {
+test('delete accepts 204, and 200 with any text', async () => {
   let first = true;
   await start((_, response) => {
     response.writeHead(first ? 204 : 200).end(first ? undefined : 'gone');
@@ -160,7 +160,7 @@ test('a value is set with ids as text and read with ids as numbers (contract 3.2
   expect(platform.asked[2]?.url.pathname).toBe('/api/v1/user-attribute-values/5');
 });
 
-test('every call is reported by its template, without ids', async () => {
+test('every call is reported with its path template, without ids', async () => {
   await start((asked, response) => answerJson(response, asked.method === 'GET' ? USER : {}, 200));
   await platform.client.users.get('secret-person', { correlationId: 'c1' });
   await platform.client.users.create(USER).catch(() => undefined);
@@ -182,7 +182,7 @@ test('every call is reported by its template, without ids', async () => {
   ]);
 });
 
-test('admit is awaited before every request and its refusal passes through', async () => {
+test('admit runs before every request, and its error reaches the caller', async () => {
   const refusal = new Error('budget used up');
   let open = true;
   await start((_, response) => answerJson(response, USER), {

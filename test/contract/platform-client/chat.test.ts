@@ -59,7 +59,7 @@ test('a chat answer is read record by record, up to the final answer', async () 
   expect(records.at(-1)?.state).toMatchObject({ isStreaming: false });
 });
 
-test('a thread goes on, and is read without asking', async () => {
+test('a thread is continued by its chatId, and is read without a new question', async () => {
   const chat = client();
   const chatId = chatIdOf(await all(chat.ask({ input: 'one', sessionSettings: ada })));
   await all(chat.ask({ input: 'two', chatId, sessionSettings: ada }));
@@ -91,7 +91,7 @@ test('a bad credential is ChatUnauthorized and never quoted', async () => {
   expect(await thrownBy(all(client({ token }).ask({ input: 'hello' })))).toBeInstanceOf(ChatUnauthorized);
 });
 
-test('a busy thread is ThreadBusy, and the answer under way is not disturbed', async () => {
+test('a busy thread throws ThreadBusy, and the running answer continues', async () => {
   const agentId = await rig.agent({ recordDelayMs: 40 });
   const chat = client({ agentId });
   const running: ChatRecord[] = [];
@@ -112,7 +112,7 @@ test("an aborted chat answer throws ChatFailed with the platform's message", asy
   expect(fault).toMatchObject({ platformMessage: 'the model is away' });
 });
 
-test('abort ends the stream in order; of an unknown thread it is 404, of another one 403', async () => {
+test('abort ends the stream; an unknown thread throws 404, a thread of another user 403', async () => {
   const agentId = await rig.agent({ recordDelayMs: 40 });
   const chat = client({ agentId });
   const records: ChatRecord[] = [];
@@ -128,7 +128,7 @@ test('abort ends the stream in order; of an unknown thread it is 404, of another
   expect(await thrownBy(chat.abort({ chatId: 'nothing', externalId: 'ada' }))).toMatchObject({ status: 404 });
 });
 
-test('a signal ends the reading, not the run', async () => {
+test('an aborted signal ends the reading, and the run continues', async () => {
   const agentId = await rig.agent({ recordDelayMs: 20 });
   const controller = new AbortController();
   const read = async () => {
@@ -143,7 +143,7 @@ test('a signal ends the reading, not the run', async () => {
   });
 });
 
-/** The final text of each message, by its id. */
+/** Returns the final text of each message by its id. */
 function heard(records: ChatRecord[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { id, content = '', isDelta, role } of records) {

@@ -106,7 +106,7 @@ test('a refusal of a stream is the same error as of a call', async () => {
   expect(fault).toMatchObject({ status: 403, method: 'GET', mayHaveCommitted: false });
 });
 
-test('leaving the loop early, aborting and a dropped connection each end a stream', async () => {
+test('a stream ends when the loop is left early, is aborted, or loses its connection', async () => {
   const auditEvents = Array.from({ length: 5000 }, (_, place) => ({
     userEmail: `user${place}@acme.example`,
     eventName: 'Logged in',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-/** A client whose token speaks for somebody in these groups with this country. */
+/** Creates a client whose token has these groups and this country. */
 function clientOf(groups: string[], userAttributes: object = {}): CoreDataClient {
   const { apiSecret = '' } = rig.ready.fixtures.deployments[0] ?? {};
   const token = () =>
@@ -26,7 +26,7 @@ function clientOf(groups: string[], userAttributes: object = {}): CoreDataClient
 const byCountry = { measures: ['orders.count'], dimensions: ['orders.country'] };
 const countries = (rows: Record<string, unknown>[]) => rows.map((row) => row['orders.country']);
 
-test('rows follow the groups and attributes of the token, in every form in which they travel', async () => {
+test('rows follow the groups and attributes of the token, in each result format', async () => {
   const everything = clientOf(['everything']);
   const { rows, annotation } = await everything.load(byCountry);
   expect(rows.length).toBeGreaterThan(2);
@@ -43,7 +43,7 @@ test('rows follow the groups and attributes of the token, in every form in which
   expect(Object.keys(part?.rows[0] ?? {})).toContain('time.year');
 });
 
-test('SQL gives the same rows, as they come', async () => {
+test('SQL streams the same rows as load', async () => {
   const sql = 'SELECT country, MEASURE(count) AS n FROM orders GROUP BY 1';
   const rows = await all(clientOf(['analysts'], { country: 'FR' }).sql(sql));
   expect(rows).toEqual([{ country: 'FR', n: expect.anything() }]);

@@ -41,7 +41,7 @@ afterAll(async () => {
 const answers = (...bodies: object[]): void => {
   script = (_asked, response) => answerJson(response, bodies.length > 1 ? bodies.shift() : bodies[0]);
 };
-/** Answers with these lines, whatever they are; `end` false breaks the connection after them. */
+/** Answers with these lines; `end` false drops the connection after them. */
 const lines = (texts: string[], end = true): void => {
   script = (_asked, response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -52,7 +52,7 @@ const lines = (texts: string[], end = true): void => {
 const RESULT = { data: [{ 'orders.count': '3' }], annotation: { measures: {} }, total: 1 };
 const query = { measures: ['orders.count'] };
 
-test('the token goes without prefix, under the base path', async () => {
+test('load sends the token without a prefix, below the base path', async () => {
   answers(RESULT);
   expect(await client.load(query)).toEqual({ rows: RESULT.data, total: 1, annotation: { measures: {} } });
   expect(server.asked[0]).toMatchObject({ method: 'POST', target: '/data-api/v1/load', body: { query } });
@@ -71,14 +71,14 @@ test('DATA-06 Continue wait: the request is repeated with the same body and span
   expect(server.asked.at(-1)?.headers['x-request-id']).toBe('mine-span-1');
 });
 
-test('waiting ends with the time allowed, or with the signal', async () => {
+test('waiting for a slow query ends at its time limit or with the signal', async () => {
   answers({ error: 'Continue wait' });
   expect(await thrownBy(clientWith({ queryTimeoutMs: 200 }).load(query))).toBeInstanceOf(PlatformTimeout);
   const signal = AbortSignal.timeout(80);
   expect(await thrownBy(client.load(query, { signal }))).toBeInstanceOf(PlatformAborted);
 });
 
-test('one result or several, in each of the three forms, become rows', async () => {
+test('single and multiple results in each of the three formats become rows', async () => {
   const compact = { members: ['a', 'b'], dataset: [['1', null]] };
   const columnar = {
     members: ['a', 'b'],
@@ -103,7 +103,7 @@ test('one result or several, in each of the three forms, become rows', async () 
   expect((await client.load(query)).total).toBe(1);
 });
 
-test('a refused query is an error in the words of the platform', async () => {
+test('a refused query throws an error with the message of the platform', async () => {
   script = (_asked, response) => answerJson(response, { error: 'no such member', type: 'UserError' }, 400);
   expect(await thrownBy(client.load(query))).toMatchObject({
     name: 'PlatformResponse',
@@ -115,7 +115,7 @@ test('a refused query is an error in the words of the platform', async () => {
   expect(await thrownBy(client.load(query))).toBeInstanceOf(QueryRefused);
 });
 
-test('load passes the use of the cache on, and no cache when none is given', async () => {
+test('load passes the cache option on, and sends none by default', async () => {
   answers(RESULT);
   await client.load(query, { cache: 'no-cache' });
   await client.load(query);
@@ -140,7 +140,7 @@ test('a path that an open-source Cube server does not have is EndpointAbsent', a
 
 const SCHEMA = '{"schema":[{"name":"country","column_type":"String"},{"name":"n","column_type":"Int64"}]}';
 
-test('SQL gives its columns, then row after row', async () => {
+test('sql returns the columns, then row after row', async () => {
   lines([SCHEMA, '{"data":[["DE","1"],["FR","2"]]}', '', '{"data":[["JP",null]]}']);
   const seen: unknown[] = [];
   const rows = await all(
@@ -160,12 +160,12 @@ test('SQL gives its columns, then row after row', async () => {
   expect(server.asked[0]?.body).toEqual({ query: 'SELECT 1', timezone: 'UTC' });
 });
 
-test('no rows are no error', async () => {
+test('an empty result is no error', async () => {
   lines([SCHEMA, '{"data":[]}', '']);
   expect(await all(client.sql('SELECT 1'))).toEqual([]);
 });
 
-test('an error line is an error, before the first row and after some', async () => {
+test('an error line throws, before the first row and after some rows', async () => {
   lines(['{"error":"cannot parse"}']);
   expect(await thrownBy(all(client.sql('x')))).toMatchObject({
     name: 'QueryRefused',
@@ -180,7 +180,7 @@ test('an error line is an error, before the first row and after some', async () 
   expect(rows).toHaveLength(1);
 });
 
-test('a truncated answer, or one that is no table, is an error', async () => {
+test('a truncated answer, or one that is no table, throws', async () => {
   lines([SCHEMA, '{"data":[["DE","1"]]}', '{"data":[["FR"'], false);
   expect(await thrownBy(all(client.sql('x')))).toBeInstanceOf(PlatformConnection);
   for (const wrong of [
@@ -224,7 +224,7 @@ test('metadata lists the members that the token may see', async () => {
   expect(await client.entity('orders')).toMatchObject({ name: 'orders', type: 'view' });
 });
 
-test('entities are walked by offset', async () => {
+test('entities are read page by page with an offset', async () => {
   const names = Array.from({ length: 130 }, (_, place) => ({ type: 'cube', name: `c${place}` }));
   script = ({ url }, response) => {
     const offset = Number(url.searchParams.get('offset'));
@@ -235,7 +235,7 @@ test('entities are walked by offset', async () => {
   expect(server.asked).toHaveLength(2);
 });
 
-test('a token that is fetched is fetched before every request and cut from what the platform echoes', async () => {
+test('a token function is called before every request, and its token is redacted from error messages', async () => {
   let turn = 0;
   const token = () => `token-number-${(turn += 1)}`;
   script = ({ headers }, response) =>

@@ -27,9 +27,9 @@ export async function startCuttingProxy(target: string) {
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Destroys every connection there is; new ones are let through. */
+    /** Destroys all open connections; new ones are accepted. */
     cut,
-    /** Connections so far. */
+    /** Number of connections since the start. */
     accepted: () => accepted,
     async stop() {
       cut();

@@ -27,7 +27,7 @@ const start = async (script: Script, options = {}): Promise<FakePlatform> =>
   (platform = await startFakePlatform(script, options));
 afterEach(() => platform.stop());
 
-/** No token and no person in anything that a log line could print. */
+/** Expects that no property that a log line prints contains a token or a user. */
 function expectRedacted(fault: unknown): void {
   expect(fault).toBeInstanceOf(PlatformError);
   const { stack, message } = fault as Error;
@@ -57,7 +57,7 @@ describe('timeouts', () => {
     expect(await failure(hurried, PlatformTimeout)).toMatchObject({ timeoutMs: 80 });
   });
 
-  test('no answer: a read committed nothing, a write may have', async () => {
+  test('after a time-out a read has not committed, and a write may have', async () => {
     await start(() => undefined, { timeoutMs: 80 });
     const read = await failure(platform.client.users.get(PERSON, { correlationId: 'c9' }), PlatformTimeout);
     expect(read).toMatchObject({
@@ -102,7 +102,7 @@ describe('timeouts', () => {
 });
 
 describe('connections', () => {
-  test('a refused connection says that the write was not sent', async () => {
+  test('a refused connection means that the write was not sent', async () => {
     await start(() => undefined);
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
@@ -114,14 +114,14 @@ describe('connections', () => {
     expect((fault.cause as Error).message).toContain('ECONNREFUSED');
   });
 
-  test('the socket drops after the request: a write may have committed', async () => {
+  test('a socket that drops after the request means that a write may have committed', async () => {
     await start((_, response) => response.socket?.destroy());
     expect(await failure(create(), PlatformConnection)).toMatchObject({ mayHaveCommitted: true });
     const read = await failure(platform.client.users.get('u1'), PlatformConnection);
     expect(read.mayHaveCommitted).toBe(false);
   });
 
-  test('the socket drops in the middle of the answer', async () => {
+  test('a socket that drops in the middle of the answer throws PlatformConnection', async () => {
     await start((_, response) => {
       response.writeHead(201, { 'content-length': '500' }).write(`{"id":"${PERSON}"`);
       setTimeout(() => response.socket?.destroy(), 20);
@@ -142,7 +142,7 @@ describe('connections', () => {
     await new Promise((resolve) => odd.close(resolve));
   });
 
-  test('a closed client refuses, and closes twice without complaint', async () => {
+  test('a closed client refuses calls, and closing it twice is no error', async () => {
     await start((_, response) => answerJson(response, []));
     await platform.client.values.list('5');
     await platform.client.close();
@@ -152,7 +152,7 @@ describe('connections', () => {
 });
 
 describe('the caller aborts', () => {
-  test('before: nothing leaves', async () => {
+  test('an abort before the call sends nothing', async () => {
     await start(() => undefined);
     const fault = await failure(
       create({ signal: AbortSignal.abort(new Error('stopping')) }),
@@ -163,7 +163,7 @@ describe('the caller aborts', () => {
     expect(platform.asked).toEqual([]);
   });
 
-  test('while admit waits', async () => {
+  test('an abort while admit waits sends nothing', async () => {
     await start(() => undefined, {
       admit: (signal?: AbortSignal) =>
         new Promise<void>((_, reject) => signal?.addEventListener('abort', () => reject(new Error('left')))),
@@ -218,7 +218,7 @@ describe('answers with an error status', () => {
     ['other JSON', '{"code":7}', '{"code":7}'],
     ['no JSON', 'x'.repeat(300), 'x'.repeat(200)],
     ['nothing', '', ''],
-  ])('ERR-07 %s is read', async (_, body, expected) => {
+  ])('ERR-07 the message is read from %s', async (_, body, expected) => {
     await start((_asked, response) => response.writeHead(409, { 'x-request-id': 'r-1' }).end(body));
     const fault = await failure(create(), PlatformResponse);
     expect(fault).toMatchObject({
@@ -272,7 +272,7 @@ describe('answers with an error status', () => {
     expect((await failure(platform.client.accounts.search(PERSON), PlatformResponse)).status).toBe(404);
   });
 
-  test.each([301, 302, 303, 307, 308])('a %i is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('a %i redirect is not followed', async (status) => {
     await start((_, response) => response.writeHead(status, { location: `${platform.url}/elsewhere` }).end());
     const fault = await failure(create(), PlatformResponse);
     expect(fault.message).toContain('redirects are not followed');

@@ -14,7 +14,7 @@ export const SCIM_TOKEN = 'sk-scim-fedcba9876543210';
 export interface Asked {
   method: string;
   url: URL;
-  /** Path and query as they came over the wire. */
+  /** Path and query as received. */
   target: string;
   headers: IncomingHttpHeaders;
   body: unknown;
@@ -28,7 +28,7 @@ export interface FakePlatform {
   asked: Asked[];
   calls: PlatformCall[];
   client: PlatformClient;
-  /** A second client of the same server; closed with it. */
+  /** Creates another client of the same server, closed with it. */
   clientWith(options: Partial<PlatformClientOptions>): PlatformClient;
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startFakePlatform(
   };
 }
 
-/** The error that the call throws; fails the test when it throws none. */
+/** Returns the error that the call throws; fails the test when it throws none. */
 export async function thrownBy(call: Promise<unknown>): Promise<unknown> {
   let value: unknown;
   try {

@@ -48,7 +48,7 @@ describe('size and structure', () => {
       /text of more than 262144 bytes/,
     ],
     ['an id of 1 MB', listed([user({ id: 'x'.repeat(1_000_000) })]), /text of more than 262144 bytes/],
-  ])('%s is AnswerTooLarge', async (_, text, reason) => {
+  ])('an answer with %s throws AnswerTooLarge', async (_, text, reason) => {
     await start((_asked, response) => answerText(response, text));
     const fault = await thrownBy(platform.client.users.list({ count: 500 }));
     expect(fault).toBeInstanceOf(AnswerTooLarge);
@@ -77,7 +77,7 @@ describe('size and structure', () => {
     expect(sent).toBeLessThan(40 * 1024 * 1024);
   });
 
-  test('an endless error body gives an error with its status', async () => {
+  test('an endless error body throws an error with its status', async () => {
     await start((_, response) => {
       response.writeHead(500, { 'content-type': 'text/plain' });
       const more = (): void =>
@@ -89,7 +89,7 @@ describe('size and structure', () => {
     expect((fault as PlatformResponse).platformMessage).toBe('x'.repeat(200));
   });
 
-  test('a write whose answer is too large may have been carried out', async () => {
+  test('a write whose answer is too large may have committed', async () => {
     await start((_, response) =>
       answerText(response, JSON.stringify(user({ displayName: 'x'.repeat(9e6) }))),
     );
@@ -124,14 +124,14 @@ describe('numbers and ids', () => {
     ['an id that is an object', listed([user({ id: {} })])],
     ['resources that are a text', listed('all')],
     ['a resource that is a list', listed([[]])],
-  ])('%s is PlatformDecode', async (_, text) => {
+  ])('%s throws PlatformDecode', async (_, text) => {
     await start((_asked, response) => answerText(response, text));
     expect(await thrownBy(platform.client.users.list({ count: 1 }))).toBeInstanceOf(PlatformDecode);
   });
 });
 
 describe('headers and time', () => {
-  test('headers without end are a lost connection', async () => {
+  test('endless headers throw PlatformConnection', async () => {
     await start((_, response) => {
       const { socket } = response;
       socket?.write('HTTP/1.1 200 OK\r\n');
@@ -145,7 +145,7 @@ describe('headers and time', () => {
     expect(await thrownBy(platform.client.users.get('u1'))).toBeInstanceOf(PlatformConnection);
   });
 
-  test('interim answers without end do not extend the time', async () => {
+  test('endless interim answers do not extend the time-out', async () => {
     await start(
       (_, response) => {
         const timer = setInterval(() => response.socket?.write('HTTP/1.1 102 Processing\r\n\r\n'), 10);
@@ -168,7 +168,7 @@ describe('headers and time', () => {
     expect(await thrownBy(platform.client.users.get('u1'))).toBeInstanceOf(PlatformTimeout);
   });
 
-  test('compressed bytes that were not asked for are no JSON', async () => {
+  test('a compressed answer that was not requested throws', async () => {
     await start((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
       response.end(Buffer.from([0x1f, 0x8b, 8, 0]));

@@ -27,14 +27,14 @@ interface Page {
 const usersOf = (from: number, to: number): Page['Resources'] =>
   Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: from + i, userName: `user${from + i}` }));
 
-/** A correct list of `total` users with a cap; `bend` may spoil a page. */
+/** Serves a correct list of `total` users with a page cap; `bend` may change a page. */
 const directory =
   (total: number, cap = 1000, bend: (page: Page, startIndex: number) => Page = (page) => page): Script =>
   ({ url }, response) => {
     const startIndex = Number(url.searchParams.get('startIndex'));
     const count = Math.min(cap, Number(url.searchParams.get('count') ?? 20));
     const Resources = usersOf(startIndex, Math.min(startIndex + count, total + 1));
-    // itemsPerPage lies on purpose (contract 2.5)
+    // itemsPerPage is wrong on purpose (contract 2.5).
     const page = bend({ totalResults: total, Resources }, startIndex);
     answerJson(response, { ...page, startIndex, itemsPerPage: 20 });
   };
@@ -58,12 +58,15 @@ describe('startIndex lists', () => {
     [3, 3, 1, [1]],
     [7, 3, 1, [1, 4, 7]],
     [7, 3, 4, [1, 4, 7]],
-  ])('%i users in pages of %i, %i in flight', async (total, count, inFlight, expected) => {
-    await start(directory(total));
-    const ids = await walk({ count, inFlight });
-    expect(ids.flat()).toEqual(usersOf(1, total + 1).map(({ id }) => String(id)));
-    expect(starts(platform.asked).sort((a, b) => a - b)).toEqual(expected);
-  });
+  ])(
+    'a list of %i users in pages of %i with %i requests at once is complete',
+    async (total, count, inFlight, expected) => {
+      await start(directory(total));
+      const ids = await walk({ count, inFlight });
+      expect(ids.flat()).toEqual(usersOf(1, total + 1).map(({ id }) => String(id)));
+      expect(starts(platform.asked).sort((a, b) => a - b)).toEqual(expected);
+    },
+  );
 
   test('paging follows a platform that returns fewer resources than requested', async () => {
     await start(directory(7, 2));
@@ -83,7 +86,7 @@ describe('startIndex lists', () => {
     ['the total grows', (page, at) => (at === 7 ? { ...page, totalResults: 9 } : page)],
     ['the total shrinks', (page, at) => (at === 4 ? { ...page, totalResults: 6 } : page)],
     ['more than counted', (page, at) => (at === 7 ? { ...page, Resources: usersOf(7, 12) } : page)],
-  ])('%s: the list is not complete', async (_, bend) => {
+  ])('a list is not complete: %s', async (_, bend) => {
     await start(directory(8, 1000, bend));
     for (const inFlight of [1, 3]) {
       const fault = await thrownBy(walk({ count: 3, inFlight }));
@@ -93,12 +96,12 @@ describe('startIndex lists', () => {
     }
   });
 
-  test('a list without a total is no list', async () => {
+  test('a list answer without totalResults throws', async () => {
     await start((_, response) => answerJson(response, { Resources: [] }));
     expect(await thrownBy(walk({ count: 3 }))).toBeInstanceOf(PlatformDecode);
   });
 
-  test('a failing page ends the walk and the pages under way', async () => {
+  test('a failing page ends the list and the pages under way', async () => {
     const good = directory(30);
     await start((asked, response) =>
       asked.url.searchParams.get('startIndex') === '4'
@@ -129,7 +132,7 @@ describe('startIndex lists', () => {
     expect(((fault as Error).cause as Error).message).toBe('stopping');
   });
 
-  test('groups are walked without members on request', async () => {
+  test('groups are listed without members on request', async () => {
     await start((_, response) =>
       answerJson(response, { totalResults: 1, Resources: [{ id: 1, displayName: 'Finance' }] }),
     );
@@ -174,7 +177,7 @@ describe('cursor and offset lists', () => {
     ]);
   });
 
-  test('items without pageInfo are complete if their number equals the count', async () => {
+  test('items without pageInfo are complete if their number equals count', async () => {
     await start((_, response) => answerJson(response, { items: [attribute(1)], pageInfo: null, count: 1 }));
     expect(await names()).toEqual(['a1']);
   });
@@ -185,12 +188,12 @@ describe('cursor and offset lists', () => {
     ['a next page without cursor', { items: [attribute(1)], pageInfo: { hasNextPage: true } }],
     ['an empty page before the end', { items: [], pageInfo: { hasNextPage: true, endCursor: 'x' } }],
     ['the same page again', { items: [attribute(1)], pageInfo: { hasNextPage: true, endCursor: 'x' } }],
-  ])('%s: the list is not complete', async (_, answer) => {
+  ])('a cursor list is not complete: %s', async (_, answer) => {
     await start((_asked, response) => answerJson(response, answer));
     expect(await thrownBy(names())).toBeInstanceOf(IncompleteList);
   });
 
-  test('neither style is a fault', async () => {
+  test('an answer in neither list style throws', async () => {
     await start((_, response) => answerJson(response, { data: [] }));
     expect(await thrownBy(names())).toBeInstanceOf(PlatformDecode);
   });
@@ -201,7 +204,7 @@ describe('cursor and offset lists', () => {
     expect(made).toEqual({ id: '4', name: 'country', type: 'string' });
   });
 
-  test('account search follows the cursor to a bound', async () => {
+  test('account search follows the cursor up to a limit', async () => {
     let endless = false;
     await start(({ url }, response) => {
       const at = Number(url.searchParams.get('after') ?? 0);

@@ -3,7 +3,7 @@ import { createPlatformClient, type WholePlatformOptions } from '../../../src/pl
 import type { SandboxOptions } from '../../../src/sandbox/server.ts';
 import { startRig } from '../sandbox/rig.ts';
 
-/** Starts a sandbox; `client` is the administrator's, `clientWith` makes others; all end with `stop`. */
+/** Starts a sandbox; `client` has the administrator's key, `clientWith` creates others. `stop` closes all. */
 export async function startClientRig(options: SandboxOptions = {}) {
   const rig = await startRig(options);
   const clients: { close(): Promise<void> }[] = [];
@@ -24,7 +24,7 @@ export async function startClientRig(options: SandboxOptions = {}) {
     ...rig,
     client: clientWith(),
     clientWith,
-    /** Closes the client with the sandbox. */
+    /** Closes the client and the sandbox. */
     kept,
     fixtures: async (body: object) => (await rig.control('POST', '/fixtures', body)).body,
     async stop() {

@@ -7,7 +7,7 @@ let rig: ClientRig;
 let client: WholePlatform;
 const called = new Set<string>();
 
-/** Path parameters have other names in the client's templates. */
+/** Replaces path parameters by one name, because the client's templates use other names. */
 const normalised = (operation: string): string => operation.replace(/\{\w+\}/g, '{}');
 const note = ({ method, route }: PlatformCall): unknown => called.add(normalised(`${method} ${route}`));
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-/** Operations without a method of their own: the specification names their paths alone (contract 10). */
+/** Operations without a method of their own: the specification lists only their paths (contract 10). */
 const BY_PATH = [
   'GET /api/v1/deployments/{deploymentId}/env-vars',
   'PUT /api/v1/deployments/{deploymentId}/env-vars',
@@ -55,7 +55,7 @@ const PERSON = { email: 'p@acme.example', username: 'p@acme.example' };
 const WALK = { count: 10 };
 const D = '1';
 
-/** One call of every method; unknown ids are enough, because only the address matters. */
+/** Calls every method once; unknown ids are enough, because only the address is compared. */
 const CALLS: Record<string, (platform: WholePlatform) => unknown> = {
   'users.list': ({ users }) => users.list({}),
   'users.pages': ({ users }) => all(users.pages(WALK)),
@@ -168,7 +168,7 @@ test('operations known by their path alone are called with typed parameters', as
   });
 });
 
-test('every operation that is known by its path alone is reached', async () => {
+test('every operation without a method of its own is callable by its path', async () => {
   const params = { deploymentId: D, id: '1' };
   await client.resources.call('POST /api/v1/oauth-integrations', { body: {} });
   await client.resources.call('POST /api/v1/oidc-token-configs', { body: {} });
@@ -176,7 +176,7 @@ test('every operation that is known by its path alone is reached', async () => {
     const body = name.startsWith('GET') || name.startsWith('DELETE') ? undefined : { items: [] };
     const failure: any = await client.resources.call(name, { params, body }).catch((fault: unknown) => fault);
     const status = failure instanceof Error ? (failure as { status?: number }).status : 200;
-    // A body that does not fit is 400, a token or session that does not exist 404.
+    // An invalid body answers 400, an unknown token or session 404.
     const isReached = status === 200 || status === 400 || /oauth-tokens\/|session\/token/.test(name);
     expect([name, status, isReached]).toEqual([name, status, true]);
   }
@@ -192,7 +192,7 @@ test('a list of several pages is read to its end', async () => {
   expect(new Set(listed.map(({ id }) => id)).size).toBe(231);
 });
 
-test('a name outside the API, and a parameter that changes the path, are refused before anything is sent', async () => {
+test('an unknown operation name, and a parameter that changes the path, are refused before a request is sent', async () => {
   await rig.control('DELETE', '/requests');
   const { resources } = client;
   for (const path of [

@@ -60,7 +60,7 @@ test('items are moved with text ids, to a folder and to the root', async () => {
   expect(missing).toMatchObject({ status: 404, route: expect.stringContaining('workspace/move') });
 });
 
-test('reports are made and found; the feed shows folders first', async () => {
+test('reports are created and found, and the feed lists folders first', async () => {
   const { workspace } = rig.client;
   const folder = await workspace.createFolder('1', { name: 'z' });
   await workspace.createReport('1', { name: 'a chart', folderId: folder.id });
@@ -71,7 +71,7 @@ test('reports are made and found; the feed shows folders first', async () => {
   expect(reports).toMatchObject([{ name: 'a chart', record: { calculatedFields: {} } }]);
 });
 
-test('a level of several pages is walked to its end', async () => {
+test('a folder level of several pages is read to its end', async () => {
   const folders = Array.from({ length: 230 }, (_, place) => ({ deploymentId: '2', name: `f${place}` }));
   await rig.fixtures({ folders });
   const listed = await all(rig.client.workspace.folders('2'));

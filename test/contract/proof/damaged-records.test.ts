@@ -7,7 +7,7 @@ let bridge: Bridge;
 let redis: Redis;
 let ids: { ada: string; bob: string; sales: string };
 
-/** In the place of a stored record. */
+/** Replaces a stored record. */
 type Damage = (stored: string) => string;
 
 const DAMAGES: [string, Damage][] = [
@@ -76,7 +76,7 @@ test.each(DAMAGES)(
 test('a sync of a user with a damaged record removes nothing at the platform', async () => {
   const { idp, platform } = bridge;
   await damage('users', ids.bob, (stored) => stored.slice(0, -3));
-  // The membership marks the group, and bob too once it is written.
+  // The membership marks the group, and also bob when the group has been written.
   await idp.send('PATCH', `/Groups/${ids.sales}`, patchOf('members', [{ value: ids.bob }], 'add'));
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect((await platform.user('bob@acme.example'))?.active).toBe(true);
@@ -95,7 +95,7 @@ test('a damaged group is healed by a PUT and can be deleted', async () => {
   expect((await idp.send('DELETE', path)).status).toBe(204);
 });
 
-test('a damaged user can be deleted, and the name is free where the entries are still readable', async () => {
+test('a damaged user can be deleted, and its name is free if its index entries are readable', async () => {
   const { idp } = bridge;
   await damage('users', ids.ada, (stored) => stored.slice(0, -1));
   expect((await idp.send('DELETE', `/Users/${ids.ada}`)).status).toBe(204);

@@ -9,7 +9,7 @@ const ORDER = { repair: true, request: 'repair' };
 const ADA = idOf('ada');
 const SALES = idOf('sales');
 
-/** The same pushes for the same seed. */
+/** Makes the same pushes for the same seed. */
 async function push(store: Store, seed: number, steps = 40, first = 0): Promise<void> {
   const random = createRandom(seed);
   const of = (most: number): number => Math.floor(random() * most);
@@ -36,7 +36,7 @@ async function push(store: Store, seed: number, steps = 40, first = 0): Promise<
   }
 }
 
-/** Everything derived, without numbers and times. */
+/** Returns all derived data without numbers and times. */
 async function derived(store: Store): Promise<Record<string, unknown>> {
   const { redis, keys } = store;
   const all: Record<string, unknown> = {};
@@ -240,7 +240,7 @@ test('a repair that was killed while restoring a member set is completed by the 
   }
 });
 
-test('a proof counts an entry of two families once, and once for each target', async () => {
+test('a proof counts an entry that belongs to two key families once, and once for each target', async () => {
   const store = await openStore({ targets: ['main', 'other'] });
   try {
     await store.putUser(ADA, { userName: 'ada' });
@@ -278,7 +278,7 @@ test('a large group with a lost link gets all memberships written again, also af
     expect(await store.families()).not.toContain('readding:main');
     expect([...(await store.marks()).keys()]).toEqual([`Group:${SALES}`]);
     await store.settleAll();
-    // A repair that is killed after it has made the link leaves this.
+    // A repair that is killed after storing the link leaves this state.
     await store.redis.hset(store.keys.key('readding', 'main'), SALES, '0');
     await store.state.proof.run(ORDER);
     await expect(pending()).resolves.toBe(people.length);

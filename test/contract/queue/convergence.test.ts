@@ -7,7 +7,7 @@ import { GENEROUS, openEstate, RULES, type Estate } from './workers.ts';
 const PEOPLE = ['ada', 'bob', 'cyd'] as const;
 const TEAMS = ['red', 'blue'] as const;
 
-/** Ids of today: somebody who was removed comes back as a new resource under the old name. */
+/** Current ids by name: a user who was deleted is created again as a new resource with the former name. */
 interface World {
   estate: Estate;
   users: Map<string, string>;
@@ -21,7 +21,7 @@ const person = fc.constantFrom(...PEOPLE);
 const team = fc.constantFrom(...TEAMS);
 const people = fc.uniqueArray(person, { minLength: 1, maxLength: 3 });
 
-/** Half of the providers say ids, others say names; names may be of people who are not there yet. */
+/** Half of the pushes name members by id, others by name; a name may belong to a user who does not exist yet. */
 const valuesOf = ({ users }: World, names: string[], byName: boolean): string[] =>
   names.map((name) => (byName ? name.toUpperCase() : (users.get(name) ?? name)));
 
@@ -141,7 +141,7 @@ const finish = async ({ workers }: Estate, who: number): Promise<void> => {
   while (await workers[who]?.advance());
 };
 
-/** The pattern behind most lost updates: a second change is synced whole while the sync of the first is half done. */
+/** Syncs a second change completely while the sync of the first one is half done: the cause of most lost updates. */
 const overtaking = fc.tuple(changes, fc.nat(4), changes).map(([before, calls, after]) =>
   command(`{ ${before.name}; start 0; ${calls} calls; ${after.name}; start 1; finish 1 }`, async (world) => {
     const { estate } = world;
@@ -172,7 +172,7 @@ const commands = fc.array(
 const byName = <T extends { name: string }>(items: T[]): T[] =>
   items.sort((left, right) => left.name.localeCompare(right.name));
 
-/** The state of the platform; groups that the target does not get (any more) are left alone and out of sight. */
+/** Returns the state of the platform without groups that the target does not get or no longer gets. */
 async function shown({ estate, groups }: World) {
   const { directory, links } = estate.store.state;
   const hidden = new Set<string | undefined>();
@@ -201,7 +201,7 @@ async function shown({ estate, groups }: World) {
   };
 }
 
-/** The state that the directory desires; people who left stay as they were, closed and without memberships. */
+/** Returns the state that the directory desires; deleted users stay inactive and without memberships. */
 async function wanted(world: World) {
   const { estate, users, groups } = world;
   const { directory } = estate.store.state;
@@ -230,11 +230,11 @@ async function wanted(world: World) {
   };
 }
 
-/** A person who approves whatever is held, until nothing is left to approve. */
+/** Approves held changes until none is left. */
 async function approveAll(estate: Estate): Promise<void> {
   const { guardStore } = estate.store.outbox;
   for (let round = 0; round < 60; round++) {
-    // With something held, whoever waits for it stays marked.
+    // While a change is held, the resources that wait for it stay marked.
     await estate.drain(6).catch(() => undefined);
     const approval = await guardStore.open();
     if (!approval) return;
@@ -247,7 +247,7 @@ async function converges(run: Command[], rules = RULES, guard = GENEROUS): Promi
   const estate = await openEstate({ guard }, rules);
   const world: World = { estate, users: new Map(), groups: new Map(), serial: 0 };
   try {
-    // Something to change is there from the start, so that every step of a run counts.
+    // Users and groups exist from the start, so that every step of a run has something to change.
     for (const name of TEAMS) await putTeam(world, name, name);
     await putPerson(world, 'ada', { userName: 'ada', externalId: 'x-ada', active: true });
     await estate.drain();
@@ -275,12 +275,12 @@ describe('the platform becomes equal to the directory', () => {
       ),
       (run) => converges(run, rules, guard),
     );
-  // More runs for a hunt: PROPERTY_RUNS=2000.
+  // PROPERTY_RUNS=2000 runs more schedules.
   const options = { numRuns: Number(process.env.PROPERTY_RUNS ?? 60) };
   const limitMs = 120_000 + options.numRuns * 200;
 
   it(
-    'when attributes depend on groups',
+    'the platform becomes equal when attributes depend on groups',
     async () => {
       await fc.assert(property(), options);
     },
@@ -297,7 +297,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'when a guard holds every removal until a person approves it',
+    'the platform becomes equal when the guard holds every removal until an approval',
     async () => {
       const none = { count: 0, percent: 0 };
       const strict = {
@@ -313,7 +313,7 @@ describe('the platform becomes equal to the directory', () => {
   );
 
   it(
-    'when a guard lets one removal of each kind through',
+    'the platform becomes equal when the guard allows one removal of each kind',
     async () => {
       const one = { count: 1, percent: 100 };
       const strict = { ...GENEROUS, deactivate: one, delete: one, removeMembers: one, clearAttributes: one };

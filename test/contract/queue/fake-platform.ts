@@ -9,10 +9,10 @@ import type {
   WireUser,
 } from '../../../src/platform/wire.ts';
 
-/** How a call ends: well, refused before it did anything, or done with its answer lost. */
+/** How a call ends: executed, refused without effect, or executed with its answer lost. */
 export type Fate = 'ok' | 'fails' | 'lost' | 'crash' | 'crashAfter';
 
-/** The process is gone: nothing after this line runs as far as the bridge is concerned. */
+/** Simulates a killed process: the bridge runs nothing after this call. */
 export class Crash extends Error {}
 
 export interface FakeUser {
@@ -29,15 +29,15 @@ export interface FakeGroup {
   members: Set<string>;
 }
 
-/** Waits until the call may go on. */
+/** Waits until the test lets the call continue. */
 export type Gate = (call: string) => Promise<Fate>;
 
 export interface FakePlatform {
   users: Map<string, FakeUser>;
   groups: Map<string, FakeGroup>;
-  /** Names of all calls so far. */
+  /** Names of all calls since the start. */
   calls: string[];
-  /** Names of groups whose members nobody may change: 403. */
+  /** Names of groups whose member changes answer 403. */
   frozen: Set<string>;
   client(gate: Gate): PlatformClient;
 }

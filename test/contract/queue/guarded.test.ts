@@ -56,7 +56,7 @@ describe('the guard while a sync runs', () => {
     users.set('99', { id: '99', userName: 'by-hand', externalId: null, active: true, attributes: new Map() });
     const [group] = groups.values();
     group?.members.add('99');
-    // As reconcile leaves it when it found somebody there who is nobody of ours.
+    // Reconcile stores an unmanaged member in this form.
     await estate.store.redis.hset(estate.store.keys.key('pendingMembers', `main:${G}`), '@99', '-');
     await estate.store.outbox.mark([`Group:${G}`], 'reconcile');
     await estate.drain();

@@ -171,7 +171,7 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  it('a new group under the name of a removed one survives the removal', async () => {
+  it('a new group with the name of a deleted one survives the deletion', async () => {
     await open();
     await user(ADA, 'ada');
     await estate.store.putGroup(G, 'Sales');
@@ -186,7 +186,7 @@ describe('changes while a sync runs', () => {
     expect(membersAt('Sales')).toEqual(['ada']);
   });
 
-  it('a displayName that passes from one group to another arrives for both sync orders', async () => {
+  it('a displayName that moves from one group to another is applied for both sync orders', async () => {
     await open();
     await estate.store.putGroup(G, 'Sales');
     await estate.store.putGroup(H, 'Field');
@@ -202,7 +202,7 @@ describe('changes while a sync runs', () => {
     ]);
   });
 
-  it('a userName that passes from one user to another arrives for both sync orders', async () => {
+  it('a userName that moves from one user to another is applied for both sync orders', async () => {
     await open();
     await user(ADA, 'ada');
     await estate.drain();
@@ -246,7 +246,7 @@ describe('changes while a sync runs', () => {
     estate.platform.frozen.add('Sales');
     await estate.store.members(G, drop(ADA));
     await user(ADA, 'ada');
-    // No time passes here: only what is due at once is run.
+    // The clock stands still, so only syncs that are due at once run.
     const before = estate.platform.calls.length;
     for (let round = 0; round < 40 && (await first.start()) !== undefined; round++) await finish(first);
     expect(estate.platform.calls.length - before).toBeLessThan(20);
@@ -257,70 +257,67 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  describe.each(['lost', 'crashAfter'] as const)(
-    'the effect of a lost write is undone when its answer is %s',
-    (fate) => {
-      /** Runs the next sync and ends the call that changes the platform as told. */
-      const loseWrite = async (changed: () => boolean) => {
-        await first.start();
-        while (first.busy() && !changed()) await first.advance(fate);
-      };
+  describe.each(['lost', 'crashAfter'] as const)('a lost write whose answer is %s', (fate) => {
+    /** Runs the next sync and ends the call that changes the platform as given. */
+    const loseWrite = async (changed: () => boolean) => {
+      await first.start();
+      while (first.busy() && !changed()) await first.advance(fate);
+    };
 
-      it('a user is deactivated after an activation without answer', async () => {
-        await open();
-        await user(ADA, 'ada', { active: false });
-        await estate.drain();
-        await user(ADA, 'ada', { active: true });
-        await loseWrite(() => userAt('ada')?.active === true);
-        expect(userAt('ada')?.active).toBe(true);
-        await user(ADA, 'ada', { active: false });
-        await estate.drain();
-        expect(userAt('ada')?.active).toBe(false);
-      });
+    it('a user is deactivated after an activation without answer', async () => {
+      await open();
+      await user(ADA, 'ada', { active: false });
+      await estate.drain();
+      await user(ADA, 'ada', { active: true });
+      await loseWrite(() => userAt('ada')?.active === true);
+      expect(userAt('ada')?.active).toBe(true);
+      await user(ADA, 'ada', { active: false });
+      await estate.drain();
+      expect(userAt('ada')?.active).toBe(false);
+    });
 
-      it('a user is deleted after an activation without answer', async () => {
-        await open();
-        await user(ADA, 'ada', { active: false });
-        await estate.drain();
-        await user(ADA, 'ada', { active: true });
-        await loseWrite(() => userAt('ada')?.active === true);
-        await estate.store.remove('User', ADA);
-        await estate.drain();
-        expect(userAt('ada')?.active).toBe(false);
-      });
+    it('a user is deleted after an activation without answer', async () => {
+      await open();
+      await user(ADA, 'ada', { active: false });
+      await estate.drain();
+      await user(ADA, 'ada', { active: true });
+      await loseWrite(() => userAt('ada')?.active === true);
+      await estate.store.remove('User', ADA);
+      await estate.drain();
+      expect(userAt('ada')?.active).toBe(false);
+    });
 
-      it('and a name goes back to what it was', async () => {
-        await open();
-        await user(ADA, 'ada');
-        await estate.store.putGroup(G, 'Sales');
-        await estate.drain();
-        await user(ADA, 'ada2');
-        await loseWrite(() => userAt('ada2') !== undefined);
-        await user(ADA, 'ada');
-        await estate.drain();
-        expect(userAt('ada')).toBeDefined();
-        await estate.store.putGroup(G, 'Field');
-        await loseWrite(() => groupAt('Field') !== undefined);
-        await estate.store.putGroup(G, 'Sales');
-        await estate.drain();
-        expect(groupAt('Sales')).toBeDefined();
-      });
+    it('a displayName is reset after a rename without answer', async () => {
+      await open();
+      await user(ADA, 'ada');
+      await estate.store.putGroup(G, 'Sales');
+      await estate.drain();
+      await user(ADA, 'ada2');
+      await loseWrite(() => userAt('ada2') !== undefined);
+      await user(ADA, 'ada');
+      await estate.drain();
+      expect(userAt('ada')).toBeDefined();
+      await estate.store.putGroup(G, 'Field');
+      await loseWrite(() => groupAt('Field') !== undefined);
+      await estate.store.putGroup(G, 'Sales');
+      await estate.drain();
+      expect(groupAt('Sales')).toBeDefined();
+    });
 
-      it('and an attribute goes back to what it was', async () => {
-        await open();
-        await user(ADA, 'ada', { title: 'one' });
-        await estate.drain();
-        const title = () => userAt('ada')?.attributes.get('title');
-        await user(ADA, 'ada', { title: 'two' });
-        await loseWrite(() => title() === 'two');
-        await user(ADA, 'ada', { title: 'one' });
-        await estate.drain();
-        expect(title()).toBe('one');
-      });
-    },
-  );
+    it('an attribute is reset after a write without answer', async () => {
+      await open();
+      await user(ADA, 'ada', { title: 'one' });
+      await estate.drain();
+      const title = () => userAt('ada')?.attributes.get('title');
+      await user(ADA, 'ada', { title: 'two' });
+      await loseWrite(() => title() === 'two');
+      await user(ADA, 'ada', { title: 'one' });
+      await estate.drain();
+      expect(title()).toBe('one');
+    });
+  });
 
-  it('an account that somebody deleted at the platform comes back with its memberships', async () => {
+  it('an account that was deleted at the platform is created again with its memberships', async () => {
     await open();
     await user(ADA, 'ada');
     await estate.store.putGroup(G, 'Sales', [add(ADA)]);

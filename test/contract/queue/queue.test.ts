@@ -69,7 +69,7 @@ describe('queue', () => {
     return worker;
   }
 
-  /** A handler that does the work; `seen` gets what it found. */
+  /** Creates a handler that syncs the resource; `seen` receives the text that it read. */
   const working =
     (seen: string[], before?: (job: SyncJob, signal: AbortSignal) => Promise<void>): SyncHandler =>
     async (job, signal) => {
@@ -110,7 +110,7 @@ describe('queue', () => {
     );
   });
 
-  it('shows the newest state after a burst and runs less often than there were changes', async () => {
+  it('a burst of changes applies the newest state with fewer syncs than changes', async () => {
     const seen: string[] = [];
     startWorker(working(seen, () => pause(20)));
     const relay = startRelay();
@@ -123,7 +123,7 @@ describe('queue', () => {
     expect(seen.length).toBeLessThan(25);
   });
 
-  it('looks at once when notified, however long the sweep takes', async () => {
+  it('a notified relay delivers at once, even with a long sweep interval', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     const relay = startRelay(60_000);
@@ -134,7 +134,7 @@ describe('queue', () => {
     expect(relay.lastSweepAt()).toBeGreaterThan(Date.now() - 5000);
   });
 
-  it('hands a mark over again whose handler threw', async () => {
+  it('a mark whose handler threw is delivered again', async () => {
     let calls = 0;
     const seen: string[] = [];
     startWorker(
@@ -186,7 +186,7 @@ describe('queue', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('lets a deactivation through while the regular stream is full of hanging work', async () => {
+  it('a deactivation is synced while hanging work fills the regular stream', async () => {
     const ids = Array.from({ length: 12 }, (_, index) => idOf(`u${index}x`));
     for (const id of ids) await store.putUser(id, { userName: id });
     const seen: string[] = [];
@@ -207,7 +207,7 @@ describe('queue', () => {
     await eventually('equal', equal);
   });
 
-  it('lets two relays and two workers share the work, each change applied once', async () => {
+  it('two relays and two workers share the work and apply each change once', async () => {
     const seen: string[] = [];
     startWorker(working(seen));
     startWorker(working(seen));
@@ -282,13 +282,13 @@ describe('queue', () => {
 });
 
 describe('jobs', () => {
-  it('have an id that BullMQ takes and that differs by connection, ref and deliveryId', () => {
+  it('job ids are valid for BullMQ and differ by connection, ref and deliveryId', () => {
     expect(jobId('okta', USER, '7')).toBe(`okta-User-${ADA}-7`);
     expect(jobId('okta', USER, '7')).not.toContain(':');
     expect(jobId('okta', USER, '8')).not.toBe(jobId('okta', USER, '7'));
   });
 
-  it('go to the urgent stream for deactivations only, and the more urgent priority runs first', () => {
+  it('only deactivations go to the urgent stream, and higher priorities run first', () => {
     expect((['deactivation', 'edit', 'new', 'reconcile'] as const).map(streamOf)).toEqual([
       'urgent',
       'regular',

@@ -26,7 +26,7 @@ export const RULES: MappingRules = {
   },
 };
 
-/** A guard that stops nothing that these tests do. */
+/** A guard that allows every change of these tests. */
 const ALL = { count: 1_000_000, percent: 100 };
 export const GENEROUS: GuardSettings = {
   windowMs: 86_400_000,
@@ -37,9 +37,9 @@ export const GENEROUS: GuardSettings = {
 };
 
 export interface Worker {
-  /** Claims one ref and runs until its first platform call; nothing when there is no work. */
+  /** Claims one ref and runs its sync up to the first platform call; returns nothing when no mark is due. */
   start(): Promise<Ref | undefined>;
-  /** Lets the waiting call end as told and runs until the next one; answers whether the sync still runs. */
+  /** Ends the waiting call as given and runs up to the next one; returns whether the sync still runs. */
   advance(fate?: Fate): Promise<boolean>;
   busy(): boolean;
 }
@@ -48,9 +48,9 @@ export interface Estate {
   store: Store;
   platform: FakePlatform;
   workers: Worker[];
-  /** Time passes: what waits is due, and what was lost is noticed. */
+  /** Makes waiting syncs due and expires lost jobs and leases. */
   hurry(): Promise<void>;
-  /** Runs without faults until nothing is marked. @returns the rounds it took */
+  /** Runs without faults until no mark is left. @returns the number of rounds */
   drain(limit?: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ export async function openEstate(
     groupsRolesMap: {},
     ...policy,
   };
-  // One process: its list outlives a crashed sync.
+  // The list belongs to the process and outlives a crashed sync.
   const listedAccounts = createListedAccounts({
     client: platform.client(() => Promise.resolve('ok')),
     clock,
@@ -98,6 +98,7 @@ export async function openEstate(
       breaker: { read: () => Promise.resolve({ open: false }) },
       answering: createAnswering(clock),
       concurrency: () => 8,
+      work: { read: () => ({ calls: 0, delayed: 0, waiting: 0, queued: 0, busy: 0 }) },
       listedAccounts,
       recentExternalIds,
       lacks: { externalIdFilter: false, combinedPatchUntil: 0 },
@@ -177,7 +178,7 @@ function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<voi
   };
 }
 
-/** Everything in the outbox is due, and every job and worker that is gone counts as lost. */
+/** Makes everything in the outbox due, and treats every ended job and worker as lost. */
 async function passTime({ redis, keys }: Store): Promise<void> {
   const dirty = await redis.zrange(keys.key('dirty', 'main'), '0', '-1', 'WITHSCORES');
   for (let index = 0; index + 1 < dirty.length; index += 2) {

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { refusedWrongly, startPushLoad } from '../../support/push-load.ts';
 import { startCluster, type RedisCluster } from '../../support/redis-servers.ts';
 
-/** The one whose loss would lose acknowledged changes: the desired state of the connection `default` lies there. */
+/** The primary with the desired state of the connection `default`; its loss would lose acknowledged changes. */
 const DESIRED = '{default}';
 const PER_SECOND = 25;
 
@@ -52,7 +52,7 @@ test('a primary of a cluster is lost under load: 503 until its replica takes ove
     if (missing.length > 0) throw new Error(`${missing.length} are missing, such as ${missing[0]}`);
     return true;
   };
-  // Workers fetch again by themselves.
+  // Workers fetch jobs again without a restart.
   const later = load.stored.slice(untilLost);
   await eventually('whoever was pushed afterwards is active', () => arePlatformUsers(later), 60_000);
   await eventually('everybody is active', () => arePlatformUsers(load.stored), 60_000);

@@ -16,7 +16,8 @@ beforeAll(async () => {
   bridge = await buildBridge({
     configure: (config) => (config.redis.cluster = cluster.addresses.slice(0, 2)),
   });
-  // The bridge starts without Redis too, and a busy machine may need more than its wait for the first answer.
+  // The bridge starts without Redis too, and a busy machine may need longer than the bridge waits for the first
+  // answer.
   await eventually('the bridge is ready', async () => (await ready()).status === 200);
 }, 60_000);
 afterAll(async () => {
@@ -26,7 +27,7 @@ afterAll(async () => {
 
 const ready = () => askHealth(bridge, '/readyz');
 
-test('people and groups arrive, change and leave on a cluster of three nodes', async () => {
+test('users and groups are created, changed and deleted on a cluster of three nodes', async () => {
   const { idp, platform } = bridge;
   const ids = await Promise.all(
     Array.from({ length: 10 }, (_, index) => idp.createUser(`c${index}@acme.example`)),
@@ -78,7 +79,7 @@ test('a WAIT that the cluster redirects answers 503 and not 500', async () => {
       () => false,
     ),
   );
-  // The slot map of a client while a cluster replaces a primary.
+  // The slot map of a client while the cluster promotes another primary.
   const { slots } = redis as unknown as { slots: string[][] };
   slots.unshift(...slots.splice(Math.ceil(slots.length / 3)));
   const error = await createConfirmation({ redis, clock: systemClock })('{default}').catch(

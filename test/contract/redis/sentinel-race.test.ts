@@ -8,7 +8,7 @@ import { startRedisServer, type RedisServer } from '../../support/redis-servers.
 const CHANNEL = '+switch-master';
 const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
 
-/** A sentinel that names `port` as the primary, and waits with that answer while it is told to. */
+/** Starts a sentinel that names `port` as the primary and delays this answer on request. */
 async function startFakeSentinel(port: number) {
   const sockets = new Set<Socket>();
   const subscribers = new Set<Socket>();
@@ -58,7 +58,7 @@ beforeAll(async () => void (server = await startRedisServer(['maxmemory-policy n
 afterAll(() => server.stop());
 
 test.each<ConnectionRole>(['commands', 'queue', 'subscriber'])(
-  'a %s connection that a sentinel interrupts while it connects connects again, and stays closed once it is closed',
+  'a %s connection interrupted by a sentinel while connecting reconnects, and stays closed after close',
   async (role) => {
     const sentinel = await startFakeSentinel(server.port);
     const redis = connectRedis({ url: sentinel.url }, role, silentLogger);

@@ -25,13 +25,13 @@ afterAll(async () => {
 });
 
 interface Pushes {
-  /** userNames that were acknowledged. */
+  /** Acknowledged userNames. */
   stored: string[];
-  /** Statuses of the other answers, 0 = none. */
+  /** Statuses of the other answers; 0: no answer. */
   refused: { status: number; retryAfter: unknown }[];
 }
 
-/** Creates people at a steady rate until it is told to stop; what is refused is sent again, as providers do. */
+/** Creates users at a steady rate until stopped; refused requests are repeated, as providers do. */
 function push(prefix: string): { stop(): Promise<Pushes> } {
   const pushes: Pushes = { stored: [], refused: [] };
   const running = new Set<Promise<void>>();
@@ -42,7 +42,7 @@ function push(prefix: string): { stop(): Promise<Pushes> } {
         schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
         ...{ userName, externalId: userName, active: true },
       });
-      // 409: the first attempt was stored, and its answer was a refusal.
+      // 409: an earlier attempt was stored although its answer was a refusal.
       const known = attempt > 0 && answer.status === 409;
       if (answer.status === 201 || known) return void pushes.stored.push(userName);
       pushes.refused.push({ status: answer.status, retryAfter: answer.headers['retry-after'] });
@@ -63,13 +63,16 @@ function push(prefix: string): { stop(): Promise<Pushes> } {
   };
 }
 
-/** Of every test: what was in a worker's hands waits for the end of its lease, and that is waited for once. */
+/**
+ * Acknowledged userNames of all tests. Syncs of a lost worker wait for the end of its lease, so they are checked
+ * once, at the end.
+ */
 const acknowledged: string[] = [];
 
 function expectRefusals(pushes: Pushes): void {
   expect(bridge.logs.filter((line) => line.includes('request failed unexpectedly'))).toEqual([]);
   expect(pushes.stored.length).toBeGreaterThan(PER_SECOND);
-  // Nothing but 503 with a whole number of seconds.
+  // All refusals are 503 with a whole number of seconds in Retry-After.
   expect(pushes.refused.filter((one) => one.status !== 503 || !/^\d+$/.test(String(one.retryAfter)))).toEqual(
     [],
   );
@@ -86,7 +89,7 @@ async function expectAll(): Promise<void> {
       if (missing.length > 0) throw new Error(`${missing.length} are missing, such as ${missing[0]}`);
       return true;
     },
-    // Two leases that follow each other, and the time until a hung connection is given up, on a busy machine.
+    // The limit is two leases plus the time until a hung connection is closed, on a busy machine.
     75_000,
   );
   const { users } = await bridge.platform.state();
@@ -133,7 +136,7 @@ test('after a primary hangs with open connections, workers fetch jobs from the n
   await expectAll();
 }, 150_000);
 
-// Takes a quarter of a minute more, so it is asked for: the two above meet all that it meets.
+// Needs 15 s more, so it runs only on request: the two tests above cover the same code.
 const long = testWith(Boolean(process.env.FAILOVER_ALL), 'FAILOVER_ALL=1');
 long(
   'a primary that is killed',

@@ -6,7 +6,7 @@ import { startRedisServer } from '../../support/redis-servers.ts';
 
 const ANSWER_LIMIT_MS = 5000;
 
-/** Forwards to `port`; `silence` keeps the present connections open and drops what they carry. */
+/** Forwards to `port`; `silence` keeps the open connections and drops their data. */
 async function startProxy(port: number) {
   const pairs: [client: Socket, server: Socket][] = [];
   const proxy = createServer((client) => {
@@ -29,7 +29,7 @@ async function startProxy(port: number) {
   };
 }
 
-test('replies are lost on an open connection: the push answers 503 in time and is stored once, and a new connection serves', async () => {
+test('when replies are lost on an open connection, a push answers 503 in time, is stored once, and a new connection works', async () => {
   const redis = await startRedisServer(['maxmemory-policy noeviction']);
   const proxy = await startProxy(redis.port);
   const bridge = await buildBridge({

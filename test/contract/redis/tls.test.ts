@@ -83,7 +83,7 @@ test.each([
   ['an unknown authority', { ...tls, caFile: null }],
   ['another name in the certificate', { ...tls, serverName: 'other.test' }],
   ['no certificate of our own', { ...tls, certFile: null, keyFile: null }],
-])('%s: no connection', async (_what, wrong) => {
+])('no TLS connection is made: %s', async (_what, wrong) => {
   if (!server) return;
   const redis = connectRedis({ url, tls: wrong }, 'commands', silentLogger);
   await untilReady(redis, 500);

@@ -1,4 +1,4 @@
-// Contract 3.1 and 3.2: attribute definitions and values.
+// Tests attribute definitions and values of the sandbox (contract 3.1 and 3.2).
 import { startRig, type Rig } from './rig.ts';
 
 const DEFINITIONS = '/api/v1/user-attributes';
@@ -17,7 +17,7 @@ const set = (userAttributeId: number, value: unknown) =>
   rig.post(VALUES, { userId: '2', userAttributeId: String(userAttributeId), value });
 const valuesOf = async (userId: number) => (await rig.call('GET', `${VALUES}/${userId}`)).body;
 
-test('ATTR-01 and ATTR-02 the list comes in both styles at once, newest first', async () => {
+test('ATTR-01 and ATTR-02 the attribute list has both paging styles in one answer, newest first', async () => {
   await rig.attribute('first', 'string');
   await rig.attribute('second', 'number');
   const body = await list();
@@ -25,27 +25,27 @@ test('ATTR-01 and ATTR-02 the list comes in both styles at once, newest first', 
   expect(body).toMatchObject({ data: body.items, count: 3, pageInfo: { hasNextPage: false } });
 });
 
-test('ATTR-03 type and name filter', async () => {
+test('ATTR-03 the attribute list is filtered by type and name', async () => {
   for (const type of TYPES) await rig.attribute(`one_${type}`, type);
   for (const type of TYPES.slice(1)) expect(await list(`type=${type}`)).toMatchObject({ count: 1 });
   expect(await list('name=one_number')).toMatchObject({ count: 1, items: [{ type: 'number' }] });
   expect(await list('name=one_num')).toMatchObject({ count: 0, items: [] });
 });
 
-test('ATTR-04 and ATTR-05 five types exist, another one or an empty name is 400', async () => {
+test('ATTR-04 and ATTR-05 five attribute types exist; another type or an empty name is 400', async () => {
   for (const type of TYPES) expect(await rig.attribute(`one_${type}`, type)).toMatchObject({ type });
   for (const body of [{ name: 'x', type: 'date' }, { name: '', type: 'string' }, { type: 'string' }]) {
     expect((await rig.post(DEFINITIONS, body)).status).toBe(400);
   }
 });
 
-test('ATTR-06 and ATTR-07 a duplicate name is 409, a name that is no identifier 400', async () => {
+test('ATTR-06 and ATTR-07 a duplicate name is 409, a name that is not an identifier is 400', async () => {
   expect((await rig.post(DEFINITIONS, { name: 'country', type: 'string' })).status).toBe(409);
   for (const name of ['a b', '1x', 'ä'])
     expect((await rig.post(DEFINITIONS, { name, type: 'string' })).status).toBe(400);
 });
 
-test('ATTR-08 and ATTR-09 label, description and default change; name and type never', async () => {
+test('ATTR-08 and ATTR-09 label, description and default can change, name and type cannot', async () => {
   const { id } = await rig.attribute('level', 'number');
   const labels = { displayName: 'Level', description: 'Trust', defaultValue: '3' };
   const { status, body } = await rig.call('PUT', `${DEFINITIONS}/${id}`, {
@@ -56,7 +56,7 @@ test('ATTR-08 and ATTR-09 label, description and default change; name and type n
   expect(cleared.body).toMatchObject({ displayName: 'Level', defaultValue: null });
 });
 
-test('ATTR-10 and ATTR-11 deletion takes the values along, unknown ids are 404', async () => {
+test('ATTR-10 and ATTR-11 deleting an attribute deletes its values, and unknown ids are 404', async () => {
   const { id } = await rig.attribute('level', 'number');
   await set(id, 3);
   expect((await rig.call('DELETE', `${DEFINITIONS}/${id}`)).status).toBe(200);
@@ -65,7 +65,7 @@ test('ATTR-10 and ATTR-11 deletion takes the values along, unknown ids are 404',
   expect((await rig.call('PUT', `${DEFINITIONS}/${id}`, { body: {} })).status).toBe(404);
 });
 
-test('ATTR-12 a default that does not fit the type is 400', async () => {
+test('ATTR-12 a default of another type is 400', async () => {
   for (const [type, bad, good] of [
     ['number', 'many', '1.5'],
     ['boolean', 'yes', 'true'],
@@ -79,7 +79,7 @@ test('ATTR-12 a default that does not fit the type is 400', async () => {
   }
 });
 
-test('ATTR-13 and ATTR-14 the upsert creates, then replaces; ids are text going in, numbers coming out', async () => {
+test('ATTR-13 and ATTR-14 the upsert of a value creates, then replaces; ids are text in requests and numbers in answers', async () => {
   const { id } = await rig.attribute('level', 'number');
   await set(id, 1);
   expect((await set(id, 2)).body).toMatchObject({ userId: 2, userAttributeId: id, name: 'level', value: 2 });
@@ -93,7 +93,7 @@ test('ATTR-15 numeric ids are accepted, and refused in strict mode', async () =>
   expect((await rig.post(VALUES, body)).status).toBe(400);
 });
 
-test('ATTR-16 and ATTR-17 each type takes its JSON form and refuses the others with 400', async () => {
+test('ATTR-16 and ATTR-17 each attribute type accepts its JSON form and answers 400 to the others', async () => {
   const good: Record<string, unknown> = {
     string: 'x',
     number: 1.5,
@@ -109,7 +109,7 @@ test('ATTR-16 and ATTR-17 each type takes its JSON form and refuses the others w
   }
 });
 
-test('ATTR-18 and ATTR-19 an empty array is a value; null and absence clear', async () => {
+test('ATTR-18 and ATTR-19 an empty array is a value; null or no value clears the attribute', async () => {
   const { id } = await rig.attribute('regions', 'string_array');
   await set(id, []);
   expect(await valuesOf(2)).toMatchObject([{ value: [] }]);
@@ -126,24 +126,24 @@ test('ATTR-20 an unknown user or attribute is 404', async () => {
   expect((await rig.call('GET', `${VALUES}/99`)).status).toBe(404);
 });
 
-test('ATTR-21 the list is a bare array of one user', async () => {
+test('ATTR-21 the values of one user are a bare array', async () => {
   await set(1, 'DE');
   await rig.post(VALUES, { userId: '1', userAttributeId: '1', value: 'FR' });
   expect(await valuesOf(2)).toEqual([expect.objectContaining({ userId: 2, value: 'DE', type: 'string' })]);
 });
 
-test('ATTR-22 formattedValue shows the default, in its type, when there is no value', async () => {
+test('ATTR-22 formattedValue shows the typed default if there is no value', async () => {
   const { id } = await rig.attribute('level', 'number', { defaultValue: '7' });
   expect((await set(id, null)).body).toMatchObject({ value: null, formattedValue: 7 });
   expect((await set(id, 1)).body).toMatchObject({ value: 1, formattedValue: 1 });
 });
 
-test('ATTR-23 a SCIM id in the value path is 400', async () => {
+test('ATTR-23 a SCIM id in the path of the values is 400', async () => {
   const { scimId } = await rig.stored('viewer@acme.example');
   expect((await rig.call('GET', `${VALUES}/${scimId}`)).status).toBe(400);
 });
 
-test("ATTR-24 a non-admin can neither read nor write others' values", async () => {
+test('ATTR-24 a non-admin can neither read nor write values of others', async () => {
   const key = rig.key('viewer');
   expect((await rig.call('GET', `${VALUES}/1`, { key })).status).toBe(403);
   expect((await rig.call('GET', `${VALUES}/2`, { key })).status).toBe(200);

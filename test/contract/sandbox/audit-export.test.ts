@@ -14,7 +14,7 @@ afterAll(() => rig.stop());
 
 const get = (query = '', key = rig.key('audit')) => rig.call('GET', `${EXPORT}${query}`, { key });
 
-/** Records of RFC 4180 text, the header left out. */
+/** Parses records of RFC 4180 text without the header. */
 function parseCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -32,7 +32,7 @@ const rows = async (query = '') => parseCsv((await get(query)).body);
 const names = async (query = '') => (await rows(query)).map(([, , name]) => name);
 const addEvents = (auditEvents: object[]) => rig.control('POST', '/fixtures', { auditEvents });
 
-/** One event on each of three days, of two people. */
+/** Adds one event on each of three days, by two users. */
 const threeDays = () =>
   addEvents([
     { timestamp: '2026-03-01T08:00:00Z', userEmail: 'ann@acme.example', eventName: 'Logged in' },
@@ -55,7 +55,7 @@ test('AUDIT-01 the export is a CSV attachment', async () => {
   ]);
 });
 
-test('AUDIT-02 the export is streamed, all rows of it', async () => {
+test('AUDIT-02 the export streams all rows', async () => {
   const event = { userEmail: 'ann@acme.example', eventName: 'Logged in' };
   await addEvents(Array.from({ length: 5000 }, (_, number) => ({ ...event, attributes: { number } })));
   const { headers, body } = await get();
@@ -63,14 +63,14 @@ test('AUDIT-02 the export is streamed, all rows of it', async () => {
   expect(new Set(parseCsv(body).map((row) => row[5])).size).toBe(5000);
 });
 
-test('AUDIT-03 without parameters everything comes, the header first, the newest event before the others', async () => {
+test('AUDIT-03 an export without parameters has the header first, then all events, newest first', async () => {
   expect((await get()).body).toBe(`${HEADER}\r\n`);
   await threeDays();
   expect((await get()).body.startsWith(`${HEADER}\r\n`)).toBe(true);
   expect(await names()).toEqual(['Logged out', 'Created deployment', 'Logged in']);
 });
 
-test('AUDIT-04 start and end bound the range; a date alone is the whole day in UTC', async () => {
+test('AUDIT-04 start and end limit the export; a date without time is the whole day in UTC', async () => {
   await threeDays();
   expect(await names('?start=2026-03-02')).toEqual(['Logged out', 'Created deployment']);
   expect(await names('?end=2026-03-02')).toEqual(['Created deployment', 'Logged in']);
@@ -82,23 +82,23 @@ test('AUDIT-04 start and end bound the range; a date alone is the whole day in U
   expect(await names(`?start=${encodeURIComponent('2026-03-01T10:00:00+01:00')}`)).toHaveLength(2);
 });
 
-test('AUDIT-05 search looks through the event data', async () => {
+test('AUDIT-05 search matches the event data', async () => {
   await threeDays();
   expect(await names('?search=quarter')).toEqual(['Created deployment']);
   expect(await names('?search=nothing-like-it')).toEqual([]);
 });
 
-test('AUDIT-06 EVT-02 eventName filters', async () => {
+test('AUDIT-06 EVT-02 eventName filters the export', async () => {
   await threeDays();
   expect(await names('?eventName=Logged%20in')).toEqual(['Logged in']);
 });
 
-test('AUDIT-07 userEmail filters', async () => {
+test('AUDIT-07 userEmail filters the export', async () => {
   await threeDays();
   expect(await names('?userEmail=bob@acme.example')).toEqual(['Created deployment']);
 });
 
-test('AUDIT-08 all five parameters combine', async () => {
+test('AUDIT-08 all five parameters of the export combine', async () => {
   await threeDays();
   const query =
     '?start=2026-03-01&end=2026-03-03&search=sales&eventName=Created%20deployment&userEmail=bob@acme.example';
@@ -106,7 +106,7 @@ test('AUDIT-08 all five parameters combine', async () => {
   expect(await names(query.replace('bob', 'ann'))).toEqual([]);
 });
 
-test('AUDIT-09 names are exact, search is a substring, all without case', async () => {
+test('AUDIT-09 eventName and userEmail match whole values, search matches parts, all without letter case', async () => {
   await threeDays();
   expect(await names('?eventName=LOGGED%20IN')).toEqual(['Logged in']);
   expect(await names('?eventName=Logged')).toEqual([]);
@@ -115,7 +115,7 @@ test('AUDIT-09 names are exact, search is a substring, all without case', async 
   expect(await names('?search=LOGGED')).toEqual(['Logged out', 'Logged in']);
 });
 
-test('AUDIT-10 AuditLogManage is needed, and may come from a role', async () => {
+test('AUDIT-10 the export needs AuditLogManage, which may come from a role', async () => {
   expect((await get('', rig.key('viewer'))).status).toBe(403);
   expect((await get('', rig.key('admin'))).status).toBe(200);
   const policies = [{ resourceType: 'Global', actions: ['AuditLogManage'], resources: ['*'] }];
@@ -127,7 +127,7 @@ test('AUDIT-10 AuditLogManage is needed, and may come from a role', async () => 
   expect((await get('', body.apiKeys[0].key)).status).toBe(200);
 });
 
-test('AUDIT-11 without the plan, or with the log switched off, it is 403', async () => {
+test('AUDIT-11 without the plan, or with the audit log switched off, the export is 403', async () => {
   await rig.control('PATCH', '/settings', { auditLogEnabled: false });
   expect((await get()).status).toBe(403);
   await rig.control('PATCH', '/settings', { auditLogEnabled: true, plan: { audit: false } });
@@ -135,7 +135,7 @@ test('AUDIT-11 without the plan, or with the log switched off, it is 403', async
   expect((await get()).status).toBe(403);
 });
 
-test('AUDIT-12 bad dates, and a start after the end, are 400', async () => {
+test('AUDIT-12 the export answers 400 to invalid dates and a start after the end', async () => {
   for (const query of [
     '?start=x',
     '?end=2026-13-01',
@@ -162,13 +162,13 @@ test('AUDIT-13 commas, quotes and line breaks are quoted as in RFC 4180', async 
   ]);
 });
 
-test('AUDIT-14 who logs in leaves the event Logged in', async () => {
+test('AUDIT-14 a login adds the event "Logged in"', async () => {
   await rig.control('POST', '/fixtures', { oauthTokens: [{ owner: 'viewer@acme.example' }] });
   const found = await rows('?eventName=Logged%20in');
   expect(found.map((row) => row.slice(1, 3))).toEqual([['viewer@acme.example', 'Logged in']]);
 });
 
-test('AUDIT-15 every SCIM write leaves one event in the name of the key owner, a read or a refusal none', async () => {
+test('AUDIT-15 every SCIM write adds one event of the key owner; a read or a refused write adds none', async () => {
   const fixtures = {
     users: [{ userName: 'robot@acme.example', isAdmin: true }],
     apiKeys: [{ name: 'robot', owner: 'robot@acme.example' }],
@@ -209,7 +209,7 @@ test('AUDIT-15 every SCIM write leaves one event in the name of the key owner, a
   ]);
 });
 
-test('AUDIT-16 sensitive values are hidden, from search as well', async () => {
+test('AUDIT-16 sensitive values are masked in the export and cannot be searched', async () => {
   await addEvents([
     {
       userEmail: 'a@acme.example',
@@ -227,7 +227,7 @@ test('AUDIT-16 sensitive values are hidden, from search as well', async () => {
   expect(await names('?search=hunter2')).toEqual([]);
 });
 
-test('the log keeps as many events and days as the settings say', async () => {
+test('the audit log keeps the configured number of events and days', async () => {
   await threeDays();
   await rig.control('PATCH', '/settings', { auditRetentionEvents: 2 });
   expect(await names()).toEqual(['Logged out', 'Created deployment']);
@@ -235,7 +235,7 @@ test('the log keeps as many events and days as the settings say', async () => {
   expect(await names()).toEqual([]);
 });
 
-test('truncateLists cuts the export, and a lost answer breaks it after the header', async () => {
+test('fault truncateLists cuts the export, and a lost answer breaks it after the header', async () => {
   await threeDays();
   await rig.control('PATCH', '/faults', { truncateLists: { keep: 0.34 } });
   expect(await names()).toEqual(['Logged out']);

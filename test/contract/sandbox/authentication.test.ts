@@ -1,4 +1,4 @@
-// Contract 1 and 4.0; acceptance rows GEN and AUTH of the rooms that are built.
+// Tests authentication of the sandbox (contract 1 and 4.0; rows GEN and AUTH).
 import { startRig, USERS, type Rig } from './rig.ts';
 
 const ME = '/api/v1/users/me';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('GEN-01 every family refuses a request without credential', async () => {
+test('GEN-01 every API family refuses a request without a credential', async () => {
   for (const path of [ME, USERS, '/build/api/v1/deployments/1/branches', '/api/v1/no-such-path']) {
     expect((await rig.call('GET', path, { key: null })).status).toBe(401);
   }
@@ -28,7 +28,7 @@ test('GEN-02 the sandbox does not serve plain http beyond loopback', async () =>
   await expect(startRig({ host: '0.0.0.0' })).rejects.toThrow('loopback');
 });
 
-test('GEN-07 bodies are JSON: text and broken JSON are 400, answers are JSON', async () => {
+test('GEN-07 bodies and answers are JSON; text and broken JSON are 400', async () => {
   const text = await rig.call('POST', '/api/v1/users', {
     raw: 'hello',
     headers: { 'content-type': 'text/plain' },
@@ -47,7 +47,7 @@ test('GEN-08 unknown JSON members and query parameters are ignored', async () =>
   expect([status, body.active]).toEqual([201, true]);
 });
 
-test('unknown paths under /api answer JSON 404, in the form of their family', async () => {
+test('unknown paths under /api answer 404 in the error form of their API family', async () => {
   expect((await rig.call('GET', '/api/v1/embed')).body).toEqual({ error: 'Not found' });
   expect((await rig.call('GET', '/api/scim/v2/Me')).body).toMatchObject({ status: '404' });
   expect((await rig.call('GET', '/elsewhere', { key: null })).status).toBe(404);
@@ -84,13 +84,13 @@ test('AUTH-13 and AUTH-14 a scoped key on another deployment is 403, before the 
   expect((await rig.call('GET', '/api/v1/deployments/abc/environments')).status).toBe(400);
 });
 
-test('AUTH-16 a scoped key works on endpoints without deployment', async () => {
+test('AUTH-16 a scoped key works on endpoints without a deployment', async () => {
   for (const path of [USERS, '/api/v1/users', '/api/v1/user-attributes']) {
     expect((await rig.call('GET', path, { key: rig.key('scoped') })).status).toBe(200);
   }
 });
 
-test('AUTH-18 every operation is 401 without a credential, in the form of its family, and changes nothing', async () => {
+test('AUTH-18 every operation without a credential is 401 in the form of its API family, and changes nothing', async () => {
   const { paths } = (await rig.call('GET', '/api/v1/spec')).body;
   const state = async () => ({ ...(await rig.state()), nowMs: 0 });
   const before = await state();
@@ -141,14 +141,14 @@ test('AUTH-21 a revoked key is 401 at once', async () => {
   expect((await rig.call('GET', ME, { key: rig.key('viewer') })).status).toBe(401);
 });
 
-test('AUTH-22 valid but not authorized is 403', async () => {
+test('AUTH-22 a valid credential without the permission is 403', async () => {
   const body = { name: 'region', type: 'string' };
   const answer = await rig.call('POST', '/api/v1/user-attributes', { key: rig.key('viewer'), body });
   expect(answer.status).toBe(403);
   expect((await rig.call('GET', USERS, { key: rig.key('viewer') })).status).toBe(403);
 });
 
-test('AUTH-23 bodies of 401 and 403 follow the family', async () => {
+test('AUTH-23 bodies of 401 and 403 have the form of the API family', async () => {
   const scimError = 'urn:ietf:params:scim:api:messages:2.0:Error';
   expect((await rig.call('GET', ME, { key: null })).body).toEqual({ error: expect.any(String) });
   expect((await rig.call('GET', USERS, { key: null })).body).toEqual({
@@ -162,7 +162,7 @@ test('AUTH-23 bodies of 401 and 403 follow the family', async () => {
   });
 });
 
-test('AUTH-26 an optional expiry is honoured when it comes', async () => {
+test('AUTH-26 an optional expiry of a key is respected', async () => {
   const expiresAt = Date.now() + 60_000;
   const { body } = await rig.control('POST', '/fixtures', {
     apiKeys: [{ name: 'short', owner: 'admin@acme.example', expiresAt }],
@@ -174,7 +174,7 @@ test('AUTH-26 an optional expiry is honoured when it comes', async () => {
   expect((await rig.call('GET', ME, { key })).status).toBe(401);
 });
 
-test('AUTH-27 the strict scheme switch refuses Api-Key on Platform REST only', async () => {
+test('AUTH-27 the setting strictAuthScheme refuses Api-Key on Platform REST only', async () => {
   const headers = { authorization: `Api-Key ${rig.key('admin')}` };
   expect((await rig.call('GET', ME, { key: null, headers })).status).toBe(200);
   await rig.control('PATCH', '/settings', { strictAuthScheme: true });

@@ -1,4 +1,4 @@
-// Contract 4.4: branches and their staging environments.
+// Tests branches and their staging environments in the sandbox (contract 4.4).
 import { startRig, type Rig } from './rig.ts';
 
 const BRANCHES = '/build/api/v1/deployments/1/branches';
@@ -37,35 +37,35 @@ test('REC-06 isStagingEnvironmentEnabled is false for a new shared branch', asyn
   });
 });
 
-test('BRANCH-01 enabled is required and is true or false', async () => {
+test('BRANCH-01 enabled is required and is a boolean', async () => {
   for (const enabled of [undefined, null, 'true', 1]) {
     expect((await put({ enabled, branchName: 'feature-a' })).status).toBe(400);
   }
   expect((await put(undefined)).status).toBe(400);
 });
 
-test('BRANCH-02 branchName alone is enough', async () => {
+test('BRANCH-02 branchName alone identifies a branch', async () => {
   expect((await put({ enabled: true, branchName: 'feature-a' })).status).toBe(200);
 });
 
-test('BRANCH-03 BRANCH-11 the id of the branches list is enough', async () => {
+test('BRANCH-03 BRANCH-11 the id from the branches list identifies a branch', async () => {
   const shared = (await branches()).find((one: { name: string }) => one.name === 'feature-a');
   const { status, body } = await put({ enabled: true, branchId: shared.id });
   expect([status, body.data.name]).toEqual([200, 'feature-a']);
   expect((await put({ enabled: false, branchId: shared.id, branchName: null })).status).toBe(200);
 });
 
-test('BRANCH-04 both identifiers are 400', async () => {
+test('BRANCH-04 a request with both identifiers of a branch is 400', async () => {
   expect((await put({ enabled: true, branchName: 'feature-a', branchId: 2 })).status).toBe(400);
 });
 
-test('BRANCH-05 no identifier, or one of another type, is 400', async () => {
+test('BRANCH-05 a request without an identifier of a branch, or with one of another type, is 400', async () => {
   for (const body of [{}, { branchId: '2' }, { branchId: 1.5 }, { branchName: 7 }, { branchName: '' }]) {
     expect((await put({ enabled: true, ...body })).status).toBe(400);
   }
 });
 
-test('BRANCH-06 BRANCH-07 the production branch and personal branches are rejected, either way', async () => {
+test('BRANCH-06 BRANCH-07 a change of the production branch or a personal branch is refused by id and by name', async () => {
   for (const enabled of [true, false]) {
     for (const branchName of ['main', 'dev-admin']) {
       const answer = await put({ enabled, branchName });
@@ -75,14 +75,14 @@ test('BRANCH-06 BRANCH-07 the production branch and personal branches are reject
   expect((await branches()).some((one: any) => one.isStagingEnvironmentEnabled)).toBe(false);
 });
 
-test('BRANCH-08 setting the present state again is 200', async () => {
+test('BRANCH-08 setting the current state again is 200', async () => {
   for (const enabled of [false, true, true]) {
     const { status, body } = await put({ enabled, branchName: 'feature-a' });
     expect([status, body.data.isStagingEnvironmentEnabled]).toEqual([200, enabled]);
   }
 });
 
-test('BRANCH-09 the answer is {data: Branch}', async () => {
+test('BRANCH-09 the answer to a change is {data: Branch}', async () => {
   const { body } = await put({ enabled: true, branchName: 'feature-a' });
   const [, shared] = await branches();
   expect(body).toEqual({ data: shared });
@@ -93,7 +93,7 @@ test('BRANCH-10 an unknown branch is 404', async () => {
   expect((await put({ enabled: true, branchId: 4 })).status).toBe(404);
 });
 
-test('changing a branch needs SchemaUpdate: 403 after the shape and the branch, before the rule', async () => {
+test('changing a branch needs SchemaUpdate; 403 comes after the checks of body and branch', async () => {
   const key = rig.key('viewer');
   expect((await put({ branchName: 'feature-a' }, key)).status).toBe(400);
   expect((await put({ enabled: true, branchName: 'nowhere' }, key)).status).toBe(404);

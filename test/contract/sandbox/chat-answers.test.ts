@@ -1,4 +1,4 @@
-// Contract 6.3, 6.6 and 6.8: the order of the records, the tools, and whose rows an answer shows.
+// Tests chat answers of the sandbox: the order of the records, the tools, and row access (contract 6.3, 6.6 and 6.8).
 import {
   as,
   asInternal,
@@ -24,12 +24,12 @@ beforeEach(async () => {
 });
 afterAll(() => rig.stop());
 
-/** The result of the one data query of an answer. */
+/** Returns the result of the only data query of an answer. */
 const rowsOf = (records: any[]): any => toolResults(records, 'serviceSqlApi')[0]?.result;
 const countries = (records: any[]): string[] => rowsOf(records).data.map(([country]: string[]) => country);
 const ask = (session: object, more: object = {}) => rig.talk({ input: QUESTION, ...session, ...more });
 
-test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 the records come in the order of the specification', async () => {
+test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 chat records arrive in the specified order', async () => {
   const { records, headers, text } = await ask(as('ada', EVERYTHING), { messageId: '1700000000001-message' });
   expect(headers['content-type']).toBe('application/json');
   expect(text.endsWith('\n')).toBe(true);
@@ -61,7 +61,7 @@ test('CHAT-26 CHAT-27 CHAT-28 CHAT-29 CHAT-31 CHAT-32 CHAT-33 CHAT-34 the record
   expect(sorts.every((sort, place) => place === 0 || sort > sorts[place - 1])).toBe(true);
 });
 
-test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 increments join to the finished message; nodes, roles and flags', async () => {
+test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 increments join to the finished message, with nodes, roles and flags', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const final = finalOf(records);
   const parts = records.filter(({ id, isDelta }) => id === final.id && isDelta);
@@ -76,13 +76,13 @@ test('CHAT-35 CHAT-36 CHAT-37 CHAT-38 increments join to the finished message; n
   }
 });
 
-test('CHAT-30 thinking is shown in development mode only', async () => {
+test('CHAT-30 thinking records are sent in development mode only', async () => {
   await rig.set({ chatDevelopmentMode: false });
   const { records } = await ask(as('ada', EVERYTHING));
   expect(records.filter((record) => 'thinking' in record)).toEqual([]);
 });
 
-test('CHAT-39 among several final-like records the rule picks the last with a short enough path', async () => {
+test('CHAT-39 of several final-like records the last one with a short enough path is the answer', async () => {
   const finals = [
     { content: 'first', graphPath: ['final'] },
     { content: 'the answer', graphPath: ['final', 'writer'] },
@@ -95,7 +95,7 @@ test('CHAT-39 among several final-like records the rule picks the last with a sh
   expect(finalOf(records).content).toBe('the answer');
 });
 
-test('CHAT-40 CHAT-42 serviceMeta: input and result are JSON text, with the visible members', async () => {
+test('CHAT-40 CHAT-42 serviceMeta has input and result as JSON text, with the visible members', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const [meta] = toolResults(records, 'serviceMeta');
   expect(meta.input).toEqual({ searchQuery: QUESTION });
@@ -117,7 +117,7 @@ test('CHAT-40 CHAT-42 serviceMeta: input and result are JSON text, with the visi
   );
 });
 
-test('CHAT-43 CHAT-46 serviceSqlApi: what was run, what came back, and a chart without data', async () => {
+test('CHAT-43 CHAT-46 serviceSqlApi has the query, its result, and a chart without data', async () => {
   const { records } = await ask(as('ada', EVERYTHING));
   const [{ input, result }] = toolResults(records, 'serviceSqlApi');
   expect(result).toMatchObject({
@@ -140,7 +140,7 @@ test('CHAT-43 CHAT-46 serviceSqlApi: what was run, what came back, and a chart w
   expect(finalOf(records).content).toContain(`DE: ${total}`);
 });
 
-test('CHAT-41 a failed tool is a result with an error, and the run goes on to its end', async () => {
+test('CHAT-41 a failed tool gives a result with an error, and the run continues', async () => {
   const agent = await rig.agent({ toolError: 'The warehouse sleeps' });
   const { records } = await rig.talk({ input: QUESTION, ...as('ada', EVERYTHING) }, { agent });
   expect(rowsOf(records)).toEqual({ error: 'The warehouse sleeps' });
@@ -151,7 +151,7 @@ test('CHAT-41 a failed tool is a result with an error, and the run goes on to it
   expect(failed.records.at(-1).id).toBe('__state__');
 });
 
-test('ERR-04 ERR-05 a server fault is 500 before the stream, an error line inside it', async () => {
+test('ERR-04 ERR-05 a server error is 500 before the stream, and an error line within the stream', async () => {
   await rig.control('PATCH', '/faults', { status5xx: { share: 1, status: 500 } });
   const before = await ask(as('ada'));
   expect([before.status, before.records]).toEqual([500, [{ error: expect.any(String) }]]);
@@ -183,7 +183,7 @@ test('CHAT-44 CHAT-45 a result holds at most 100 rows and the total; the query g
   expect(rows.slice(0, 100)).toEqual(data);
 });
 
-test('CHAT-13 ATTR-25 an internal user sees the rows that provisioning gives them, at once', async () => {
+test('CHAT-13 ATTR-25 an internal user sees the rows that the provisioned groups and attributes allow, at once', async () => {
   const user = await rig.user('ana@acme.example');
   const session = asInternal('ana@acme.example');
   expect(rowsOf((await ask(session)).records)).toBeUndefined();
@@ -218,7 +218,7 @@ test('CHAT-21 securityContext goes to the data queries', async () => {
   expect(countries((await ask(as('ada', { securityContext }))).records)).toEqual(['FR']);
 });
 
-test('CHAT-24 activeBranchName asks the branch, whose data differ', async () => {
+test('CHAT-24 activeBranchName selects the data of a branch', async () => {
   const total = async (more: object): Promise<number> => {
     const { records } = await ask(as('ada', EVERYTHING), more);
     return rowsOf(records).data.reduce((sum: number, [, count]: string[]) => sum + Number(count), 0);
@@ -228,7 +228,7 @@ test('CHAT-24 activeBranchName asks the branch, whose data differ', async () => 
   expect(await total({ activeBranchName: 'feature-a' })).not.toBe(main);
 });
 
-test('CAUTH-11 CAUTH-12 the claims of the token filter the rows, and every query carries that very token', async () => {
+test('CAUTH-11 CAUTH-12 claims of the token filter the rows, and every query uses that token', async () => {
   const headersOf = async (country: string) =>
     withToken(
       await rig.token({
@@ -245,7 +245,7 @@ test('CAUTH-11 CAUTH-12 the claims of the token filter the rows, and every query
   expect(two.tokenFingerprint).not.toBe(one.tokenFingerprint);
 });
 
-test('CAUTH-12 a token that expires during the run can read nothing more', async () => {
+test('CAUTH-12 a token that expires during the run cannot read further rows', async () => {
   const agent = await rig.agent({ recordDelayMs: 100 });
   const headers = withToken(
     await rig.token({ externalId: 'ada', cubeCloud: EVERYTHING }, { expiresIn: '1m' }),

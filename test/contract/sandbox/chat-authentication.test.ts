@@ -1,4 +1,4 @@
-// Contract 6.1: API keys, tokens, their precedence, and what a refused credential looks like.
+// Tests chat authentication: API keys, tokens, their precedence, and refusals (contract 6.1).
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { as, chatIdOf, startChat, withToken, type ChatRig } from './chat-rig.ts';
 
@@ -21,7 +21,7 @@ const ask = (headers: Record<string, string>, more: object = {}, body: object = 
 const asked = async (claims: object, options = {}) => ask(withToken(await rig.token(claims, options)));
 const key = (name: string) => ({ authorization: `Api-Key ${rig.key(name)}` });
 
-test('GEN-01 CAUTH-14 without, with an unknown, expired or malformed credential: 200 and a JSON-RPC error', async () => {
+test('GEN-01 CAUTH-14 a missing, unknown, expired or malformed credential answers 200 with a JSON-RPC error', async () => {
   const bad = [
     {},
     { authorization: 'Api-Key sk-unknown' },
@@ -39,7 +39,7 @@ test('GEN-01 CAUTH-14 without, with an unknown, expired or malformed credential:
   expect(await rig.threads()).toEqual([]);
 });
 
-test('CAUTH-01 an API key on the deployment form is 403 with the exact text, good or bad', async () => {
+test('CAUTH-01 an API key at the deployment address is 403 with the exact text, for valid and invalid keys', async () => {
   for (const headers of [key('admin'), { authorization: 'Api-Key wrong' }, { authorization: 'api-key' }]) {
     const answer = await ask(headers, { deployment: '1' });
     expect([answer.status, answer.records]).toEqual([
@@ -54,7 +54,7 @@ test('CAUTH-02 a key scoped to other deployments is 403 for their agents', async
   expect((await ask(key('scoped'), { agent: '2' })).status).toBe(403);
 });
 
-test('CAUTH-03 CAUTH-04 tokens are off by default and on by the setting of the deployment', async () => {
+test('CAUTH-03 CAUTH-04 tokens are refused by default and accepted if the deployment enables them', async () => {
   const claims = { externalId: 'ada' };
   const token = withToken(await rig.token(claims, { deployment: 1 }));
   expect((await ask(token, { agent: '2' })).records).toEqual([JSON_RPC]);
@@ -86,13 +86,13 @@ test('CAUTH-05 a token is validated by secret, by key set or by a custom functio
   expect(names).toEqual(['ada', 'keyed', 'opaque']);
 });
 
-test('CAUTH-06 with both headers Authorization wins', async () => {
+test('CAUTH-06 Authorization takes precedence over the other header', async () => {
   const token = withToken(await rig.token({ externalId: 'ada' }));
   expect((await ask({ ...token, authorization: 'Api-Key wrong' })).records).toEqual([JSON_RPC]);
   expect((await ask({ ...withToken('wrong'), ...key('admin') })).records.at(-1).id).toBe('__state__');
 });
 
-test('CAUTH-07 externalId, else sub, lower-cased: one user; neither: refused', async () => {
+test('CAUTH-07 a token names its user by externalId, else by sub, in lower case; without both it is refused', async () => {
   const first = await asked({ externalId: 'USER@X' });
   const chatId = chatIdOf(first.records);
   const headers = withToken(await rig.token({ sub: 'user@x' }));
@@ -120,7 +120,7 @@ test('CAUTH-09 scope is asserted on the context that the deployment resolves', a
   expect((await asked({ externalId: 'ada', scope: [] })).records.at(-1).id).toBe('__state__');
 });
 
-test('CAUTH-10 the email claim is stored on the user', async () => {
+test('CAUTH-10 the email claim is stored at the user', async () => {
   await asked({ externalId: 'ada', email: 'ada@outside.example' });
   expect(await rig.externalUsers()).toEqual([
     expect.objectContaining({ externalId: 'ada', email: 'ada@outside.example', isEphemeral: true }),
@@ -142,14 +142,14 @@ test('CAUTH-13 a token with a bad signature, of another deployment, expired or u
   for (const { records } of answers) expect(records).toEqual([JSON_RPC]);
 });
 
-test('GEN-08 ERR-02 unknown members are ignored, broken JSON is 400', async () => {
+test('GEN-08 ERR-02 unknown JSON keys are ignored, and broken JSON is 400', async () => {
   expect((await ask(key('admin'), {}, { ...as('ada'), colour: 'red' })).status).toBe(200);
   const path = '/api/v1/public/acme/agents/1/chat/stream-chat-state';
   for (const raw of ['{"input":', '[]', '"text"'])
     expect((await rig.call('POST', path, { raw, headers: key('admin') })).status).toBe(400);
 });
 
-test('CAUTH-06 with the vendor’s names the token header is the vendor’s', async () => {
+test('CAUTH-06 the names of the token header can be configured as the vendor’s', async () => {
   const vendor = await startChat({ vendorNames: true });
   try {
     const token = await vendor.token({ externalId: 'ada' });

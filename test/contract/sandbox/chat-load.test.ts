@@ -7,7 +7,7 @@ import { as, startChat, type ChatRig } from './chat-rig.ts';
 const PEOPLE = 50;
 const SECONDS = Number(process.env['CHAT_SOAK_SECONDS'] ?? 4);
 const QUESTION = 'How many orders by country?';
-/** The most bytes that a kept thread may take; a leaked run or reader costs several times as much. */
+/** Largest memory of a kept thread in bytes; a leaked run or reader takes several times as much. */
 const BYTES_PER_THREAD = 40_000;
 
 setFlagsFromString('--expose-gc');
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-/** Rebuilds the messages of a thread from what one connection shows, checking every step. */
+/** Rebuilds the messages of a thread from the records of one connection, and checks every step. */
 function createListener() {
   const texts = new Map<string, string>();
   const finished = new Map<string, string>();
@@ -43,7 +43,7 @@ function createListener() {
       else if (record.isDelta) texts.set(record.id, (texts.get(record.id) ?? '') + record.content);
       else if (!record.id.startsWith('__') && !record.toolCall) {
         expect(finished.has(record.id)).toBe(false);
-        // The increments add up to the text of the finished message: none lost, none doubled.
+        // The increments add up to the text of the finished message.
         if (texts.has(record.id)) expect(texts.get(record.id)).toBe(record.content);
         finished.set(record.id, record.content);
       }
@@ -60,7 +60,7 @@ async function hearAll(stream: Stream, listener: ReturnType<typeof createListene
   return listener.last();
 }
 
-/** One conversation: to its end, aborted, or broken off and resumed. Answers the final state record. */
+/** Runs one conversation: completed, aborted, or disconnected and resumed. Returns the final state record. */
 async function converse(person: string, turn: number, end: 'hear' | 'abort' | 'resume'): Promise<any> {
   const messageId = `${1_700_000_000_000 + turn}-message`;
   const body = { input: QUESTION, messageId, ...as(person, { groups: ['everything'] }) };

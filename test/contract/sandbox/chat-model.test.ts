@@ -37,7 +37,7 @@ afterAll(async () => {
 const session = as('ada', { groups: ['analysts'], userAttributes: [{ name: 'country', value: 'DE' }] });
 const choice = { cube: 'orders', measures: ['orders.count'], dimensions: ['orders.country'] };
 
-test('the model picks the members; the rows are those of the caller', async () => {
+test('the language model selects the members, and the rows are those that the caller may see', async () => {
   reply = () => ({ content: JSON.stringify(choice) });
   const { records } = await rig.talk({ input: 'Wie viele Bestellungen je Land?', ...session });
   const [{ result }] = toolResults(records, 'serviceSqlApi');
@@ -47,7 +47,7 @@ test('the model picks the members; the rows are those of the caller', async () =
   expect(asked[0].body.model).toBe('small');
 });
 
-test('a pick outside of the visible members is not in the answer', async () => {
+test('a member that the model selects but the caller cannot see is not in the answer', async () => {
   for (const content of [
     JSON.stringify({ cube: 'raw_orders', measures: ['raw_orders.count'] }),
     JSON.stringify({ cube: 'orders', measures: ['orders.count); DROP TABLE orders'] }),
@@ -61,14 +61,14 @@ test('a pick outside of the visible members is not in the answer', async () => {
   }
 });
 
-test('a model that fails ends the run with an error line, and the thread is idle again', async () => {
+test('a failing model ends the run with an error line, and the thread is idle again', async () => {
   reply = () => ({ status: 500, content: '' });
   const { records } = await rig.talk({ input: 'anything', ...session });
   expect(records).toContainEqual({ error: 'The chat model answered 500' });
   expect(records.at(-1)).toMatchObject({ id: '__state__', state: { isStreaming: false } });
 });
 
-test('plain http beyond loopback is refused at the start', async () => {
+test('plain http to a model beyond loopback is refused at the start', async () => {
   const chatModel = { url: 'http://models.example.com/v1', model: 'small' };
   await expect(startChat({ chatModel })).rejects.toThrow('https');
 });

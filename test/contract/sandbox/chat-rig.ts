@@ -5,17 +5,17 @@ import type { SandboxOptions } from '../../../src/sandbox/server.ts';
 import { startRig } from './rig.ts';
 
 export interface ChatOptions {
-  /** Credentials; the admin key as `Api-Key` when absent. */
+  /** Credentials; by default the admin key as `Api-Key`. */
   headers?: Record<string, string>;
   agent?: string;
-  /** Speaks on the deployment form instead. */
+  /** Uses the deployment form of the address. */
   deployment?: string;
   account?: string;
   call?: 'stream-chat-state' | 'abort';
   signal?: AbortSignal;
 }
 
-/** Records of a text of lines. */
+/** Parses the lines of a text to records. */
 export function parseLines(text: string): any[] {
   return text
     .split('\n')
@@ -30,14 +30,14 @@ export const asInternal = (internalId: string, more: object = {}) => ({
   sessionSettings: { internalId, ...more },
 });
 
-/** The final answer by the rule of the specification. */
+/** Returns the final answer by the rule of the specification. */
 export function finalOf(records: any[]): any {
   return records.findLast(
     ({ role, graphPath }) => role === 'assistant' && graphPath?.[0] === 'final' && graphPath.length <= 2,
   );
 }
 
-/** Finished tool calls of that name, parsed. */
+/** Returns the parsed results of finished calls of a tool. */
 export function toolResults(records: any[], name: string): any[] {
   return records
     .filter(({ toolCall }) => toolCall?.name === name && toolCall.result !== undefined)
@@ -65,14 +65,14 @@ export async function startChat(options: SandboxOptions = {}) {
     });
   }
 
-  /** A whole answer; `records` are its lines. */
+  /** A complete answer; `records` are its lines. */
   async function talk(body: unknown, more: ChatOptions = {}) {
     const response = await send(body, more);
     const text = await response.body.text();
     return { status: response.statusCode, headers: response.headers, text, records: parseLines(text) };
   }
 
-  /** A stream read record by record; `close` breaks the connection. */
+  /** A stream that is read record by record; `close` drops the connection. */
   async function open(body: unknown, more: ChatOptions = {}) {
     const connection = new AbortController();
     const response = await send(body, { ...more, signal: connection.signal });
@@ -104,7 +104,7 @@ export async function startChat(options: SandboxOptions = {}) {
     open,
     abort: (body: unknown, more: ChatOptions = {}) => talk(body, { ...more, call: 'abort' }),
     fixtures: async (body: unknown) => (await rig.control('POST', '/fixtures', body)).body,
-    /** Runs SQL on Core Data with a token of the deployment and answers the lines. */
+    /** Runs SQL on Core Data with a token of the deployment and returns the lines. */
     cubesql: async (query: string, token: string) => {
       const response = await request(`${rig.ready.dataApiUrl}/v1/cubesql`, {
         method: 'POST',
@@ -114,14 +114,14 @@ export async function startChat(options: SandboxOptions = {}) {
       return parseLines(await response.body.text());
     },
     set: (body: unknown) => rig.control('PATCH', '/settings', body),
-    /** Adds an agent with a script to a deployment and answers its id. */
+    /** Adds an agent with a script to a deployment and returns its id. */
     agent: async (script: object, deploymentId = '1'): Promise<string> => {
       const answer = await rig.control('POST', '/fixtures', { agents: [{ deploymentId, script }] });
       return answer.body.agents[0].id;
     },
     threads: async () => (await rig.control('GET', '/state?only=threads')).body.threads,
     externalUsers: async () => (await rig.control('GET', '/state?only=externalUsers')).body.externalUsers,
-    /** A token of a deployment's own, with the chat scope unless the claims say otherwise. */
+    /** Creates a token of a deployment, with the chat scope unless the claims differ. */
     token: async (claims: object, { deployment = 0, secret = '', expiresIn = '1h' } = {}) => {
       const { apiSecret = '' } = rig.ready.fixtures.deployments[deployment] ?? {};
       return new SignJWT({ scope: ['chat'], ...claims })

@@ -1,4 +1,4 @@
-// Contract 6.2 and 6.3: requests of chat and the order of what comes back.
+// Tests chat requests and the order of their records (contract 6.2 and 6.3).
 import { as, asInternal, chatIdOf, finalOf, startChat, withToken, type ChatRig } from './chat-rig.ts';
 
 let rig: ChatRig;
@@ -13,7 +13,7 @@ afterAll(() => rig.stop());
 const refused = async (body: object): Promise<number> =>
   (await rig.talk({ input: QUESTION, ...body })).status;
 
-test('CHAT-01 AUTH-10 AUTH-11 both URL forms answer; the key on the agent form, the token on both', async () => {
+test('CHAT-01 AUTH-10 AUTH-11 both URL forms answer: the agent form with a key, both forms with a token', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const answers = await Promise.all([
     rig.talk({ input: QUESTION, ...as('ada') }),
@@ -40,7 +40,7 @@ test('CHAT-02 ERR-03 an unknown agent, account, deployment or thread is 404', as
   }
 });
 
-test('CHAT-03 CHAT-05 input starts a run in a new thread; records end with __state__', async () => {
+test('CHAT-03 CHAT-05 input starts a run in a new thread, and the records end with __state__', async () => {
   const first = await rig.talk({ input: QUESTION, ...as('ada') });
   const second = await rig.talk({ input: QUESTION, ...as('ada') });
   expect(first.records.at(-1).id).toBe('__state__');
@@ -48,7 +48,7 @@ test('CHAT-03 CHAT-05 input starts a run in a new thread; records end with __sta
   expect(await rig.threads()).toHaveLength(2);
 });
 
-test('CHAT-04 without input the stored thread comes back and nothing runs', async () => {
+test('CHAT-04 without input the stored thread is returned and no run starts', async () => {
   const said = await rig.talk({ input: QUESTION, ...as('ada') });
   const chatId = chatIdOf(said.records);
   const read = await rig.talk({ chatId, ...as('ada') });
@@ -58,7 +58,7 @@ test('CHAT-04 without input the stored thread comes back and nothing runs', asyn
   expect((await rig.threads())[0].runs).toHaveLength(1);
 });
 
-test('CHAT-05 a thread goes on under its chatId, with rising sort', async () => {
+test('CHAT-05 a chatId continues its thread, and sort increases', async () => {
   const first = await rig.talk({ input: QUESTION, ...as('ada') });
   const chatId = chatIdOf(first.records);
   const second = await rig.talk({ input: 'And orders by status?', chatId, ...as('ada') });
@@ -89,7 +89,7 @@ test('CHAT-07 messageId is <13 or more digits>-message', async () => {
   expect(records[1]).toMatchObject({ id: '12345678901234-message', role: 'user' });
 });
 
-test('CHAT-08 ERR-02 an API key needs sessionSettings that name somebody', async () => {
+test('CHAT-08 ERR-02 with an API key sessionSettings must name a user', async () => {
   for (const body of [
     {},
     { sessionSettings: {} },
@@ -100,7 +100,7 @@ test('CHAT-08 ERR-02 an API key needs sessionSettings that name somebody', async
   expect(await rig.externalUsers()).toEqual([]);
 });
 
-test('CHAT-09 with a token sessionSettings is ignored, even a wrong one', async () => {
+test('CHAT-09 with a token sessionSettings is ignored, also if it is invalid', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   const { status } = await rig.talk(
     { input: QUESTION, sessionSettings: { externalId: 'BOB !' } },
@@ -115,7 +115,7 @@ test('CHAT-10 externalId is lower case without spaces', async () => {
     expect(await refused(as(externalId as string))).toBe(400);
 });
 
-test('CHAT-11 internalId is an existing internal user: not unknown, external or deactivated', async () => {
+test('CHAT-11 internalId must be an existing internal user that is not deactivated', async () => {
   await rig.talk({ input: QUESTION, ...as('outsider@acme.example') });
   await rig.user('gone@acme.example', { active: false });
   for (const name of ['nobody@acme.example', 'outsider@acme.example', 'gone@acme.example'])
@@ -133,7 +133,7 @@ test('CHAT-12 internalId excludes roles, groups, userAttributes and securityCont
   );
 });
 
-test('CHAT-14 CHAT-15 CHAT-16 userAttributes are name and text pairs of configured attributes, converted by type', async () => {
+test('CHAT-14 CHAT-15 CHAT-16 userAttributes are name and text pairs of configured attributes, and are converted by type', async () => {
   const wrong = [{}, 'x', [5], [{ name: 'country' }], [{ value: 'DE' }], [{ name: 'country', value: 5 }]];
   for (const userAttributes of wrong) expect(await refused(as('ada', { userAttributes }))).toBe(400);
   expect(await refused(as('ada', { userAttributes: [{ name: 'planet', value: 'Mars' }] }))).toBe(400);
@@ -153,14 +153,14 @@ test('CHAT-14 CHAT-15 CHAT-16 userAttributes are name and text pairs of configur
   });
 });
 
-test('CHAT-17 CHAT-20 groups is a list of names of groups that exist', async () => {
+test('CHAT-17 CHAT-20 groups is a list of names of existing groups', async () => {
   await rig.group('analysts');
   for (const groups of ['analysts', [5], {}, ['strangers'], ['Analysts']])
     expect(await refused(as('ada', { groups }))).toBe(400);
   expect(await refused(as('ada', { groups: ['analysts'] }))).toBe(200);
 });
 
-test('CHAT-18 neither input nor chatId, or one of the wrong form, is 400', async () => {
+test('CHAT-18 a request without input and chatId, or with an invalid one, is 400', async () => {
   for (const body of [
     {},
     { input: 5 },
@@ -173,7 +173,7 @@ test('CHAT-18 neither input nor chatId, or one of the wrong form, is 400', async
   expect((await rig.talk({ input: 'x'.repeat(100_001), ...as('ada') })).status).toBe(400);
 });
 
-test('CHAT-22 CHAT-23 users are ephemeral for a week unless asked otherwise', async () => {
+test('CHAT-22 CHAT-23 users are ephemeral for a week unless the request says otherwise', async () => {
   await rig.talk({ input: QUESTION, ...as('week') });
   await rig.talk({ input: QUESTION, ...as('minute', { ephemeralTtlSeconds: 60 }) });
   await rig.talk({ input: QUESTION, ...as('kept', { isEphemeral: false }) });
@@ -183,13 +183,13 @@ test('CHAT-22 CHAT-23 users are ephemeral for a week unless asked otherwise', as
     return expiresAt && (Date.parse(expiresAt) - Date.parse(createdAt)) / 1000;
   };
   expect([lifeOf('week'), lifeOf('minute'), lifeOf('kept')]).toEqual([604_800, 60, null]);
-  // The last two would end at a moment that no date can name.
+  // The last two lifetimes would end after the latest possible date.
   for (const ephemeralTtlSeconds of [0, -1, 1.5, '60', 9e12, Number.MAX_SAFE_INTEGER])
     expect(await refused(as('x', { ephemeralTtlSeconds }))).toBe(400);
   expect(await refused(as('x', { isEphemeral: 'no' }))).toBe(400);
 });
 
-test('CHAT-25 isDefaultBranch is true without activeBranchName, false with it, and as sent otherwise', async () => {
+test('CHAT-25 isDefaultBranch is true without activeBranchName, false with it, and can be set', async () => {
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'feature-a', ...as('ada') });
   await rig.talk({ input: QUESTION, activeBranchName: 'main', isDefaultBranch: true, ...as('ada') });
@@ -210,7 +210,7 @@ test('GEN-05 a plan without chat refuses every form with 403', async () => {
   expect((await rig.abort({ chatId: 'x' }, { headers })).status).toBe(403);
 });
 
-test('EVT-03 chat has its two calls under /api/v1 and nothing else', async () => {
+test('EVT-03 chat has two operations under /api/v1', async () => {
   const base = '/api/v1/public/acme/agents/1/chat';
   expect((await rig.call('GET', `${base}/stream-chat-state`)).body).toMatchObject({ jsonrpc: '2.0' });
   const headers = { authorization: `Api-Key ${rig.key('admin')}` };

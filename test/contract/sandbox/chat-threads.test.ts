@@ -1,4 +1,4 @@
-// Contract 6.4, 6.5 and 6.7: threads that stream, abort, are resumed and forgotten; a leaver's stream.
+// Tests chat threads: streaming, abort, resumption, expiry, and the stream of a leaver (contract 6.4, 6.5 and 6.7).
 import { eventually } from '../../support/eventually.ts';
 import { as, asInternal, chatIdOf, finalOf, startChat, withToken, type ChatRig } from './chat-rig.ts';
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterAll(() => rig.stop());
 
-/** A stream that has begun, and its thread. */
+/** Starts a stream. @returns the stream and its thread */
 async function begin(body: object, options = {}) {
   const stream = await rig.open({ input: QUESTION, ...body }, options);
   const cutoff = await stream.next();
@@ -28,7 +28,7 @@ const finishedAnswers = (records: any[]): any[] =>
     ({ role, isInProcess, toolCall }) => role === 'assistant' && isInProcess === false && !toolCall,
   );
 
-test('STATE-05 CABORT-08 a thread with input streams; a second reader sees isStreaming true at once', async () => {
+test('STATE-05 CABORT-08 a new thread streams, and a second reader sees isStreaming true at once', async () => {
   const { chatId, rest } = await begin(as('ada'));
   const read = await rig.talk({ chatId, ...as('ada') });
   expect(read.records[0].state.isStreaming).toBe(true);
@@ -37,7 +37,7 @@ test('STATE-05 CABORT-08 a thread with input streams; a second reader sees isStr
   expect((await rig.talk({ chatId, ...as('ada') })).records[0].state.isStreaming).toBe(false);
 });
 
-test('STATE-06 CABORT-10 the same messageId attaches to the running answer: one assistant message, none lost', async () => {
+test('STATE-06 CABORT-10 the same messageId joins the running answer: one assistant message, none lost', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   await first.next();
   const second = await begin({ messageId: FIRST, chatId: first.chatId, ...as('ada') });
@@ -52,7 +52,7 @@ test('STATE-06 CABORT-10 the same messageId attaches to the running answer: one 
   expect(thread.runs).toHaveLength(1);
 });
 
-test('STATE-06 a client that lost the first answer, and knows no chatId, gets its thread by messageId', async () => {
+test('STATE-06 a client that lost the first answer finds its thread by messageId', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   first.close();
   const again = await rig.talk({ input: QUESTION, messageId: FIRST, ...as('ada') });
@@ -63,7 +63,7 @@ test('STATE-06 a client that lost the first answer, and knows no chatId, gets it
   expect(chatIdOf(other.records)).not.toBe(first.chatId);
 });
 
-test('STATE-07 CABORT-11 another message while it streams is refused in one line; the stream goes on', async () => {
+test('STATE-07 CABORT-11 another message during a run is refused in one line, and the run continues', async () => {
   const first = await begin({ messageId: FIRST, ...as('ada') });
   for (const more of [{ messageId: SECOND }, {}]) {
     const busy = await rig.talk({ input: 'And now?', chatId: first.chatId, ...more, ...as('ada') });
@@ -75,7 +75,7 @@ test('STATE-07 CABORT-11 another message while it streams is refused in one line
   expect((await rig.threads())[0].runs).toHaveLength(1);
 });
 
-test('STATE-08 CABORT-03 CABORT-06 the owner aborts: 204 without body, and the stream ends with its state', async () => {
+test('STATE-08 CABORT-03 CABORT-06 an abort by the owner is 204 without body, and the stream ends with its state', async () => {
   const stream = await begin(as('ada'));
   await stream.next();
   const aborted = await rig.abort({ chatId: stream.chatId, ...as('ada') });
@@ -89,7 +89,7 @@ test('STATE-08 CABORT-03 CABORT-06 the owner aborts: 204 without body, and the s
   expect((await rig.threads())[0].runs[0].outcome).toBe('aborted');
 });
 
-test('STATE-08 an agent that hangs is aborted at once, and the thread can go on', async () => {
+test('STATE-08 an unresponsive agent is aborted at once, and the thread can continue', async () => {
   const agent = await rig.agent({ recordDelayMs: 60_000 });
   const stream = await begin(as('ada'), { agent });
   await stream.next();
@@ -101,7 +101,7 @@ test('STATE-08 an agent that hangs is aborted at once, and the thread can go on'
   expect(finalOf(next.records)).toBeDefined();
 });
 
-test('CABORT-01 both forms abort, each at the address of its stream', async () => {
+test('CABORT-01 abort exists at both addresses of the stream', async () => {
   const headers = withToken(await rig.token({ externalId: 'ada' }));
   for (const options of [{ headers }, { headers, deployment: '1' }]) {
     const stream = await begin({}, options);
@@ -110,13 +110,13 @@ test('CABORT-01 both forms abort, each at the address of its stream', async () =
   }
 });
 
-test('CABORT-02 CABORT-05 without chatId 400, unknown chatId 404', async () => {
+test('CABORT-02 CABORT-05 abort without chatId is 400, with an unknown chatId 404', async () => {
   expect((await rig.abort(as('ada'))).status).toBe(400);
   expect((await rig.abort({ chatId: 7, ...as('ada') })).status).toBe(400);
   expect((await rig.abort({ chatId: 'nothing', ...as('ada') })).status).toBe(404);
 });
 
-test('CABORT-04 not the owner: 403, and the stream goes on', async () => {
+test('CABORT-04 abort by another user is 403, and the stream continues', async () => {
   const stream = await begin(as('ada'));
   const { chatId } = stream;
   const headers = withToken(await rig.token({ externalId: 'bob' }));
@@ -135,14 +135,14 @@ test('CABORT-03 sessionSettings is optional: the key that opened the thread may 
   expect((await stream.rest()).at(-1).state.isStreaming).toBe(false);
 });
 
-test('CABORT-07 an idle thread of one’s own: 204, and nothing changes', async () => {
+test('CABORT-07 abort of an own idle thread is 204 and changes nothing', async () => {
   const said = await rig.talk({ input: QUESTION, ...as('ada') });
   const chatId = chatIdOf(said.records);
   expect((await rig.abort({ chatId, ...as('ada') })).status).toBe(204);
   expect((await rig.threads())[0].runs[0].outcome).toBe('completed');
 });
 
-test('CABORT-09 abort authenticates as the stream does', async () => {
+test('CABORT-09 abort accepts the credentials of the stream', async () => {
   const bare = await rig.abort({ chatId: 'x' }, { headers: {} });
   expect([bare.status, bare.records[0].jsonrpc]).toEqual([200, '2.0']);
   const form = await rig.abort({ chatId: 'x', ...as('ada') }, { deployment: '1' });
@@ -162,7 +162,7 @@ test('CABORT-12 the same messageId after the end replays the thread and starts n
   expect((await rig.threads())[0].runs).toHaveLength(2);
 });
 
-test('STATE-09 LIM-03 an ephemeral user and their threads are gone after the lifetime; a running answer stops', async () => {
+test('STATE-09 LIM-03 an ephemeral user and its threads are removed after the lifetime, and a running answer stops', async () => {
   const { records } = await rig.talk({ input: QUESTION, ...as('ada', { ephemeralTtlSeconds: 60 }) });
   const chatId = chatIdOf(records);
   const slow = await rig.agent({ recordDelayMs: 60_000 });
@@ -176,7 +176,7 @@ test('STATE-09 LIM-03 an ephemeral user and their threads are gone after the lif
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(404);
 });
 
-test('STATE-10 a persistent user is never removed by time', async () => {
+test('STATE-10 a persistent user never expires', async () => {
   await rig.talk({ input: QUESTION, ...as('ada', { isEphemeral: false }) });
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.control('POST', '/clock', { advanceMs: 10 * 365 * 86_400_000 });
@@ -225,7 +225,7 @@ const LEAVING: [string, (user: any) => Promise<unknown>][] = [
 ];
 
 test.each(LEAVING)(
-  'CHAT-11 a leaver’s running stream stops when they are %s, and later calls are refused',
+  'CHAT-11 the running stream of a leaver stops when the user is %s, and later calls are refused',
   async (_how, leave) => {
     const user = await rig.user('lea@acme.example');
     const agent = await rig.agent({ recordDelayMs: 60_000 });

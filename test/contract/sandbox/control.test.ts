@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('the ready line has the published shape, and reset answers it again with the same keys', async () => {
+test('the ready line has the published form, and reset returns it again with the same keys', async () => {
   const { body } = await rig.reset();
   expect(body).toEqual(rig.ready);
   expect(Object.keys(body)).toEqual([
@@ -33,7 +33,7 @@ test('the ready line has the published shape, and reset answers it again with th
   });
 });
 
-test('reset forgets users, settings, faults, the clock and the request log', async () => {
+test('reset removes users, settings, faults, the clock offset and the request log', async () => {
   await rig.user('a@acme.example');
   await rig.control('PATCH', '/settings', { pageCap: 1 });
   await rig.control('POST', '/clock', { advanceMs: 5000 });
@@ -54,7 +54,7 @@ test('the seed large:N has N people in one large group and in teams', async () =
   ]);
 });
 
-test('state shows every part, and only the asked ones', async () => {
+test('GET /state returns every part, or only the requested parts', async () => {
   expect(Object.keys(await rig.state())).toEqual(
     expect.arrayContaining([
       'users',
@@ -71,7 +71,7 @@ test('state shows every part, and only the asked ones', async () => {
   expect(JSON.stringify(await rig.state())).not.toContain(rig.key('admin'));
 });
 
-test('fixtures are created, kept for later rooms, and refused by name when unknown', async () => {
+test('fixtures are created, kept for later calls, and refused by name when unknown', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'boss@acme.example', isAdmin: true, permissions: ['AuditLogManage'] }],
     apiKeys: [{ name: 'boss', owner: 'boss@acme.example', deployments: ['2'] }],
@@ -110,7 +110,7 @@ test('settings, faults and branch views refuse unknown properties', async () => 
   );
 });
 
-test('the clock stays where there are dates', async () => {
+test('the clock cannot leave the range of dates', async () => {
   for (const advanceMs of [1e18, -1e18, 'soon', null])
     expect((await rig.control('POST', '/clock', { advanceMs })).status).toBe(400);
   const century = 100 * 365 * 86_400_000;
@@ -131,7 +131,7 @@ test('the request log holds method, path, status and body without secrets', asyn
   expect([typeof body[0].atMs, typeof body[0].durationMs]).toEqual(['number', 'number']);
 });
 
-test('ERR-10 status429 carries Retry-After, in the form of the family, before anything happens', async () => {
+test('ERR-10 fault status429 answers with Retry-After in the form of the API family, before any change', async () => {
   await faults({ status429: { share: 1, retryAfter: 7 } });
   const answer = await rig.post(USERS, { userName: 'a@acme.example' });
   expect([answer.status, answer.headers['retry-after'], answer.body.status]).toEqual([429, '7', '429']);
@@ -141,7 +141,7 @@ test('ERR-10 status429 carries Retry-After, in the form of the family, before an
   expect((await me()).status).toBe(200);
 });
 
-test('dropBefore destroys the socket before anything happens, dropAfter once the change is stored', async () => {
+test('fault dropBefore destroys the socket before any change, dropAfter after the change is stored', async () => {
   await faults({ dropBefore: true });
   await expect(rig.user('a@acme.example')).rejects.toThrow();
   expect(await rig.stored('a@acme.example')).toBeUndefined();
@@ -150,7 +150,7 @@ test('dropBefore destroys the socket before anything happens, dropAfter once the
   expect((await rig.stored('a@acme.example')).active).toBe(true);
 });
 
-test('timeoutAfterCommit stores the change and holds the answer; status5xx afterCommit loses it', async () => {
+test('fault timeoutAfterCommit stores the change and holds the answer; status5xx afterCommit loses the answer', async () => {
   await faults({ timeoutAfterCommit: { share: 1, holdMs: 50 } });
   await expect(rig.user('a@acme.example')).rejects.toThrow();
   expect(await rig.stored('a@acme.example')).toBeDefined();
@@ -159,7 +159,7 @@ test('timeoutAfterCommit stores the change and holds the answer; status5xx after
   expect(await rig.stored('b@acme.example')).toBeDefined();
 });
 
-test('timeoutBeforeCommit holds the request, breaks it, and nothing happens', async () => {
+test('fault timeoutBeforeCommit holds the request, closes it, and changes nothing', async () => {
   await faults({ timeoutBeforeCommit: { share: 1, holdMs: 60 } });
   const startedMs = performance.now();
   await expect(rig.user('a@acme.example')).rejects.toThrow();
@@ -167,7 +167,7 @@ test('timeoutBeforeCommit holds the request, breaks it, and nothing happens', as
   expect(await rig.stored('a@acme.example')).toBeUndefined();
 });
 
-test('rules strike by method and path, a number of times', async () => {
+test('fault rules apply by method and path, for a number of times', async () => {
   await faults({
     rules: [{ method: 'post', path: '^/api/scim/v2/Users$', skip: 1, times: 2, status5xx: { status: 500 } }],
   });
@@ -177,7 +177,7 @@ test('rules strike by method and path, a number of times', async () => {
   expect((await rig.call('GET', USERS)).status).toBe(200);
 });
 
-test('faults by share are seeded: the same requests get the same faults', async () => {
+test('faults by share are seeded, so equal requests get equal faults', async () => {
   const run = async (seed: number) => {
     await faults({ seed, status5xx: 0.5 });
     const statuses: number[] = [];
@@ -190,14 +190,14 @@ test('faults by share are seeded: the same requests get the same faults', async 
   expect(first).not.toEqual(await run(4));
 });
 
-test('latencyMs delays the answer', async () => {
+test('fault latencyMs delays the answer', async () => {
   await faults({ latencyMs: 60 });
   const startedMs = performance.now();
   await me();
   expect(performance.now() - startedMs).toBeGreaterThan(50);
 });
 
-test('truncateLists cuts lists, as if complete or with true totals', async () => {
+test('fault truncateLists shortens lists, with or without the true total', async () => {
   await faults({ truncateLists: { keep: 0.34 } });
   expect((await rig.call('GET', USERS)).body).toMatchObject({ totalResults: 1, itemsPerPage: 1 });
   expect((await rig.call('GET', '/api/v1/users')).body).toMatchObject({
@@ -218,7 +218,7 @@ test('fault ignoreMembers answers a group PATCH with success and does not change
   expect((await rig.storedGroup('analysts')).members).toEqual([]);
 });
 
-test('staleReadsMs shows users, groups and members as they were, until time has passed', async () => {
+test('fault staleReadsMs returns users, groups and members as they were, until the time has passed', async () => {
   await faults({ staleReadsMs: 30_000 });
   const viewer = await rig.stored('viewer@acme.example');
   const user = await rig.user('a@acme.example');
@@ -238,7 +238,7 @@ test('staleReadsMs shows users, groups and members as they were, until time has 
   expect(await isActive()).toBe(false);
 });
 
-test('staleReadsMs shows attribute definitions late as well', async () => {
+test('fault staleReadsMs applies to attribute definitions as well', async () => {
   await faults({ staleReadsMs: 30_000 });
   await rig.attribute('region', 'string');
   const names = async () =>
@@ -248,19 +248,19 @@ test('staleReadsMs shows attribute definitions late as well', async () => {
   expect(await names()).toEqual(['region', 'country']);
 });
 
-test('stale reads right after the start return the seed', async () => {
+test('fault staleReadsMs right after the start returns the seed', async () => {
   const other = await startRig({ faults: { staleReadsMs: 30_000 } });
   expect((await other.call('GET', USERS)).body.totalResults).toBe(3);
   await other.stop();
 });
 
-test('ERR-08 htmlAnswer answers 200 with a page', async () => {
+test('ERR-08 fault htmlAnswer answers 200 with a web page', async () => {
   await faults({ rules: [{ path: '^/api/v1/users$', htmlAnswer: true }] });
   const { status, body } = await rig.call('GET', '/api/v1/users');
   expect([status, body.startsWith('<')]).toEqual([200, true]);
 });
 
-test('stop ends at once, even with an answer on hold', async () => {
+test('the sandbox stops at once, even while an answer is held', async () => {
   const other = await startRig({ faults: { timeoutAfterCommit: 1 } });
   const held = other.user('a@acme.example').catch((error: unknown) => error);
   await new Promise((resolve) => setTimeout(resolve, 50));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EVERYTHING, GERMAN_ANALYST, startDataRig, type DataRig } from './data-rig.ts';
 
-/** Longest that any single hostile query may take, milliseconds; the engine's own limit is set to a second. */
+/** Longest duration of a hostile query in milliseconds; the limit of the engine is one second. */
 const BOUND_MS = 5000;
 const SECRET = 'the-content-of-the-file';
 let rig: DataRig;
@@ -22,7 +22,7 @@ async function refused(query: string, token: object = EVERYTHING): Promise<strin
   return error;
 }
 
-/** Answered or refused, but soon. */
+/** Expects an answer or a refusal within the limit. */
 async function bounded(query: string): Promise<void> {
   const startedMs = performance.now();
   const lines = await rig.lines(query);
@@ -33,7 +33,7 @@ async function bounded(query: string): Promise<void> {
   ]);
 }
 
-/** Somebody else's question is still answered. */
+/** Expects that the query of another client is answered. */
 async function stillAlive(): Promise<void> {
   expect(await rig.rows('SELECT count(*) FROM orders')).toEqual([['640']]);
 }
@@ -53,7 +53,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('no file can be read, by function, by name or by copy', async () => {
+test('SQL cannot read a file, by function, by name or by copy', async () => {
   const queries = [
     `SELECT * FROM read_csv('${file}')`,
     `SELECT * FROM read_csv_auto('${file}')`,
@@ -84,7 +84,7 @@ test('no file can be read, by function, by name or by copy', async () => {
   await stillAlive();
 });
 
-test('nothing but SELECT is run', async () => {
+test('only SELECT statements are executed', async () => {
   const statements = [
     'CREATE TABLE mine AS SELECT * FROM orders',
     'CREATE VIEW orders2 AS SELECT 1',
@@ -130,7 +130,7 @@ test('nothing but SELECT is run', async () => {
   await stillAlive();
 });
 
-test('catalogues, settings, the environment and the tables below are out of reach', async () => {
+test('SQL cannot read catalogues, settings, the environment or the underlying tables', async () => {
   const queries = [
     ...[
       'information_schema.tables',
@@ -225,7 +225,7 @@ test('catalogues, settings, the environment and the tables below are out of reac
   await stillAlive();
 });
 
-test('no form of question shows the rows of another country', async () => {
+test('no form of query returns rows of another country', async () => {
   const german = await rig.rows('SELECT count(*) FROM orders', { token: GERMAN_ANALYST });
   const questions = [
     'SELECT DISTINCT country FROM orders',
@@ -258,12 +258,12 @@ test('no form of question shows the rows of another country', async () => {
   for (const query of hidden) await refused(query, GERMAN_ANALYST);
 });
 
-test('numbers beyond every type are refused like any other mistake', async () => {
+test('numbers out of range are refused with an ordinary error', async () => {
   for (const number of ['1e400', '-1e400', '1e999999', '9223372036854775808', '9007199254740993'])
     expect(await refused(`SELECT ${number}`)).toMatch(/^SQL error: /);
 });
 
-test('the errors name no table of the engine and no path', async () => {
+test('error messages contain no table of the engine and no path', async () => {
   const errors = await Promise.all(
     [
       'SELECT nope FROM orders',
@@ -334,7 +334,7 @@ test('a query beyond the time limit is aborted with an error', async () => {
   expect(await refused(slow)).toBe('The query took too long');
 });
 
-test('patterns and joined texts that are allowed stay cheap', async () => {
+test('allowed patterns and joined texts use little time and memory', async () => {
   const startedMs = performance.now();
   const text = 'a'.repeat(900);
   const pattern = `${'%a_'.repeat(60)}b`;
@@ -353,7 +353,7 @@ test('a client that disconnects aborts its query in the engine', async () => {
   const leave = new AbortController();
   const slow =
     'SELECT count(*) FROM orders a, orders b, orders c, orders d, orders e WHERE a.total_amount + e.total_amount > b.total_amount';
-  // As many as the engine takes at once: were they to go on, the next question would have to wait for them.
+  // These are as many queries as the engine runs at once; if they continued, the next query would wait.
   const gone = Array.from({ length: 6 }, () =>
     fetch(`${rig.ready.dataApiUrl}/v1/cubesql`, {
       method: 'POST',

@@ -34,7 +34,8 @@ test('query conditions are not evaluated on rows that the policy hides, so that 
 });
 
 test('a name that equals an engine table only after Unicode folding is refused', async () => {
-  // JavaScript lower-cases the Kelvin sign to k, the engine does not: to one it names the CTE, to the other a catalogue.
+  // JavaScript lower-cases the Kelvin sign to k and the engine does not, so the name could mean the CTE or a
+  // catalogue.
   const catalogues = ['duckdb_tables', 'duckdb_views', 'duckdb_databases', 'duckdb_schemas'];
   for (const name of catalogues) {
     const disguised = name.replace('k', '\u212A');
@@ -50,7 +51,7 @@ test('a name that equals an engine table only after Unicode folding is refused',
   ).toEqual([['2']]);
 });
 
-test('a column without a name is not named after the tables and policies below', async () => {
+test('a column without a name gets no name of an underlying table or policy', async () => {
   const expressions: [expression: string, name: string][] = [
     ['(SELECT max(country) FROM orders)', 'max'],
     ['(SELECT country FROM orders LIMIT 1)', 'country'],

@@ -1,4 +1,4 @@
-// Contract 5.1 and 5.5: the JSON query language, its answers and its refusals.
+// Tests the JSON query language of the data API: answers and refusals (contract 5.1 and 5.5).
 import { EVERYTHING, inGroups, startDataRig, type DataRig } from './data-rig.ts';
 
 let rig: DataRig;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('DATA-01 POST /v1/load answers rows by name and an annotation of their members', async () => {
+test('DATA-01 POST /v1/load returns rows by member name and an annotation of the members', async () => {
   const { status, headers, body } = await rig.load({ measures: [COUNT, TOTAL], dimensions: [COUNTRY] });
   expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
   expect(body.data.length).toBeGreaterThan(4);
@@ -45,14 +45,14 @@ test('DATA-01 POST /v1/load answers rows by name and an annotation of their memb
   expect(body.query).toMatchObject({ measures: [COUNT, TOTAL], timezone: 'UTC', limit: 10_000 });
 });
 
-test('DATA-01 sums are those of the rows', async () => {
+test('DATA-01 measures are the sums of the rows', async () => {
   const rows = await data({ measures: [COUNT, TOTAL], dimensions: [COUNTRY] });
   const [all] = await data({ measures: [COUNT, TOTAL] });
   expect(sum(rows, COUNT)).toBe(640);
   expect(all).toEqual({ [COUNT]: '640', [TOTAL]: sum(rows, TOTAL).toFixed(2) });
 });
 
-test('DATA-02 a single query is answered flat, queryType multi with results', async () => {
+test('DATA-02 a single query returns a flat answer, and queryType multi returns results', async () => {
   const ask = (body: object) => rig.ask('POST', '/v1/load', { body });
   expect(Object.keys((await ask({ query: byCountry })).body)).toEqual(
     expect.arrayContaining(['query', 'data', 'annotation']),
@@ -128,7 +128,7 @@ test('DATA-04 a bad query is 400 with {error}', async () => {
   }
 });
 
-test('DATA-04 a limit above the maximum is an error, not a cut', async () => {
+test('DATA-04 a limit above the maximum is an error and does not shorten the rows', async () => {
   expect((await rig.load({ measures: [COUNT], limit: 50_001 })).status).toBe(400);
   await rig.control('PATCH', '/settings', { dataRowCap: 3 });
   expect((await rig.load({ ...byCountry, limit: 4 })).status).toBe(400);
@@ -145,7 +145,7 @@ test('DATA-14 a missing query is 400', async () => {
   }
 });
 
-test('DATA-05 a slow query answers Continue wait with 200, then data on repeat; it runs once', async () => {
+test('DATA-05 a slow query answers Continue wait with 200, and its rows when repeated; it runs once', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 300, dataContinueWaitMs: 40 });
   const startedMs = performance.now();
   const answers: any[] = [];
@@ -157,11 +157,11 @@ test('DATA-05 a slow query answers Continue wait with 200, then data on repeat; 
   expect(answers.length).toBeGreaterThan(2);
   expect(answers[0]).toEqual({ error: 'Continue wait' });
   expect(answers.at(-1).data).toHaveLength(6);
-  // Every repeat joined the query under way: had each begun anew, no answer would ever have come.
+  // Every repeat waits for the running query; new runs would never finish.
   expect(performance.now() - startedMs).toBeGreaterThan(290);
 });
 
-test('DATA-05 the answer of a slow query belongs to its own context', async () => {
+test('DATA-05 the result of a slow query is returned to its own security context only', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 150, dataContinueWaitMs: 20 });
   await rig.load(byCountry);
   const until = async (token: object): Promise<any[]> => {
@@ -175,7 +175,7 @@ test('DATA-05 the answer of a slow query belongs to its own context', async () =
   expect(await until(EVERYTHING)).toHaveLength(6);
 });
 
-test('DATA-06 repeats of a query are told apart by their request ids in the log', async () => {
+test('DATA-06 repeats of a query have different request ids in the log', async () => {
   await rig.control('PATCH', '/settings', { dataQueryDelayMs: 100, dataContinueWaitMs: 30 });
   await rig.control('DELETE', '/requests');
   for (let turn = 1; turn < 9; turn += 1) {
@@ -190,7 +190,7 @@ test('DATA-06 repeats of a query are told apart by their request ids in the log'
   expect(new Set(log.map((entry: any) => JSON.stringify(entry.body))).size).toBe(1);
 });
 
-test('DATA-07 compact has members and a dataset, columnar has members and columns', async () => {
+test('DATA-07 the compact format has members and a dataset, the columnar format members and columns', async () => {
   const rows = await data(byCountry);
   const members = [COUNTRY, COUNT];
   const table = rows.map((row) => members.map((name) => row[name]));
@@ -203,7 +203,7 @@ test('DATA-07 compact has members and a dataset, columnar has members and column
   });
 });
 
-test('DATA-08 limit, offset and total', async () => {
+test('DATA-08 limit, offset and total apply to rows', async () => {
   const all = await data({ ...byCountry, order: { [COUNTRY]: 'asc' } });
   const page = (
     await rig.load({ ...byCountry, order: { [COUNTRY]: 'asc' }, limit: 2, offset: 1, total: true })
@@ -214,7 +214,7 @@ test('DATA-08 limit, offset and total', async () => {
   expect(await data(byCountry)).toHaveLength(4);
 });
 
-test('without order, the first measure leads; with a granularity, time does; order may be a list', async () => {
+test('the default order is by the first measure, with a granularity by time; order may be a list', async () => {
   const counts = (await data(byCountry)).map((row) => Number(row[COUNT]));
   expect(counts).toEqual([...counts].sort((left, right) => right - left));
   const months = await data({
@@ -228,7 +228,7 @@ test('without order, the first measure leads; with a granularity, time does; ord
   expect(names).toEqual([...names].sort().reverse());
 });
 
-test('a granularity truncates times, and the sums of its steps are the whole', async () => {
+test('a granularity truncates times, and its steps add up to the total', async () => {
   for (const [granularity, form] of [
     ['day', /T00:00:00\.000$/],
     ['month', /-01T00:00:00\.000$/],
@@ -248,7 +248,7 @@ test('a granularity truncates times, and the sums of its steps are the whole', a
   for (const row of weeks) expect(new Date(`${row[`${CREATED}.week`]}Z`).getUTCDay()).toBe(1);
 });
 
-test('a date range bounds rows on both ends, dates including their whole day', async () => {
+test('a date range includes both ends, and dates include their whole day', async () => {
   const rows = await data({ dimensions: [CREATED], ungrouped: true, measures: [COUNT] });
   const days = rows.map((row) => String(row[CREATED]).slice(0, 10)).sort();
   const [from, to] = [days[100] ?? '', days[300] ?? ''];
@@ -272,7 +272,7 @@ test('a date range bounds rows on both ends, dates including their whole day', a
   expect(Number(before[0]?.[COUNT]) + Number(after[0]?.[COUNT])).toBe(640 - wanted);
 });
 
-test('words for time follow the clock of the sandbox', async () => {
+test('relative dates follow the clock of the sandbox', async () => {
   const last = { measures: [COUNT], timeDimensions: [{ dimension: CREATED, dateRange: 'last 30 days' }] };
   expect(Number((await data(last))[0]?.[COUNT])).toBeGreaterThan(10);
   await rig.control('POST', '/clock', { advanceMs: 40 * 86_400_000 });
@@ -283,7 +283,7 @@ test('words for time follow the clock of the sandbox', async () => {
   expect(body.data).toEqual([{ [COUNT]: '0' }]);
 });
 
-test('a time zone moves times and the borders of days', async () => {
+test('a time zone shifts times and the limits of days', async () => {
   const rows = (timezone: string) =>
     data({ measures: [COUNT], dimensions: [CREATED], ungrouped: true, timezone, limit: 50 });
   const utc = await rows('UTC');
@@ -323,7 +323,7 @@ test('every filter operator selects the matching rows, alone and within and/or',
       ],
     }),
   ).toBe(total((row) => row[COUNTRY] === 'DE' || (row[COUNTRY] === 'FR' && row[STATUS] === 'shipped')));
-  // Percent signs and quotes are text, not patterns or ends of text.
+  // Percent signs and quotes in a value are ordinary characters.
   expect(await count({ member: STATUS, operator: 'contains', values: ['%'] })).toBe('0');
   expect(await count(f('equals', "DE' OR '1'='1"))).toBe('0');
   expect(await count({ dimension: COUNTRY, operator: 'equals', values: ['DE'] })).toBe(
@@ -331,7 +331,7 @@ test('every filter operator selects the matching rows, alone and within and/or',
   );
 });
 
-test('filters on measures look at the sums', async () => {
+test('filters on measures apply to the aggregated values', async () => {
   const all = await data(byCountry);
   const bound = Number(all[2]?.[COUNT]);
   const rows = await data({
@@ -341,7 +341,7 @@ test('filters on measures look at the sums', async () => {
   expect(rows).toEqual(all.filter((row) => Number(row[COUNT]) >= bound));
 });
 
-test('segments, booleans, numbers and every kind of sum', async () => {
+test('queries return segments, booleans, numbers and every type of aggregate', async () => {
   const [completed] = await data({ measures: [COUNT], segments: ['orders.completed'] });
   const [same] = await data({
     measures: [COUNT],

@@ -1,4 +1,4 @@
-// Contract 1.1, 1.3, 5.3 and 5.4: who may ask Core Data, and what the model tells of itself.
+// Tests access to Core Data and the metadata of the model (contract 1.1, 1.3, 5.3 and 5.4).
 import { EVERYTHING, GERMAN_ANALYST, inGroups, makeToken, startDataRig, type DataRig } from './data-rig.ts';
 
 let rig: DataRig;
@@ -25,7 +25,7 @@ test('GEN-04 the base path of the data API is configurable, the old one is gone'
   await expect(startDataRig({ dataPath: 'x' })).rejects.toThrow('dataPath');
 });
 
-test("AUTH-08 Core Data takes a bare token, and one with a prefix or in the gateway's own header", async () => {
+test("AUTH-08 Core Data accepts a bare token, a token with a prefix, and one in the gateway's own header", async () => {
   const token = rig.token(EVERYTHING);
   for (const headers of [
     { authorization: token },
@@ -74,14 +74,14 @@ test('AUTH-24 GEN-01 Core Data without a token or with a bad one is 403 with the
       error: 'Invalid token',
     });
   }
-  // A key of the platform opens nothing here, with whatever prefix.
+  // A platform key is refused with every prefix.
   for (const scheme of ['Bearer', 'Api-Key']) {
     const headers = { authorization: `${scheme} ${rig.key('admin')}` };
     expect((await rig.ask('GET', '/v1/meta', { token: null, headers })).status).toBe(403);
   }
 });
 
-test('AUTH-24 a token that expires on the clock of the sandbox is refused from then on', async () => {
+test('AUTH-24 a token is refused after its expiry on the clock of the sandbox', async () => {
   const token = rig.token(EVERYTHING);
   expect((await rig.ask('GET', '/v1/meta', { token })).status).toBe(200);
   await rig.control('POST', '/clock', { advanceMs: 3_601_000 });
@@ -104,7 +104,7 @@ test('AUTH-25 META-08 META-12 a meta-sync token sees metadata and cannot query',
   }
 });
 
-test('AUTH-25 a token is good for the scopes it names', async () => {
+test('AUTH-25 a token is accepted for the scopes it names', async () => {
   const status = async (claims: object) => [
     (await rig.ask('GET', '/v1/meta', { token: { ...EVERYTHING, ...claims } })).status,
     (await rig.ask('POST', '/v1/load', { token: { ...EVERYTHING, ...claims }, body: QUERY })).status,
@@ -118,7 +118,7 @@ test('AUTH-25 a token is good for the scopes it names', async () => {
   expect(await status({ scope: 7 })).toEqual([403, 403]);
 });
 
-test('META-09 two contexts see different entities', async () => {
+test('META-09 two security contexts see different entities', async () => {
   const names = async (token: object) =>
     (await rig.ask('GET', '/v1/entities', { token })).body.data.entities.map((entity: any) => entity.name);
   expect(await names(EVERYTHING)).toEqual(['countries', 'customers', 'orders']);
@@ -155,7 +155,7 @@ test('DATA-15 GET /v1/meta lists public cubes and views with their members, priv
   expect(orders.segments.map((segment: any) => segment.name)).toEqual(['orders.completed']);
 });
 
-test('DATA-16 data sources and entities have their shapes and their order', async () => {
+test('DATA-16 data sources and entities have the specified form and order', async () => {
   const sources = (await rig.ask('GET', '/v1/data-sources')).body;
   expect(sources).toEqual({
     data: { data_sources: [{ name: 'default', type: 'duckdb', database: 'sales', schema: 'main' }] },
@@ -193,13 +193,13 @@ test('DATA-16 data sources and entities have their shapes and their order', asyn
   expect((await rig.ask('GET', '/v1/entities/raw_orders')).body).toEqual({ error: expect.any(String) });
 });
 
-test('paths and methods that the data API does not have are 404, behind the token', async () => {
+test('unknown paths and methods of the data API are 404, after the check of the token', async () => {
   expect((await rig.ask('GET', '/v1/nothing')).status).toBe(404);
   expect((await rig.ask('GET', '/v1/nothing', { token: null })).status).toBe(403);
   expect((await rig.ask('PUT', '/v1/load')).status).toBe(404);
 });
 
-test('ERR-10 faults strike Core Data like everything else', async () => {
+test('ERR-10 faults apply to Core Data as to other APIs', async () => {
   await rig.control('PATCH', '/faults', {
     rules: [{ path: '/v1/load$', times: 1, status429: { share: 1, retryAfter: 3 } }],
   });
@@ -212,7 +212,7 @@ test('ERR-10 faults strike Core Data like everything else', async () => {
   expect((await rig.ask('POST', '/v1/load', { body: QUERY })).status).toBe(200);
 });
 
-test('the environments of branches name the address of their data', async () => {
+test('the environments of branches contain the address of their data', async () => {
   const path = '/build/api/v1/deployments/1/branches/staging-environment';
   await rig.call('PUT', path, { body: { branchName: 'feature-a', enabled: true } });
   const { body } = await rig.call('GET', '/api/v1/deployments/1/environments');

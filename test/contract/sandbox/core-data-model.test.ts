@@ -1,4 +1,4 @@
-// Tests the sandbox with a data model of one's own: Cube's YAML with joins, views, policies and CSV rows.
+// Tests the sandbox with a custom data model: Cube's YAML with joins, views, policies and CSV rows.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { inGroups, startDataRig, type DataRig } from './data-rig.ts';
 
 const folders: string[] = [];
-/** Writes the files into a new folder. */
+/** Writes the files into a new folder. @returns the folder */
 function folderOf(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'model-'));
   folders.push(folder);
@@ -95,7 +95,7 @@ afterAll(async () => {
 const everything = inGroups(['everything']);
 const load = async (query: object, token: object = everything) => (await rig.load(query, { token })).body;
 
-test('cubes, joins, filtered and calculated measures, case, segments and times', async () => {
+test('a model has cubes, joins, filtered and calculated measures, case, segments and times', async () => {
   expect((await load({ measures: ['people.count', 'people.wages', 'people.high_wages'] })).data).toEqual([
     { 'people.count': '3', 'people.wages': '350', 'people.high_wages': '300' },
   ]);
@@ -116,7 +116,7 @@ test('cubes, joins, filtered and calculated measures, case, segments and times',
   ]);
 });
 
-test('a view counts each row of a joined cube once, also where the join repeats rows, in SQL too', async () => {
+test('a view counts each row of a joined cube once, also where the join repeats rows, and in SQL', async () => {
   expect((await load({ measures: ['staff.teams_budget', 'staff.team_count', 'staff.count'] })).data).toEqual([
     { 'staff.teams_budget': '1500', 'staff.team_count': '2', 'staff.count': '3' },
   ]);
@@ -142,7 +142,7 @@ test('a view counts each row of a joined cube once, also where the join repeats 
   ]);
 });
 
-test('policies: conditions, list attributes, members, and the policies of the cubes below a view', async () => {
+test('policies have conditions and list attributes, hide members, and include policies of cubes below a view', async () => {
   const analyst = (userAttributes: object) => inGroups(['analysts'], userAttributes);
   const bySite = { measures: ['staff.count'], dimensions: ['staff.site'] };
   const cleared = analyst({ cleared: true, sites: ['DE', 'secret'] });
@@ -171,7 +171,7 @@ test('policies: conditions, list attributes, members, and the policies of the cu
   ]);
 });
 
-test("a model as in Cube's documentation starts; filters of a policy may be nested", async () => {
+test("a model as in Cube's documentation is accepted, and filters of a policy may be nested", async () => {
   const model = `cubes:
   - name: base_orders
     sql: >
@@ -222,7 +222,7 @@ views:
   );
 });
 
-test('tables without a file have rows of the seed, or generated ones', async () => {
+test('tables without a file get rows of the seed, or generated rows', async () => {
   const cubes = `cubes:
   - { name: sales, sql_table: public.orders, measures: [{ name: count, type: count }] }
   - name: parcels
@@ -324,7 +324,7 @@ views:
   for (const pattern of patterns) expect(failure.message).toMatch(pattern);
 });
 
-test('the command shows each fault of a model on a line of its own and exits 1', () => {
+test('the command prints each fault of a model on its own line and exits 1', () => {
   const folder = folderOf({ 'a.yml': 'cubes:\n  - name: a\n    extends: b\n' });
   const main = join(import.meta.dirname, '../../../dist/main.js');
   const { status, stderr, stdout } = spawnSync(

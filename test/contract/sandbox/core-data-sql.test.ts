@@ -1,4 +1,4 @@
-// Contract 5.2: SQL over the model, streamed line by line.
+// Tests SQL over the model, streamed line by line (contract 5.2).
 import { request } from 'undici';
 import { EVERYTHING, GERMAN_ANALYST, inGroups, startDataRig, type DataRig } from './data-rig.ts';
 
@@ -26,7 +26,7 @@ test('DATA-09 the first line of a SQL answer is the schema with names and column
   });
 });
 
-test('DATA-10 the rows follow as lines of data, all of them', async () => {
+test('DATA-10 all rows follow as lines of data', async () => {
   const [schema, ...rest] = await rig.lines('SELECT country, status, created_at FROM orders');
   expect(Object.keys(schema ?? {})).toContain('schema');
   expect(rest.length).toBeGreaterThan(1);
@@ -47,7 +47,7 @@ test('DATA-11 an empty result still has one line of data', async () => {
   expect(lines.slice(1)).toEqual([{ data: [] }]);
 });
 
-test('DATA-12 an error of the SQL layer is a line with status 200, with the request id', async () => {
+test('DATA-12 an error of the SQL layer is a line with status 200 and the request id', async () => {
   for (const query of [
     'SELEC 1',
     'SELECT nothing FROM orders',
@@ -61,7 +61,7 @@ test('DATA-12 an error of the SQL layer is a line with status 200, with the requ
   expect(lines.at(-1)).toEqual({ error: expect.any(String) });
 });
 
-test('DATA-13 a failure in the middle is the last line, after the rows', async () => {
+test('DATA-13 a failure during the result is the last line, after the rows', async () => {
   await rig.control('PATCH', '/settings', { sqlFailAfterRows: 150 });
   const lines = await rig.lines('SELECT country FROM orders');
   expect(lines.flatMap((line) => line['data'] ?? [])).toHaveLength(150);
@@ -69,7 +69,7 @@ test('DATA-13 a failure in the middle is the last line, after the rows', async (
   expect(lines.slice(0, -1).some((line) => 'error' in line)).toBe(false);
 });
 
-test('DATA-13 a result above the maximum ends with an error, never in silence', async () => {
+test('DATA-13 a result above the maximum ends with an error line', async () => {
   await rig.control('PATCH', '/settings', { dataRowCap: 100 });
   const lines = await rig.lines('SELECT country FROM orders');
   expect(lines.flatMap((line) => line['data'] ?? [])).toHaveLength(100);
@@ -77,7 +77,7 @@ test('DATA-13 a result above the maximum ends with an error, never in silence', 
   expect(await rig.rows('SELECT country FROM orders LIMIT 100')).toHaveLength(100);
 });
 
-test('SQL and JSON agree', async () => {
+test('SQL and JSON queries return the same values', async () => {
   const { body } = await rig.load({
     measures: ['orders.count', 'orders.total_amount'],
     dimensions: ['orders.country'],
@@ -93,7 +93,7 @@ test('SQL and JSON agree', async () => {
   );
 });
 
-test('the usual SQL works', async () => {
+test('common SQL of clients is accepted', async () => {
   const same = async (left: string, right: string) =>
     expect(await rig.rows(left)).toEqual(await rig.rows(right));
   const german = "SELECT MEASURE(count) FROM orders WHERE country = 'DE'";
@@ -147,7 +147,7 @@ test('the usual SQL works', async () => {
   ).toEqual(['count', 'measure(orders.count)', 'lower', 'a "b"']);
 });
 
-test("a CTE of the name of a view is the client's own, and its body still means the view", async () => {
+test("a CTE with the name of a view is the client's own, and its body still reads the view", async () => {
   const [[count]] = (await rig.rows(
     "WITH orders AS (SELECT * FROM orders WHERE country = 'DE') SELECT count(*) FROM orders",
     { token: EVERYTHING },
@@ -156,7 +156,7 @@ test("a CTE of the name of a view is the client's own, and its body still means 
   expect(count).toBe(german);
 });
 
-test('DATA-17 groups and attributes in the wrapper of the token steer the rows, in both languages', async () => {
+test('DATA-17 groups and attributes in the wrapper of the token select the rows, in SQL and JSON', async () => {
   const counts: Record<string, number> = {};
   for (const country of ['DE', 'FR', 'JP']) {
     const token = inGroups(['analysts'], { country });
@@ -181,7 +181,7 @@ test('DATA-17 groups and attributes in the wrapper of the token steer the rows, 
   expect(more).toEqual([['640']]);
 });
 
-test('DATA-18 without a matching policy the members are hidden from queries, and SQL has no rows', async () => {
+test('DATA-18 without a matching policy members are hidden from queries, and SQL returns no rows', async () => {
   for (const token of [
     inGroups(['strangers'], { country: 'DE' }),
     inGroups([]),
@@ -199,7 +199,7 @@ test('DATA-18 without a matching policy the members are hidden from queries, and
   }
 });
 
-test('DATA-18 an attribute that a policy needs and the person lacks: no rows', async () => {
+test('DATA-18 a policy whose attribute the user lacks returns no rows', async () => {
   for (const attributes of [
     {},
     { country: null },
@@ -215,7 +215,7 @@ test('DATA-18 an attribute that a policy needs and the person lacks: no rows', a
   expect(await rig.rows('SELECT country FROM orders', { token: odd })).toEqual([]);
 });
 
-test('branches hold data of their own; an unknown branch is 404', async () => {
+test('branches have their own data, and an unknown branch is 404', async () => {
   const count = (prefix: string) => rig.rows('SELECT count(*), sum(total_amount) FROM orders', {}, prefix);
   const at = (branch: string) => `/dev-mode/${branch}${rig.base}`;
   const main = await count(rig.base);
@@ -227,7 +227,7 @@ test('branches hold data of their own; an unknown branch is 404', async () => {
   expect(await statuses(at('nowhere'))).toEqual([404, 404, 404, 404]);
 });
 
-test('STATE-04 the address of a shared branch answers only while its environment runs', async () => {
+test('STATE-04 the address of a shared branch answers only while its environment is active', async () => {
   const prefix = `/dev-mode/feature-a${rig.base}`;
   const stage = (enabled: boolean) =>
     rig.call('PUT', '/build/api/v1/deployments/1/branches/staging-environment', {
@@ -246,7 +246,7 @@ test('STATE-04 the address of a shared branch answers only while its environment
 const view = (branchName: string, viewing: boolean) =>
   rig.control('POST', '/branches/view', { deploymentId: '1', branchName, viewing });
 
-/** The answers of meta, entities, load and cubesql under a prefix. */
+/** Returns the answers of meta, entities, load and cubesql below a prefix. */
 async function statuses(prefix: string): Promise<number[]> {
   const query = { measures: ['orders.count'] };
   const answers = await Promise.all([
@@ -263,7 +263,7 @@ async function statuses(prefix: string): Promise<number[]> {
   return [...answers, { status: sql.statusCode }].map(({ status }) => status);
 }
 
-test('deployments hold models and rows of their own', async () => {
+test('deployments have their own models and rows', async () => {
   const ops = { deployment: '2' };
   expect(await rig.sqlError('SELECT * FROM orders', ops)).toContain('orders');
   expect(await rig.sqlError('SELECT * FROM incidents')).toContain('incidents');
@@ -276,7 +276,7 @@ test('deployments hold models and rows of their own', async () => {
   ).toEqual([['JP']]);
 });
 
-test('fifty queries at once all get their own answer', async () => {
+test('fifty concurrent queries each get their own result', async () => {
   const countries = ['DE', 'US', 'FR', 'JP', 'BR', 'IN'];
   const answers = await Promise.all(
     Array.from({ length: 50 }, async (_, place) => {

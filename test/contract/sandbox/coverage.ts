@@ -1,26 +1,29 @@
-// Reads from the names of the tests which test proves which acceptance row, and formats the table.
+// Reads from test names which test covers which acceptance row, and formats the table.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { SECTIONS } from './rows.ts';
 
-/** Where each row is proven: row id to test files, relative to the root of the checkout. */
+/** Row id → test files with a test of the row, relative to the root of the checkout. */
 export type Proofs = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The row ids that a test name begins with: `AUTH-07 …`, `AUTH-07 AUTH-08 …`, `AUTH-07, AUTH-08 and AUTH-09 …`. */
+/**
+ * Returns the row ids at the start of a test name: `AUTH-07 …`, `AUTH-07 AUTH-08 …`, `AUTH-07, AUTH-08 and AUTH-09
+ * …`.
+ */
 export function rowsOf(testName: string): string[] {
   const [beginning = ''] = /^(?:[A-Z]+-\d+(?:(?:,| and)? |$))*/.exec(testName) ?? [];
   return beginning.match(/[A-Z]+-\d+/g) ?? [];
 }
 
-/** The function behind `test(…)`, `test.each(…)(…)` and the like. */
+/** Returns the test function of a call such as `test(…)` or `test.each(…)(…)`. */
 function calledName(call: ts.Expression): string {
   if (ts.isIdentifier(call)) return call.text;
   if (ts.isPropertyAccessExpression(call) || ts.isCallExpression(call)) return calledName(call.expression);
   return ts.isTaggedTemplateExpression(call) ? calledName(call.tag) : '';
 }
 
-/** Names of the tests of one file as they stand in its source; a skipped test is none. */
+/** Returns the names of the tests in a source file; skipped tests are left out. */
 export function testNames(file: string, source: string): string[] {
   const names: string[] = [];
   const visit = (node: ts.Node): void => {
@@ -36,21 +39,21 @@ export function testNames(file: string, source: string): string[] {
   return names;
 }
 
-/** Looks through all test files below `<root>/test`. */
+/** Reads all test files below `<root>/test`. */
 export function findProofs(root: string): Proofs {
   const proofs = new Map<string, Set<string>>();
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).sort();
   for (const name of files.filter((one) => one.endsWith('.test.ts'))) {
     const file = `test/${name.replaceAll('\\', '/')}`;
     const source = readFileSync(join(root, file), 'utf8');
-    // Few files have a row id at the beginning of any text, and reading a whole file as code takes its time.
+    // Parsing is slow, so only files with a row id at the start of a string are parsed.
     const rows = /['"`][A-Z]+-\d+/.test(source) ? testNames(file, source).flatMap(rowsOf) : [];
     for (const row of rows) proofs.set(row, (proofs.get(row) ?? new Set()).add(file));
   }
   return proofs;
 }
 
-/** docs/platform-coverage.md; `resultOf` says what came out of the tests of a row. */
+/** Returns the text of docs/platform-coverage.md. @param resultOf returns the result of the tests of a row */
 export function renderCoverage(proofs: Proofs, resultOf: (row: string) => string): string {
   const tables = SECTIONS.map(({ title, rows }) => {
     const lines = rows.map(([id, rule]) => {

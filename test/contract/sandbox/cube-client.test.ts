@@ -24,7 +24,7 @@ function clientOf(method: 'GET' | 'POST' | undefined, context: object = EVERYTHI
 }
 
 describe.each(['GET', 'POST'] as const)('by %s', (method) => {
-  test('load returns rows, a pivot, a table and series', async () => {
+  test('load of the Cube client returns rows, a pivot, a table and series', async () => {
     const query: Query = { measures: [COUNT], dimensions: [COUNTRY] };
     const result = await clientOf(method).load(query);
     const raw = result.rawData();
@@ -88,7 +88,7 @@ describe.each(['GET', 'POST'] as const)('by %s', (method) => {
     expect(result.decompose().map((each) => each.rawData().length)).toEqual([3, 3]);
   });
 
-  test('sql, dryRun and meta', async () => {
+  test('sql, dryRun and meta of the Cube client return their documents', async () => {
     const api = clientOf(method);
     const query: Query = { measures: [COUNT], dimensions: [COUNTRY] };
     expect((await api.sql(query)).sql()).toMatch(/^SELECT /);
@@ -103,7 +103,7 @@ describe.each(['GET', 'POST'] as const)('by %s', (method) => {
     expect(meta.defaultTimeDimensionNameFor('orders.count')).toBe(CREATED);
   });
 
-  test('a slow query is asked again until it has rows; refusals carry the text of the server', async () => {
+  test('a slow query is repeated until it has rows, and errors have the message of the server', async () => {
     await rig.control('PATCH', '/settings', { dataQueryDelayMs: 200, dataContinueWaitMs: 40 });
     const progress: string[] = [];
     const result = await clientOf(method).load(
@@ -119,7 +119,7 @@ describe.each(['GET', 'POST'] as const)('by %s', (method) => {
   });
 });
 
-test('without a method the library posts queries with long addresses', async () => {
+test('without a method the Cube client posts queries with long addresses', async () => {
   const values = Array.from({ length: 400 }, (_, place) => `country ${place}`);
   const filters = [{ member: COUNTRY, operator: 'notEquals' as const, values }];
   const result = await clientOf(undefined).load({ measures: [COUNT], filters });

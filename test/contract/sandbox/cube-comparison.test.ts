@@ -28,7 +28,7 @@ beforeAll(async () => {
     },
   });
   isSeeded = true;
-  // Passes requests on and lets the test change the answers.
+  // Forwards requests and lets the test change the answers.
   proxy = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -75,7 +75,7 @@ const compare = () =>
     CUBE_SECRET: secretOf(double),
   });
 
-test('servers that agree have no differences, also where numbers and the order of rows have another form', async () => {
+test('equal servers have no differences, also with other forms of numbers and another order of rows', async () => {
   change = (_path, _sent, text) => ({
     text: text.startsWith('{"query"')
       ? JSON.stringify(JSON.parse(text), (_name, value: unknown) =>
@@ -89,7 +89,7 @@ test('servers that agree have no differences, also where numbers and the order o
   expect(code).toBe(0);
 }, 120_000);
 
-test('each difference is one line with both values; known ones have their reason and do not fail the run', async () => {
+test('each difference is one line with both values; known ones have their reason and do not fail the comparison', async () => {
   change = (path, sent, text) => {
     if (text.includes('requested hidden member')) return { status: 500, text };
     if (path === '/v1/sql' && text.startsWith('{"sql"')) return { status: 404, text: '<!DOCTYPE html>' };
@@ -123,7 +123,7 @@ test("a sandbox with Cube's YAML of the seed's model answers as the seed's own m
   expect(code).toBe(0);
 }, 120_000);
 
-test('without a server the run says what to set; --rows writes the rows for it', async () => {
+test('without a server the comparison says what to set, and --rows writes the rows for it', async () => {
   const missing = await run([], { CUBE_URL: '', CUBE_SECRET: '' });
   expect([missing.code, missing.errors]).toEqual([1, expect.stringContaining('CUBE_SECRET')]);
   const folder = mkdtempSync(join(tmpdir(), 'cube-rows-'));

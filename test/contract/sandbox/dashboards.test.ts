@@ -1,5 +1,4 @@
-// Specification, DashboardConfig, Dashboard and ReportSnapshot; acceptance rows DASH: what is taken and shown as it
-// is, and what is refused with 400.
+// Tests the validation of dashboards: accepted configurations are returned unchanged, others are 400 (rows DASH).
 import { BASE, startWorkspaceRig, type WorkspaceRig } from './workspace-rig.ts';
 
 let rig: WorkspaceRig;
@@ -29,7 +28,7 @@ const DASHBOARD: Members = {
 const without = (members: Members, name: string): Members =>
   Object.fromEntries(Object.entries(members).filter(([member]) => member !== name));
 
-/** Status of a workbook created with that dashboard; what was taken must come back as it went in. */
+/** Creates a workbook with the dashboard and returns the status. An accepted dashboard must be returned unchanged. */
 async function send(member: string, value: unknown): Promise<number> {
   const { status, body } = await rig.post(`${BASE}/workbooks`, { [member]: value });
   if (status !== 200) {
@@ -45,7 +44,7 @@ const widget = (value: unknown) => config({ widgets: [value] });
 const dashboard = (value: unknown) => send('publishedDashboard', value);
 const snapshot = (more: Members) => dashboard({ ...DASHBOARD, reportSnapshots: [{ ...SNAPSHOT, ...more }] });
 
-test('DASH-01 all members of a configuration are optional', async () => {
+test('DASH-01 all keys of a dashboard configuration are optional', async () => {
   expect([await config({}), await send('dashboardPublished', {})]).toEqual([200, 200]);
   expect(await config({ kind: null, title: null, app: null, layout: null, widgets: null })).toBe(200);
   for (const wrong of ['text', [], 5, { title: 5 }, { widgets: {} }]) expect(await config(wrong)).toBe(400);
@@ -56,13 +55,13 @@ test('DASH-02 kind is CLASSIC, APP or null', async () => {
   for (const kind of ['MODERN', 'classic', 5]) expect(await config({ kind })).toBe(400);
 });
 
-test('DASH-03 settings and theme keep members of their own', async () => {
+test('DASH-03 settings and theme keep additional keys', async () => {
   expect(await config({ settings: { any: [{ thing: 1 }] }, theme: { dark: true } })).toBe(200);
   expect(await config({ settings: null, theme: null })).toBe(200);
   for (const name of ['settings', 'theme']) expect(await config({ [name]: 'dark' })).toBe(400);
 });
 
-test('DASH-04 the entry of an app has at most 255 characters', async () => {
+test('DASH-04 the entry of an app has at most 255 characters, longer ones are refused', async () => {
   expect(await config({ app: { entry: 'x'.repeat(255) } })).toBe(200);
   expect(await config({ app: { entry: 'x'.repeat(256) } })).toBe(400);
 });
@@ -131,7 +130,7 @@ test('DASH-12 a position needs the integers x, y, w and h', async () => {
   }
 });
 
-test('DASH-13 a dashboard needs its ten members', async () => {
+test('DASH-13 a dashboard needs its ten keys', async () => {
   expect(await dashboard(DASHBOARD)).toBe(200);
   for (const name of Object.keys(DASHBOARD)) expect(await dashboard(without(DASHBOARD, name))).toBe(400);
 });
@@ -143,7 +142,7 @@ test('DASH-14 the status of a dashboard is draft, published or archived', async 
   for (const status of ['live', null, 'Draft']) expect(await dashboard({ ...DASHBOARD, status })).toBe(400);
 });
 
-test('DASH-15 the status of a dashboard changes with nothing that happens', async () => {
+test('DASH-15 no operation changes the status of a dashboard', async () => {
   for (const status of ['draft', 'archived']) {
     const { id } = await rig.workbook(null, { publishedDashboard: { ...DASHBOARD, status } });
     await rig.move({ type: 'WORKBOOK', id, folderId: (await rig.folder()).id });
@@ -175,7 +174,7 @@ test('DASH-18 the spec of a snapshot is text, an object or null', async () => {
   for (const spec of [[], 5, true]) expect(await snapshot({ spec })).toBe(400);
 });
 
-test('DASH-19 filling missing rows needs a member', async () => {
+test('DASH-19 filling missing rows needs the name of a member', async () => {
   for (const fillMissingRows of [null, { member: 'm' }, { member: 'm', excludedDimensions: ['d'] }]) {
     expect(await snapshot({ fillMissingRows })).toBe(200);
   }
@@ -225,7 +224,7 @@ test('DASH-13 DASH-16 the seeded dashboard passes the validation of a POST', asy
   expect(await config(body.dashboardDraft)).toBe(200);
 });
 
-test('a dashboard whose members come from the prototype chain is refused', async () => {
+test('a dashboard whose keys come from the prototype chain is refused', async () => {
   const raw = `{"publishedDashboard":{"__proto__":${JSON.stringify(DASHBOARD)}}}`;
   expect((await rig.call('POST', `${BASE}/workbooks`, { raw })).status).toBe(400);
 });

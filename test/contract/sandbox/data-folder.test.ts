@@ -38,7 +38,7 @@ afterEach(async () => {
   await rm(join(folder, '..'), { recursive: true, force: true });
 });
 
-test('users, groups, values, workspace, settings, clock and keys are there after a restart', async () => {
+test('users, groups, values, workspace, settings, clock and keys are restored after a restart', async () => {
   const rig = await start();
   const user = await rig.user('a@acme.example', {
     externalId: 'x1',
@@ -64,13 +64,13 @@ test('users, groups, values, workspace, settings, clock and keys are there after
   expect((await later.call('GET', `${GROUPS}/${group.id}`)).body.members).toHaveLength(1);
   expect((await later.call('GET', '/api/v1/oauth-integrations')).body).toMatchObject([{ $: 'map' }]);
   expect((await later.post(USERS, { userName: 'A@acme.example' })).status).toBe(409);
-  // Ids are never used twice, not even over a restart.
+  // Ids are not reused after a restart.
   expect((await later.stored((await later.user('new@acme.example')).userName)).id).toBeGreaterThan(
     (await later.stored('a@acme.example')).id + 1,
   );
 });
 
-test('threads of chat and the lifetimes of external users are there after a restart', async () => {
+test('chat threads and the lifetimes of external users are restored after a restart', async () => {
   const rig = await start();
   const ask = (on: Rig, body: object) =>
     fetch(`${on.ready.chatHost}/api/v1/public/acme/agents/1/chat/stream-chat-state`, {
@@ -95,7 +95,7 @@ test('a change is on disk soon after its answer, without a clean stop', async ()
   await eventually('the change is saved', async () =>
     (await readFile(file(), 'utf8')).includes('crash@acme.example'),
   );
-  // A second process that starts from these bytes, as after kill -9.
+  // A second process starts from these bytes, as after kill -9.
   const later = await start();
   expect((await later.stored('crash@acme.example')).active).toBe(true);
 });
@@ -109,7 +109,7 @@ test('a file that a killed process left half-written is removed', async () => {
   expect(await readdir(folder)).toEqual(['state.ndjson']);
 });
 
-test('nothing half-written stays, and the file is readable by its owner only', async () => {
+test('no half-written file remains, and the file is readable by its owner only', async () => {
   const rig = await start();
   for (const name of ['a', 'b', 'c']) await rig.user(`${name}@acme.example`);
   await rig.stop();
@@ -117,7 +117,7 @@ test('nothing half-written stays, and the file is readable by its owner only', a
   expect((await stat(file())).mode & 0o777).toBe(0o600);
 });
 
-test('a reset goes back to the seed of the first start with the same keys', async () => {
+test('a reset restores the seed of the first start with the same keys', async () => {
   const rig = await start({ seed: 'large:3' });
   const later = await restart(rig);
   const { body } = await later.control('POST', '/reset', {});
@@ -127,7 +127,7 @@ test('a reset goes back to the seed of the first start with the same keys', asyn
   expect((await last.state()).users).toHaveLength(6);
 });
 
-test('a snapshot that is cut, spoiled or of another version is refused and left alone', async () => {
+test('a truncated or damaged snapshot, or one of another version, is refused and left unchanged', async () => {
   const rig = await start();
   await rig.stop();
   const whole = await readFile(file(), 'utf8');

@@ -5,7 +5,7 @@ import type { SandboxOptions } from '../../../src/sandbox/server.ts';
 import { startRig } from './rig.ts';
 
 export interface DataExtras {
-  /** Claims of a token of deployment `deployment`; the whole token as text; none when null. */
+  /** Claims of a token of `deployment`, or the token as text; null: no token. */
   token?: object | string | null;
   deployment?: string;
   headers?: Record<string, string>;
@@ -13,7 +13,7 @@ export interface DataExtras {
   raw?: string;
 }
 
-/** The security context of members of groups, as tokens carry it. */
+/** Returns the security context of members of these groups, as tokens contain it. */
 export function inGroups(groups: string[], userAttributes: object = {}): object {
   return { cubeCloud: { groups, userAttributes } };
 }
@@ -23,7 +23,7 @@ export const GERMAN_ANALYST = inGroups(['analysts'], { country: 'DE' });
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A JSON web token, HS256, good for an hour from `nowMs` unless the claims say otherwise. */
+/** Returns a JWT (HS256) that is valid for an hour from `nowMs` unless the claims differ. */
 export function makeToken(secret: string, claims: object, nowMs: number): string {
   const seconds = Math.floor(nowMs / 1000);
   const head = encode({ alg: 'HS256', typ: 'JWT' });
@@ -55,7 +55,7 @@ export async function startDataRig(options: SandboxOptions = {}) {
       ...(raw === undefined ? {} : { raw }),
     });
   }
-  /** The lines of a SQL answer, as they are. */
+  /** Returns the unchanged lines of a SQL answer. */
   async function lines(
     query: string,
     extras: DataExtras = {},
@@ -82,14 +82,14 @@ export async function startDataRig(options: SandboxOptions = {}) {
     lines,
     load: (query: unknown, extras: DataExtras = {}) =>
       ask('POST', '/v1/load', { ...extras, body: { query } }),
-    /** All rows of a SQL query; rejects with its error. */
+    /** Returns all rows of a SQL query. @throws Error of the query */
     rows: async (query: string, extras: DataExtras = {}, prefix = base): Promise<(string | null)[][]> => {
       const all = await lines(query, extras, prefix);
       const failed = all.find((line) => 'error' in line);
       if (failed) throw new Error(String(failed['error']));
       return all.flatMap((line) => (line['data'] as (string | null)[][] | undefined) ?? []);
     },
-    /** The error in the last line of a SQL answer, or undefined. */
+    /** Returns the error in the last line of a SQL answer, or undefined. */
     sqlError: async (query: string, extras: DataExtras = {}): Promise<string | undefined> =>
       (await lines(query, extras)).at(-1)?.['error'] as string | undefined,
   };

@@ -1,4 +1,4 @@
-// Contract 1.1, 1.3 and 4.3: which tokens open the data API, and how far a meta-sync token reaches.
+// Tests which tokens the data API accepts, and what a meta-sync token may read (contract 1.1, 1.3 and 4.3).
 import { EVERYTHING, inGroups, makeToken, startDataRig, type DataRig } from './data-rig.ts';
 
 const ENVIRONMENTS = '/api/v1/deployments/1/environments';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-/** A meta-sync token of the production environment of deployment 1. */
+/** Returns a meta-sync token of the production environment of deployment 1. */
 async function metaToken(context: object, more: object = {}): Promise<string> {
   const body = { security_context: context, ...more };
   return (await rig.post(`${ENVIRONMENTS}/1/tokens-for-meta-sync`, body)).body.data.token;
@@ -21,14 +21,14 @@ const entityNames = async (token: string): Promise<string[]> => {
   return body.data.entities.map((one: { name: string }) => one.name);
 };
 
-test('AUTH-08 the data API takes a bare token, and one behind a prefix', async () => {
+test('AUTH-08 the data API accepts a bare token and one with a prefix', async () => {
   const token = rig.token(EVERYTHING);
   for (const sent of [token, `Bearer ${token}`]) {
     expect((await rig.ask('GET', '/v1/meta', { token: sent })).status).toBe(200);
   }
 });
 
-test('AUTH-09 the token is issued by the deployment: another secret, or an API key, is 403', async () => {
+test('AUTH-09 a token with the secret of another deployment, and an API key, are 403', async () => {
   const [head, claims] = rig.token(EVERYTHING).split('.');
   const foreign = makeToken('a-secret-of-somebody-else', EVERYTHING, Date.now());
   for (const token of [foreign, `${head}.${claims}.`, rig.key('admin')]) {
@@ -37,7 +37,7 @@ test('AUTH-09 the token is issued by the deployment: another secret, or an API k
   }
 });
 
-test('AUTH-24 a missing and a bad token are 403 with their fixed texts', async () => {
+test('AUTH-24 a missing or invalid token is 403 with its fixed text', async () => {
   const expired = { ...EVERYTHING, exp: Math.floor(Date.now() / 1000) - 1 };
   for (const [path, method] of [
     ['/v1/meta', 'GET'],
@@ -64,28 +64,28 @@ test('AUTH-25 META-08 a meta-sync token cannot query data', async () => {
   }
 });
 
-test('META-06 META-07 a meta-sync token opens data-sources, entities and meta', async () => {
+test('META-06 META-07 a meta-sync token can read data-sources, entities and meta', async () => {
   const token = await metaToken(EVERYTHING);
   for (const path of ['/v1/data-sources', '/v1/entities', '/v1/meta']) {
     expect([path, (await rig.ask('GET', path, { token })).status]).toEqual([path, 200]);
   }
 });
 
-test('META-09 the context governs which entities are visible', async () => {
+test('META-09 the security context decides which entities are visible', async () => {
   expect(await entityNames(await metaToken(EVERYTHING))).toContain('orders');
   expect(await entityNames(await metaToken(inGroups(['strangers'])))).not.toContain('orders');
 });
 
 test('META-10 an expired meta-sync token is refused', async () => {
   const token = await metaToken(EVERYTHING, { expires_in: 60 });
-  // Tokens count whole seconds: created in the middle of one, this one ends in less than a minute.
+  // Token times are whole seconds, so a token that is created within a second ends in less than a minute.
   await rig.control('POST', '/clock', { advanceMs: 50_000 });
   expect((await rig.ask('GET', '/v1/meta', { token })).status).toBe(200);
   await rig.control('POST', '/clock', { advanceMs: 11_000 });
   expect((await rig.ask('GET', '/v1/meta', { token })).status).toBe(403);
 });
 
-test('META-12 a scope in the context does not open data', async () => {
+test('META-12 a scope in the security context does not allow data queries', async () => {
   const token = await metaToken({ ...EVERYTHING, scope: ['data', 'chat'] });
   expect((await rig.ask('POST', '/v1/load', { token, body: QUERY })).status).toBe(403);
 });

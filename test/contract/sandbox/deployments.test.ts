@@ -1,4 +1,4 @@
-// Contract 4.0 and 4.1: the deployments list in both readings, its pages, and who sees what.
+// Tests the list of deployments: both paging styles, pages and access (contract 4.0 and 4.1).
 import { startRig, type Rig } from './rig.ts';
 
 const DEPLOYMENTS = '/api/v1/deployments';
@@ -11,12 +11,12 @@ beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
 const list = (query = '', key = rig.key('admin')) => rig.call('GET', `${DEPLOYMENTS}${query}`, { key });
-/** Two deployments of the seed and 23 more. */
+/** Creates 23 deployments beside the two of the seed. */
 const fill = () => {
   const deployments = Array.from({ length: 23 }, (_, place) => ({ name: `extra-${place + 3}` }));
   return rig.control('POST', '/fixtures', { deployments });
 };
-/** A user without roles, the key of whom reaches every deployment. */
+/** Creates a user without roles, whose key has every deployment in its scope. */
 async function newcomer(grants: object[] = []): Promise<string> {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'new@acme.example', roles: [] }],
@@ -26,15 +26,15 @@ async function newcomer(grants: object[] = []): Promise<string> {
   return body.apiKeys[0].key;
 }
 
-test('AUTH-06 the control plane takes a Bearer API key', async () => {
+test('AUTH-06 the control plane accepts a Bearer API key', async () => {
   expect((await list()).status).toBe(200);
 });
 
-test('AUTH-07 the control plane takes an OAuth token too', async () => {
+test('AUTH-07 the control plane accepts an OAuth token', async () => {
   expect((await list('', rig.ready.fixtures.oauthToken)).status).toBe(200);
 });
 
-test('AUTH-12 a scoped key reaches its deployment', async () => {
+test('AUTH-12 a scoped key can access its deployment', async () => {
   const { status } = await rig.call('GET', `${DEPLOYMENTS}/1/environments`, { key: rig.key('scoped') });
   expect(status).toBe(200);
 });
@@ -45,7 +45,7 @@ test('AUTH-14 a scoped key cannot change another deployment on the build path', 
   expect((await rig.call('PUT', path, { key: rig.key('scoped'), body })).status).toBe(403);
 });
 
-test('AUTH-15 an unscoped key reaches every deployment', async () => {
+test('AUTH-15 an unscoped key can access every deployment', async () => {
   await fill();
   const { body } = await list('?limit=100');
   expect(body.data.deployments).toHaveLength(25);
@@ -54,20 +54,20 @@ test('AUTH-15 an unscoped key reaches every deployment', async () => {
   }
 });
 
-test('AUTH-17 the list is cut to the scope of the key, in both readings', async () => {
+test('AUTH-17 the list of deployments is limited to the scope of the key, in both paging styles', async () => {
   const { body } = await list('', rig.key('scoped'));
   expect(body.data.deployments.map((one: { id: string }) => one.id)).toEqual(['1']);
   expect(body.items.map((one: { id: number }) => one.id)).toEqual([1]);
   expect(body.pagination.total).toBe(1);
 });
 
-test('GEN-03 one token serves Platform REST, the build paths and SCIM', async () => {
+test('GEN-03 one token works for Platform REST, the build paths and SCIM', async () => {
   for (const path of ['/api/v1/users/me', '/build/api/v1/deployments/1/branches', '/api/scim/v2/Users']) {
     expect((await rig.call('GET', path)).status).toBe(200);
   }
 });
 
-test('GEN-06 control-plane operations exist in the hosted product only', async () => {
+test('GEN-06 control-plane operations exist only in the hosted product', async () => {
   await rig.control('PATCH', '/settings', { plan: { hosted: false } });
   const operations: [string, string, object?][] = [
     ['GET', DEPLOYMENTS],
@@ -92,7 +92,7 @@ test('REC-01 a list item has id and name as text and created_at as an ISO time',
   expect(new Date(createdAt).toISOString()).toBe(createdAt);
 });
 
-test('REC-08 PAGE-03 pagination with whole numbers stands next to data', async () => {
+test('REC-08 PAGE-03 pagination has whole numbers and is beside data', async () => {
   for (const path of [DEPLOYMENTS, `${DEPLOYMENTS}/1/environments`]) {
     const { body } = await rig.call('GET', path);
     expect(Object.keys(body.pagination).sort()).toEqual(['limit', 'offset', 'total']);
@@ -100,14 +100,14 @@ test('REC-08 PAGE-03 pagination with whole numbers stands next to data', async (
   }
 });
 
-test('PAGE-01 without parameters offset is 0 and limit 20', async () => {
+test('PAGE-01 by default offset is 0 and limit is 20', async () => {
   await fill();
   const { body } = await list();
   expect(body.data.deployments).toHaveLength(20);
   expect(body.pagination).toEqual({ offset: 0, limit: 20, total: 25 });
 });
 
-test('PAGE-02 PAGE-04 offset and limit choose the page, the total stays', async () => {
+test('PAGE-02 PAGE-04 offset and limit select the page, and the total is unchanged', async () => {
   await fill();
   const { body } = await list('?offset=20&limit=10');
   expect(body.data.deployments.map((one: { id: string }) => one.id)).toEqual(['21', '22', '23', '24', '25']);
@@ -119,14 +119,14 @@ test('PAGE-02 PAGE-04 offset and limit choose the page, the total stays', async 
   });
 });
 
-test('PAGE-05 limit 0 gives an empty page with the true total', async () => {
+test('PAGE-05 limit 0 returns an empty page with the true total', async () => {
   expect((await list('?limit=0')).body).toMatchObject({
     data: { deployments: [] },
     pagination: { offset: 0, limit: 0, total: 2 },
   });
 });
 
-test('PAGE-06 PAGE-08 bad paging numbers and foreign cursors are 400', async () => {
+test('PAGE-06 PAGE-08 invalid paging numbers and foreign cursors are 400', async () => {
   const foreign = (await rig.call('GET', '/api/v1/users?first=1')).body.pageInfo.endCursor;
   for (const query of [
     '?offset=-1',
@@ -140,7 +140,7 @@ test('PAGE-06 PAGE-08 bad paging numbers and foreign cursors are 400', async () 
   }
 });
 
-test('PAGE-07 a walk with cursors visits each deployment once', async () => {
+test('PAGE-07 paging by cursor returns each deployment once', async () => {
   await fill();
   const seen: number[] = [];
   for (let after = '', isMore = true; isMore;) {
@@ -152,12 +152,12 @@ test('PAGE-07 a walk with cursors visits each deployment once', async () => {
   expect(seen).toEqual(Array.from({ length: 25 }, (_, place) => place + 1));
 });
 
-test('PAGE-09 items are whole without first', async () => {
+test('PAGE-09 without first the whole list is returned as items', async () => {
   await fill();
   expect((await list()).body.items).toHaveLength(25);
 });
 
-test('PAGE-10 a trailing slash changes nothing', async () => {
+test('PAGE-10 a trailing slash does not change the answer', async () => {
   expect((await list('/')).body).toEqual((await list()).body);
 });
 
@@ -169,7 +169,7 @@ test('DEPL-01 only deployments that the user can access are listed', async () =>
   expect((await rig.call('GET', `${DEPLOYMENTS}/1/environments`, { key })).status).toBe(403);
 });
 
-test('DEPL-01 a grant on something inside a deployment makes it accessible', async () => {
+test('DEPL-01 a grant on an object inside a deployment makes the deployment accessible', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     folders: [{ deploymentId: '2', name: 'Plans' }],
   });
@@ -177,7 +177,7 @@ test('DEPL-01 a grant on something inside a deployment makes it accessible', asy
   expect((await list('', key)).body.items.map((one: { id: number }) => one.id)).toEqual([2]);
 });
 
-test('DEPL-01 a role with a policy on deployments makes those accessible', async () => {
+test('DEPL-01 a role with a policy on deployments makes these deployments accessible', async () => {
   const policies = [{ resourceType: 'Deployment', actions: ['DeploymentRead'], resources: ['1'] }];
   const { body } = await rig.control('POST', '/fixtures', {
     roles: [{ name: 'Reader', policies }],
@@ -188,7 +188,7 @@ test('DEPL-01 a role with a policy on deployments makes those accessible', async
   expect((await list('', await newcomer())).body.items).toEqual([]);
 });
 
-test('DEPL-02 the offset reading is data.deployments with pagination', async () => {
+test('DEPL-02 the offset style returns data.deployments with pagination', async () => {
   const { body } = await list('?offset=1&limit=1');
   expect(body).toMatchObject({
     data: { deployments: [{ id: '2', name: 'ops' }] },
@@ -196,7 +196,7 @@ test('DEPL-02 the offset reading is data.deployments with pagination', async () 
   });
 });
 
-test('DEPL-03 the cursor reading is items with pageInfo', async () => {
+test('DEPL-03 the cursor style returns items with pageInfo', async () => {
   await fill();
   const { body } = await list('/?first=2');
   expect(body.items).toMatchObject([
@@ -206,7 +206,7 @@ test('DEPL-03 the cursor reading is items with pageInfo', async () => {
   expect(body.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: false });
 });
 
-test('DEPL-04 both readings list the same deployments', async () => {
+test('DEPL-04 both paging styles list the same deployments', async () => {
   await fill();
   const { body } = await list('?limit=100');
   const ids = (items: { id: unknown }[]) => items.map((one) => String(one.id)).sort();

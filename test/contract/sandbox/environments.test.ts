@@ -1,4 +1,4 @@
-// Contract 4.2 and 4.3: environments and meta-sync tokens.
+// Tests environments and meta-sync tokens (contract 4.2 and 4.3).
 import { decodeJwt, jwtVerify } from 'jose';
 import { startRig, type Rig } from './rig.ts';
 
@@ -49,7 +49,7 @@ test('ENV-01 the answer has data.environments with pagination, and items beside 
       id: '1',
       type: 'production',
       branch: 'main',
-      // Whole numbers here, unlike everywhere else in this answer (published form).
+      // Paging numbers are numbers here, unlike in the rest of this answer (published form).
       api_credentials: [
         { type: 'rest', version: 1 },
         { type: 'sql', version: 1 },
@@ -60,14 +60,14 @@ test('ENV-01 the answer has data.environments with pagination, and items beside 
   expect(body.pageInfo.hasNextPage).toBe(false);
 });
 
-test('ENV-02 type filters', async () => {
+test('ENV-02 type filters the environments', async () => {
   await enable(true);
   expect(await types('?type=production')).toEqual([['main', 'production']]);
   expect(await types('?type=staging')).toEqual([['feature-a', 'staging']]);
   expect(await types('?type=development')).toEqual([['dev-admin', 'development']]);
 });
 
-test('ENV-03 inactive staging and development environments of other users are absent', async () => {
+test('ENV-03 inactive staging environments and development environments of other users are not listed', async () => {
   expect(await types()).toEqual([
     ['main', 'production'],
     ['dev-admin', 'development'],
@@ -76,11 +76,11 @@ test('ENV-03 inactive staging and development environments of other users are ab
   expect(seen.map((one: { name: string }) => one.name)).toEqual(['main']);
 });
 
-test('ENV-04 an unknown type is 400', async () => {
+test('ENV-04 an unknown environment type is 400', async () => {
   expect((await rig.call('GET', `${ENVIRONMENTS}?type=x`)).status).toBe(400);
 });
 
-test('ENV-05 STATE-01 STATE-02 an enabled branch is listed as staging, though nobody views it', async () => {
+test('ENV-05 STATE-01 STATE-02 an enabled branch is listed as staging without viewers', async () => {
   expect((await enable(true)).status).toBe(200);
   const { body } = await rig.call('GET', '/build/api/v1/deployments/1/branches');
   expect(body.data).toContainEqual(
@@ -92,7 +92,7 @@ test('ENV-05 STATE-01 STATE-02 an enabled branch is listed as staging, though no
   );
 });
 
-test('STATE-03 a disabled branch is not listed while nobody views it', async () => {
+test('STATE-03 a disabled branch without viewers is not listed', async () => {
   await enable(true);
   const { body } = await enable(false);
   expect(body.data.isStagingEnvironmentEnabled).toBe(false);
@@ -106,13 +106,13 @@ test('STATE-04 a disabled branch is active exactly while it is viewed', async ()
   expect(await types('?type=staging')).toEqual([]);
 });
 
-test('ENV-06 an unknown deployment is 404, one out of the scope of the key 403', async () => {
+test('ENV-06 an unknown deployment is 404, one outside the scope of the key is 403', async () => {
   expect((await rig.call('GET', '/api/v1/deployments/99/environments')).status).toBe(404);
   const key = rig.key('scoped');
   expect((await rig.call('GET', '/api/v1/deployments/2/environments', { key })).status).toBe(403);
 });
 
-test('REC-04 META-09 the token is a JWT of the deployment with the context inside', async () => {
+test('REC-04 META-09 the metadata token is a JWT of the deployment with the security context', async () => {
   const { status, body } = await mint({ security_context: { country: 'DE', cubeCloud: { groups: ['a'] } } });
   expect([status, Object.keys(body.data)]).toEqual([200, ['token', 'created_at', 'expires_at']]);
   const secret = new TextEncoder().encode(rig.ready.fixtures.deployments[0]?.apiSecret);
@@ -130,7 +130,7 @@ test('META-01 security_context is required and is an object', async () => {
   expect((await mint(undefined)).status).toBe(400);
 });
 
-test('META-02 security_context may be empty', async () => {
+test('META-02 security_context may be an empty object', async () => {
   expect((await mint({ security_context: {} })).status).toBe(200);
 });
 
@@ -141,11 +141,11 @@ test('META-03 expires_in defaults to 86400', async () => {
   expect(lifetime((await mint({ security_context: {} })).body.data)).toBe(86_400);
 });
 
-test('META-04 expires_in is honoured', async () => {
+test('META-04 expires_in sets the lifetime of the token', async () => {
   expect(lifetime((await mint({ security_context: {}, expires_in: 3600 })).body.data)).toBe(3600);
 });
 
-test('META-05 expires_in of zero, below, above the cap or of another type is 400', async () => {
+test('META-05 expires_in that is zero, negative, above the maximum or not a number is 400', async () => {
   for (const seconds of [0, -1, 86_401, '60', false, Number.MAX_VALUE]) {
     expect((await mint({ security_context: {}, expires_in: seconds })).status).toBe(400);
   }
@@ -154,14 +154,14 @@ test('META-05 expires_in of zero, below, above the cap or of another type is 400
   expect(lifetime((await mint({ security_context: {} })).body.data)).toBe(3600);
 });
 
-test('META-11 an unknown environment is 404, and so is one that is not active', async () => {
+test('META-11 an unknown or inactive environment is 404', async () => {
   expect((await mint({ security_context: {} }, 'x')).status).toBe(404);
   expect((await mint({ security_context: {} }, '2')).status).toBe(404);
   await enable(true);
   expect((await mint({ security_context: {} }, '2')).status).toBe(200);
 });
 
-test('META-12 a scope, or a life, in the context does not widen the token', async () => {
+test('META-12 a scope or expiry in the security context does not extend the token', async () => {
   const context = { scope: ['data'], exp: 9_999_999_999, iat: 1 };
   const { body } = await mint({ security_context: context, expires_in: 60 });
   const claims = decodeJwt(body.data.token);
@@ -169,7 +169,7 @@ test('META-12 a scope, or a life, in the context does not widen the token', asyn
   expect(Number(claims.exp) - Number(claims.iat)).toBe(60);
 });
 
-test('a token needs access to the deployment', async () => {
+test('a metadata token needs access to the deployment', async () => {
   const { body } = await rig.control('POST', '/fixtures', {
     users: [{ userName: 'new@acme.example', roles: [] }],
     apiKeys: [{ name: 'new', owner: 'new@acme.example' }],

@@ -1,4 +1,4 @@
-// Contract 7: errors of the control plane, operation by operation, and what no client needs to look at.
+// Tests the errors of the control plane, operation by operation (contract 7).
 import { startRig, USERS, type Rig } from './rig.ts';
 
 const DEPLOYMENT = '/api/v1/deployments/1';
@@ -52,14 +52,14 @@ test('ERR-01 400, 403 and 404 of each operation are {error: text}', async () => 
   }
 });
 
-test('ERR-01 a body that is no JSON, or no object, is {error: text} too', async () => {
+test('ERR-01 a body that is not JSON, or not an object, is {error: text}', async () => {
   for (const raw of ['{', '[]', '"x"', 'null', '7']) {
     const answer = await rig.call('PUT', DEPLOYMENT, { raw });
     expect([raw, answer.status, answer.body]).toEqual([raw, 400, { error: expect.any(String) }]);
   }
 });
 
-test('ERR-06 no error carries a machine code: status and text are all there is', async () => {
+test('ERR-06 errors have a status and a text, and no machine-readable code', async () => {
   await rig.user('a@acme.example');
   const conflict = await rig.post(USERS, { userName: 'a@acme.example' });
   expect(Object.keys(conflict.body).sort()).toEqual(['detail', 'schemas', 'scimType', 'status']);

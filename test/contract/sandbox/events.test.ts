@@ -1,4 +1,4 @@
-// Contract 9: the platform sends no events. The chat stream is the only answer that arrives over time.
+// Tests that the platform sends no events; only the chat stream is answered over time (contract 9).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
@@ -25,7 +25,7 @@ test('EVT-01 no operation of the specification is a webhook or an event stream',
   for (const { path } of operations.filter(({ method }) => method === 'get')) {
     const headers = { accept: 'text/event-stream', authorization: `Bearer ${rig.key('admin')}` };
     const address = `${rig.ready.platformUrl}${path.replace(/\{\w+\}/g, '1')}`;
-    // The whole answer arrives: an event stream would stay open.
+    // The answer ends; an event stream would stay open.
     const answer = await request(address, { headers, signal: AbortSignal.timeout(5000) });
     expect([path, answer.headers['content-type']]).toEqual([
       path,
@@ -35,7 +35,7 @@ test('EVT-01 no operation of the specification is a webhook or an event stream',
   }
 });
 
-test('EVT-01 the sandbox calls no address that a client sends, whatever happens', async () => {
+test('EVT-01 the sandbox calls no address that a client sends', async () => {
   const arrived: string[] = [];
   const server = createServer((incoming, outgoing) => {
     arrived.push(`${incoming.method} ${incoming.url}`);

@@ -1,4 +1,4 @@
-// Contract 10: resources that the specification names by path alone.
+// Tests resources of which the specification has only the path (contract 10).
 import { startRig, type Rig } from './rig.ts';
 
 const DEPLOYMENT = '/api/v1/deployments/1';
@@ -12,7 +12,7 @@ beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
 const get = (path: string) => rig.call('GET', path);
-/** The path answers 200 to a credential, 401 without one, in JSON. */
+/** Expects 200 with a credential and 401 without one, both in JSON. */
 async function expectPath(method: string, path: string, body?: unknown): Promise<any> {
   const bare = await rig.call(method, path, { key: null, body });
   expect([path, bare.status]).toEqual([path, 401]);
@@ -22,7 +22,7 @@ async function expectPath(method: string, path: string, body?: unknown): Promise
   return answer.body;
 }
 
-test('PATH-01 a deployment is created on the build path, and is there', async () => {
+test('PATH-01 a deployment created on the build path is listed', async () => {
   const created = await expectPath('POST', BUILD, { name: 'lab', region: 'local' });
   expect(created).toMatchObject({ id: 3, name: 'lab', creationStep: 'ready' });
   expect((await get('/api/v1/deployments')).body.data.deployments).toHaveLength(3);
@@ -31,7 +31,7 @@ test('PATH-01 a deployment is created on the build path, and is there', async ()
   expect((await rig.call('POST', BUILD, { key: rig.key('viewer'), body: { name: 'x' } })).status).toBe(403);
 });
 
-test('PATH-02 environment variables: listed, upserted, sensitive values never shown', async () => {
+test('PATH-02 environment variables are listed and upserted, and sensitive values are never returned', async () => {
   const path = `${DEPLOYMENT}/env-vars`;
   expect(await expectPath('GET', path)).toEqual({ items: [], data: [] });
   const key = rig.key('scoped');
@@ -50,33 +50,33 @@ test('PATH-02 environment variables: listed, upserted, sensitive values never sh
   expect(JSON.stringify((await rig.control('GET', '/requests')).body)).not.toContain('hunter2');
 });
 
-test('PATH-03 regions', async () => {
+test('PATH-03 regions are listed', async () => {
   expect((await expectPath('GET', '/api/v1/regions')).items[0]).toMatchObject({ id: 'local' });
 });
 
-test('PATH-04 PATH-05 the data model of a deployment', async () => {
+test('PATH-04 PATH-05 the data model of a deployment is returned', async () => {
   expect((await expectPath('GET', `${BUILD}/1/branches`)).data).toHaveLength(3);
   await expectPath('GET', `${BUILD}/1/data-model/file-hashes`);
 });
 
-test('PATH-06 the source repository', async () => {
+test('PATH-06 the source repository of a deployment is returned', async () => {
   expect(await expectPath('GET', '/api/v1/github/status')).toEqual({ isConnected: false });
   await expectPath('POST', `${BUILD}/1/github/connect`, { repository: 'acme/model' });
 });
 
-test('PATH-07 dbt sync: a run that was started is listed', async () => {
+test('PATH-07 a dbt sync that was started is listed', async () => {
   const started = await expectPath('POST', `${DEPLOYMENT}/dbt-sync`, { branch: 'main' });
   expect((await expectPath('GET', `${DEPLOYMENT}/dbt-sync`)).items).toEqual([started]);
   expect((await get('/api/v1/deployments/2/dbt-sync')).body.items).toEqual([]);
 });
 
-test('PATH-11 notifications, for administrators', async () => {
+test('PATH-11 notifications are available to administrators', async () => {
   expect((await expectPath('GET', `${DEPLOYMENT}/notifications`)).items).toEqual([]);
   const { status } = await rig.call('GET', `${DEPLOYMENT}/notifications`, { key: rig.key('viewer') });
   expect(status).toBe(403);
 });
 
-test('PATH-17 tenant settings, which really switch the audit log', async () => {
+test('PATH-17 tenant settings are changed, and switch the audit log', async () => {
   expect(await expectPath('GET', '/api/v1/tenant/settings')).toMatchObject({ auditLogEnabled: true });
   const body = { auditLogEnabled: false, unknown: 1 };
   expect((await rig.call('PUT', '/api/v1/tenant/settings', { body })).body.auditLogEnabled).toBe(false);
@@ -97,29 +97,29 @@ test('PATH-18 PATH-19 PATH-20 OAuth integrations, tokens and OIDC configurations
   }
 });
 
-test('PATH-21 the theme of the application', async () => {
+test('PATH-21 the theme of the application is returned', async () => {
   expect(await expectPath('GET', '/api/v1/app-config')).toMatchObject({ applyThemeGlobally: false });
 });
 
-test('PATH-22 an embed session is made and exchanged for a token', async () => {
+test('PATH-22 an embed session is created and exchanged for a token', async () => {
   const { sessionId } = await expectPath('POST', '/api/v1/embed/generate-session', { deploymentId: 1 });
   const exchange = (id: unknown) => rig.post('/api/v1/embed/session/token', { sessionId: id });
   expect((await exchange(sessionId)).body.token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   expect((await exchange('unknown')).status).toBe(404);
 });
 
-test('PATH-23 embed tenants', async () => {
+test('PATH-23 embed tenants are listed', async () => {
   expect(await expectPath('GET', '/api/v1/embed-tenants')).toMatchObject({ items: [], pageInfo: {} });
 });
 
-test('PATH-25 a token for usage analytics lives one hour', async () => {
+test('PATH-25 a token for usage analytics is valid for one hour', async () => {
   const { body } = await rig.post('/api/v1/usage-analytics/token', {});
   expect(body).toMatchObject({ token: expect.any(String), apiUrl: rig.ready.dataApiUrl, deploymentId: 1 });
   expect(Date.parse(body.expiresAt) - Date.now()).toBeGreaterThan(3_590_000);
   await expectPath('POST', '/api/v1/usage-analytics/token');
 });
 
-test('PATH-13 PATH-14 PATH-15 PATH-16 users, their settings, attributes and values', async () => {
+test('PATH-13 PATH-14 PATH-15 PATH-16 users, their settings, attributes and values have their paths', async () => {
   await expectPath('PATCH', '/api/v1/users/me/settings', { theme: 'dark' });
   const user = await expectPath('POST', '/api/v1/users', {
     email: 'p@acme.example',
@@ -130,7 +130,7 @@ test('PATH-13 PATH-14 PATH-15 PATH-16 users, their settings, attributes and valu
   await expectPath('POST', '/api/v1/user-attribute-values', value);
 });
 
-test('PATH-27 prefixes without an operation of their own are 404 with a credential, 401 without', async () => {
+test('PATH-27 path prefixes without an operation are 404 with a credential, 401 without', async () => {
   for (const path of ['/api/v1/embed', '/api/v1/github', `${BUILD}/1`, `${BUILD}/1/data-model`]) {
     const { status, body } = await get(path);
     expect([path, status, body]).toEqual([path, 404, { error: expect.any(String) }]);

@@ -1,5 +1,5 @@
-// Every acceptance row has a test, and docs/platform-coverage.md says so. `npm run coverage-table` writes the page:
-// it runs the tests of all rows first and hands their results to this file.
+// Tests that every acceptance row has a test and docs/platform-coverage.md lists it. `npm run coverage-table` writes
+// the page: it runs the tests of all rows and passes their results to this file.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProofs, renderCoverage, rowsOf, testNames } from './coverage.ts';
@@ -14,7 +14,7 @@ interface JestResults {
   testResults: { assertionResults: { title: string; status: string }[] }[];
 }
 
-/** The result by row: `passed` when every test of the row did. */
+/** Returns `passed` for a row if all of its tests passed. */
 function readResults(file: string): (row: string) => string {
   const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as JestResults;
   const results = new Map<string, string>();
@@ -26,7 +26,7 @@ function readResults(file: string): (row: string) => string {
   return (row) => results.get(row) ?? 'no test';
 }
 
-test('test names are read as they stand in the source', () => {
+test('test names are read as written in the source', () => {
   const source = `
     test('GEN-01 one', () => {}); it("GEN-02, GEN-03 and GEN-04 two", f);
     test.each([['GEN-05', 1]])('GEN-06 %s', f); test(\`GEN-07 \${x}\`, f);
@@ -41,7 +41,7 @@ test('test names are read as they stand in the source', () => {
   ]);
 });
 
-test('the rows are the 462 of the contract, each once, and no test names another', () => {
+test('the rows are the 462 of the contract, each once, and tests name no other row', () => {
   expect([ids.length, new Set(ids).size]).toEqual([462, 462]);
   const areas = new Set(ids.map((id) => id.replace(/\d+$/, '')));
   const named = [...proofs.keys()].filter((id) => areas.has(id.replace(/\d+$/, '')));
@@ -52,9 +52,9 @@ test('every row has a test', () => {
   expect(ids.filter((id) => !proofs.has(id))).toEqual([]);
 });
 
-test('the page shows the rows and their tests, all of them passed', () => {
+test('the coverage page lists the rows with their tests, all of them passed', () => {
   const results = process.env['COVERAGE_RESULTS'];
   if (results) writeFileSync(PAGE, renderCoverage(proofs, readResults(results)));
-  // A row whose test fails makes the suite fail by itself; the page of a green suite says passed everywhere.
+  // A row with a failing test already fails the run, so the page of a passing run says passed for every row.
   expect(readFileSync(PAGE, 'utf8')).toBe(renderCoverage(proofs, () => 'passed'));
 });

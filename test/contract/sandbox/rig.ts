@@ -8,15 +8,15 @@ export const USERS = '/api/scim/v2/Users';
 export const GROUPS = '/api/scim/v2/Groups';
 
 export interface Extras {
-  /** Credential sent as Bearer; the admin key when absent, none when null. */
+  /** Credential sent as Bearer; by default the admin key, null: none. */
   key?: string | null;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Body as is, instead of `body`. */
+  /** Unencoded body in place of `body`. */
   raw?: string;
 }
 
-/** Starts a sandbox; `call` speaks to the platform, `control` to the control port. */
+/** Starts a sandbox; `call` sends to the platform, `control` to the control port. */
 export async function startRig(options: SandboxOptions = {}) {
   const { ready, stop } = await startSandbox(options);
   const { apiKeys } = ready.fixtures;
@@ -49,25 +49,25 @@ export async function startRig(options: SandboxOptions = {}) {
     post: (path: string, body: unknown) => call('POST', path, { body }),
     patch: (path: string, ...operations: unknown[]) =>
       call('PATCH', path, { body: { schemas: [PATCH_OP], Operations: operations } }),
-    /** Creates a SCIM user and answers the resource. */
+    /** Creates a SCIM user and returns the resource. */
     user: async (userName: string, more: object = {}) =>
       (await call('POST', USERS, { body: { userName, ...more } })).body,
-    /** Creates a SCIM group of users and answers the resource. */
+    /** Creates a SCIM group of users and returns the resource. */
     group: async (displayName: string, members: { id: string }[] = []) =>
       (
         await call('POST', GROUPS, {
           body: { displayName, members: members.map(({ id }) => ({ value: id })) },
         })
       ).body,
-    /** Defines an attribute and answers the definition. */
+    /** Creates an attribute definition and returns it. */
     attribute: async (name: string, type: string, more: object = {}) =>
       (await call('POST', '/api/v1/user-attributes', { body: { name, type, ...more } })).body,
-    /** The user of the control state with that name. */
+    /** Returns the user with that name from the control state. */
     stored: async (userName: string) => {
       const { body } = await control('GET', '/state?only=users');
       return body.users.find((user: { userName: string }) => user.userName === userName);
     },
-    /** The group of the control state with that name. */
+    /** Returns the group with that name from the control state. */
     storedGroup: async (displayName: string) => {
       const { body } = await control('GET', '/state?only=groups');
       return body.groups.find((group: { displayName: string }) => group.displayName === displayName);

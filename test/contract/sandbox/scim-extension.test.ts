@@ -1,4 +1,4 @@
-// Contract 2.4: user attributes in SCIM.
+// Tests user attributes in the SCIM extension (contract 2.4).
 import { EXTENSION, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -14,7 +14,7 @@ afterAll(() => rig.stop());
 
 const attributesOf = async (userName: string) => (await rig.stored(userName)).attributes;
 
-test('SCIM-56 the nested form on create sets the values that user-attribute-values shows', async () => {
+test('SCIM-56 the nested extension on create sets the values that user-attribute-values returns', async () => {
   await rig.user('a@acme.example', { [EXTENSION]: { country: 'DE', clearance: 3 } });
   const { id } = await rig.stored('a@acme.example');
   const { body } = await rig.call('GET', `/api/v1/user-attribute-values/${id}`);
@@ -24,12 +24,12 @@ test('SCIM-56 the nested form on create sets the values that user-attribute-valu
   ]);
 });
 
-test('SCIM-57 the flat form on create does the same', async () => {
+test('SCIM-57 the flat extension on create sets the same values', async () => {
   await rig.user('a@acme.example', { [`${EXTENSION}:country`]: 'FR' });
   expect(await attributesOf('a@acme.example')).toEqual({ country: 'FR' });
 });
 
-test('SCIM-58 a PATCH path sets one value and leaves the others', async () => {
+test('SCIM-58 a PATCH path sets one extension value and keeps the others', async () => {
   const user = await rig.user('a@acme.example', { [EXTENSION]: { country: 'DE', clearance: 3 } });
   const path = `${USERS}/${user.id}`;
   await rig.patch(path, { op: 'replace', path: `${EXTENSION}:country`, value: 'US' });
@@ -39,14 +39,14 @@ test('SCIM-58 a PATCH path sets one value and leaves the others', async () => {
   expect(await attributesOf('a@acme.example')).toEqual({ country: 'JP', clearance: 4 });
 });
 
-test('SCIM-59 remove clears the value', async () => {
+test('SCIM-59 PATCH remove clears an extension value', async () => {
   const user = await rig.user('a@acme.example', { [EXTENSION]: { country: 'DE' } });
   const { body } = await rig.patch(`${USERS}/${user.id}`, { op: 'remove', path: `${EXTENSION}:country` });
   expect(Object.keys(body)).not.toContain(EXTENSION);
   expect(await attributesOf('a@acme.example')).toEqual({});
 });
 
-test('SCIM-60 an unknown reference is 400 and nothing is applied', async () => {
+test('SCIM-60 an unknown extension attribute is 400 and nothing is applied', async () => {
   const created = await rig.post(USERS, {
     userName: 'a@acme.example',
     [EXTENSION]: { country: 'DE', shoeSize: '9' },
@@ -78,7 +78,7 @@ test('SCIM-62 an array or boolean in the extension is 400 invalidValue', async (
   }
 });
 
-test('SCIM-63 a number comes as JSON number and as numeric text', async () => {
+test('SCIM-63 a number is accepted as JSON number and as numeric text', async () => {
   await rig.user('a@acme.example', { [EXTENSION]: { clearance: 42 } });
   await rig.user('b@acme.example', { [EXTENSION]: { clearance: '42' } });
   expect([await attributesOf('a@acme.example'), await attributesOf('b@acme.example')]).toEqual(
@@ -95,7 +95,7 @@ test('SCIM-64 values appear in GET user in the nested form, with the schema URN'
   expect(body.schemas).toContain(EXTENSION);
 });
 
-test('SCIM-65 PUT without extension keeps the values, null clears one', async () => {
+test('SCIM-65 PUT without the extension keeps its values, and null clears one', async () => {
   const user = await rig.user('a@acme.example', { [EXTENSION]: { country: 'DE', clearance: 1 } });
   const put = (more: object) =>
     rig.call('PUT', `${USERS}/${user.id}`, { body: { userName: 'a@acme.example', ...more } });

@@ -1,4 +1,4 @@
-// Contract 2.3, 2.6 and 12.6: SCIM groups and the roles that come with them.
+// Tests SCIM groups and the roles that they give (contract 2.3, 2.6 and 12.6).
 import { GROUPS, startRig, type Rig } from './rig.ts';
 
 interface Resource {
@@ -28,7 +28,7 @@ const add = (group: Resource, ...users: Resource[]) =>
     value: users.map(({ id }) => ({ value: id })),
   });
 
-test('SCIM-47 POST Groups is 201, a taken name in any case is 409', async () => {
+test('SCIM-47 POST Groups is 201, and a taken name in any letter case is 409', async () => {
   const { status, headers, body } = await rig.post(GROUPS, { displayName: 'Analysts', externalId: 'g1' });
   expect([status, headers['location'], body.externalId]).toEqual([201, body.meta.location, 'g1']);
   const again = await rig.post(GROUPS, { displayName: 'ANALYSTS' });
@@ -50,14 +50,14 @@ test('SCIM-49 PUT replaces the whole member list', async () => {
   expect(await membersOf('renamed')).toEqual([]);
 });
 
-test('SCIM-50 PATCH add keeps the other members', async () => {
+test('SCIM-50 PATCH add keeps the existing members', async () => {
   const group = await rig.group('analysts');
   await add(group, ann);
   await rig.patch(`${GROUPS}/${group.id}`, { op: 'Add', value: { members: [{ value: ben.id }] } });
   expect(await membersOf('analysts')).toEqual(['ann@acme.example', 'ben@acme.example']);
 });
 
-test('SCIM-51 PATCH remove by value filter, by value list, and of all', async () => {
+test('SCIM-51 PATCH remove works by value filter, by value list, and for all members', async () => {
   const group = await rig.group('analysts', [ann, ben]);
   const path = `${GROUPS}/${group.id}`;
   await rig.patch(path, { op: 'remove', path: `members[value eq "${ann.id}"]` });
@@ -94,7 +94,7 @@ test('SCIM-53 an unknown member id is 400 and nothing is applied', async () => {
   expect(await rig.storedGroup('x')).toBeUndefined();
 });
 
-test('SCIM-53 an operation without value changes nothing, and null empties the list', async () => {
+test('SCIM-53 a member operation without value changes nothing, and null removes all members', async () => {
   const group = await rig.group('analysts', [ann]);
   for (const op of ['add', 'replace']) {
     const { status, body } = await rig.patch(`${GROUPS}/${group.id}`, { op, path: 'members' });
@@ -105,14 +105,14 @@ test('SCIM-53 an operation without value changes nothing, and null empties the l
   expect(await membersOf('analysts')).toEqual([]);
 });
 
-test('SCIM-54 DELETE is 204 and the users stay', async () => {
+test('SCIM-54 DELETE of a group is 204 and keeps the users', async () => {
   const group = await rig.group('analysts', [ann]);
   expect((await rig.call('DELETE', `${GROUPS}/${group.id}`)).status).toBe(204);
   expect((await rig.call('GET', `${GROUPS}/${group.id}`)).status).toBe(404);
   expect(await rig.stored('ann@acme.example')).toMatchObject({ active: true, groups: [] });
 });
 
-test('SCIM-55 names starting with system: are refused', async () => {
+test('SCIM-55 group names that start with system: are refused', async () => {
   expect((await rig.post(GROUPS, { displayName: 'System:all' })).body.scimType).toBe('invalidValue');
   const group = await rig.group('analysts');
   const rename = await rig.patch(`${GROUPS}/${group.id}`, {
@@ -123,7 +123,7 @@ test('SCIM-55 names starting with system: are refused', async () => {
   expect(rename.status).toBe(400);
 });
 
-test('groups rename, refuse unsupported and read-only paths, and leave audit events', async () => {
+test('a group rename works, unsupported and read-only paths are refused, and audit events are written', async () => {
   const group = await rig.group('analysts');
   const patch = (path: string) =>
     rig.patch(`${GROUPS}/${group.id}`, { op: 'replace', path, value: 'Researchers' });
@@ -140,7 +140,7 @@ test('groups rename, refuse unsupported and read-only paths, and leave audit eve
   ]);
 });
 
-test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group gets the role, audited, case ignored', async () => {
+test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group gets the role with an audit event, in any letter case', async () => {
   await map({ ANALYSTS: ['explorer'] });
   await add(await rig.group('analysts'), ann);
   expect(await rolesOf('ann')).toEqual(['Viewer', 'Explorer']);
@@ -151,7 +151,7 @@ test('ROLE-01, ROLE-02 and ROLE-04 a member added to a mapped group gets the rol
   expect(gifts).toMatchObject([{ attributes: { username: 'ann@acme.example', role: 'Explorer' } }]);
 });
 
-test('ROLE-03 and ROLE-05 the mapping takes lists of roles, and applies to POST and PUT with members', async () => {
+test('ROLE-03 and ROLE-05 the mapping accepts lists of roles, and applies to POST and PUT with members', async () => {
   await map({ finance: ['Finance Reader', 'Explorer'], data: ['Data Steward'] });
   await rig.group('finance', [ann]);
   const data = await rig.group('data');
@@ -161,7 +161,7 @@ test('ROLE-03 and ROLE-05 the mapping takes lists of roles, and applies to POST 
   expect(await rolesOf('ben')).toEqual(['Viewer', 'Data Steward']);
 });
 
-test('ROLE-06 and ROLE-07 leaving the group, or its end, keeps the role', async () => {
+test('ROLE-06 and ROLE-07 leaving or deleting the group keeps the role', async () => {
   await map({ analysts: ['Explorer'] });
   const group = await rig.group('analysts', [ann, ben]);
   await rig.patch(`${GROUPS}/${group.id}`, { op: 'remove', path: `members[value eq "${ann.id}"]` });
@@ -169,7 +169,7 @@ test('ROLE-06 and ROLE-07 leaving the group, or its end, keeps the role', async 
   expect([await rolesOf('ann'), await rolesOf('ben')]).toEqual(Array(2).fill(['Viewer', 'Explorer']));
 });
 
-test('ROLE-08 a mapping set later touches only members who join again', async () => {
+test('ROLE-08 a mapping that is set later applies only to members who join again', async () => {
   const group = await rig.group('analysts', [ann]);
   await map({ analysts: ['Explorer'] });
   await add(group, ann);
@@ -179,7 +179,7 @@ test('ROLE-08 a mapping set later touches only members who join again', async ()
   expect(await rolesOf('ann')).toEqual(['Viewer', 'Explorer']);
 });
 
-test('ROLE-09 and ROLE-11 a missing role and Admin do nothing, the others add up', async () => {
+test('ROLE-09 and ROLE-11 a missing role and Admin have no effect, and other roles add up', async () => {
   await map({ analysts: ['No Such Role', 'Admin', 'Data Steward'] });
   const answer = await add(await rig.group('analysts'), ann);
   expect(answer.status).toBe(200);

@@ -1,4 +1,4 @@
-// Contract 2.5: lists, filters and pages of SCIM.
+// Tests SCIM lists, filters and pages (contract 2.5).
 import { GROUPS, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-/** The seed has three users; 42 more make 45. */
+/** Creates 42 users beside the three of the seed. */
 async function fillTo45() {
   for (let number = 1; number <= 42; number += 1) await rig.user(`user${number}@acme.example`);
 }
@@ -28,13 +28,13 @@ test('SCIM-01 GET Users pages by startIndex and count', async () => {
   expect(new Set(pages.flatMap(names)).size).toBe(45);
 });
 
-test('SCIM-02 totalResults is independent of the page and startIndex is echoed', async () => {
+test('SCIM-02 totalResults does not depend on the page, and startIndex is returned', async () => {
   const { totalResults, startIndex, schemas } = await list('count=1&startIndex=2');
   expect([totalResults, startIndex]).toEqual([3, 2]);
   expect(schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:ListResponse']);
 });
 
-test('SCIM-03 count 0 gives the total only', async () => {
+test('SCIM-03 count 0 returns the total only', async () => {
   expect(await list('count=0')).toMatchObject({ totalResults: 3, itemsPerPage: 0, Resources: [] });
 });
 
@@ -43,21 +43,21 @@ test('SCIM-04 startIndex below 1 counts as 1', async () => {
     expect(await list(`startIndex=${start}`)).toMatchObject({ startIndex: 1, itemsPerPage: 3 });
 });
 
-test('SCIM-05 default count is 20', async () => {
+test('SCIM-05 the default count is 20', async () => {
   await fillTo45();
   expect((await list('')).Resources).toHaveLength(20);
 });
 
-test('SCIM-06 GET Groups works', async () => {
+test('SCIM-06 GET Groups returns a ListResponse', async () => {
   await rig.group('analysts');
   expect(await list('', GROUPS)).toMatchObject({ totalResults: 1, Resources: [{ displayName: 'analysts' }] });
 });
 
-test('SCIM-07 filter userName eq finds one', async () => {
+test('SCIM-07 the filter userName eq finds one user', async () => {
   expect(names(await filter('userName eq "viewer@acme.example"'))).toEqual(['viewer@acme.example']);
 });
 
-test('SCIM-08 filters join by and, on the other listed attributes too', async () => {
+test('SCIM-08 filters are combined with and, on the other listed attributes too', async () => {
   const user = await rig.user('a@acme.example', { externalId: 'x1', displayName: 'Ann', active: false });
   await rig.user('b@acme.example', { externalId: 'x1' });
   expect(names(await filter('externalId eq "x1" and active eq false'))).toEqual(['a@acme.example']);
@@ -69,11 +69,11 @@ test('SCIM-08 filters join by and, on the other listed attributes too', async ()
   expect(await filter('displayName eq "ANALYSTS"', GROUPS)).toMatchObject({ Resources: [{ id: group.id }] });
 });
 
-test('SCIM-09 the filter compares userName without case', async () => {
+test('SCIM-09 the filter compares userName without letter case', async () => {
   expect(names(await filter('username EQ "VIEWER@ACME.EXAMPLE"'))).toEqual(['viewer@acme.example']);
 });
 
-test('SCIM-10 no match is 200 with totalResults 0', async () => {
+test('SCIM-10 a filter without a match is 200 with totalResults 0', async () => {
   expect(await filter('userName eq "nobody"')).toMatchObject({ totalResults: 0, Resources: [] });
 });
 
@@ -97,7 +97,7 @@ test('SCIM-12 quotes and backslashes in filter literals are escaped as in JSON',
   expect(names(await filter(`userName eq ${JSON.stringify(userName)}`))).toEqual([userName]);
 });
 
-test('SCIM-13 excludedAttributes leaves members out of group list and read', async () => {
+test('SCIM-13 excludedAttributes omits members from group lists and reads', async () => {
   const group = await rig.group('analysts', [await rig.user('a@acme.example')]);
   expect(Object.keys((await list('excludedAttributes=members', GROUPS)).Resources[0])).not.toContain(
     'members',
@@ -106,7 +106,7 @@ test('SCIM-13 excludedAttributes leaves members out of group list and read', asy
   expect(Object.keys(body).sort()).toEqual(['displayName', 'id', 'meta', 'schemas']);
 });
 
-test('SCIM-14 the page cap lowers large counts', async () => {
+test('SCIM-14 a count above the page cap is lowered to it', async () => {
   await rig.control('PATCH', '/settings', { pageCap: 2 });
   expect(await list('count=5000')).toMatchObject({ totalResults: 3, itemsPerPage: 2 });
 });
@@ -116,7 +116,7 @@ test('SCIM-15 itemsPerPage equals the resources returned', async () => {
   expect(await list('startIndex=9')).toMatchObject({ itemsPerPage: 0, totalResults: 3, Resources: [] });
 });
 
-test('SCIM-16 the order is stable while users are created and deleted', async () => {
+test('SCIM-16 the list order is stable while users are created and deleted', async () => {
   const first = names(await list('count=2'));
   await rig.user('aaa@acme.example');
   expect(names(await list('count=2'))).toEqual(first);
@@ -125,7 +125,7 @@ test('SCIM-16 the order is stable while users are created and deleted', async ()
   expect(names(await list(''))).toEqual(['admin@acme.example', 'auditor@acme.example', 'aaa@acme.example']);
 });
 
-test('PAGE a startIndex or count that is no whole number is 400 invalidValue', async () => {
+test('PAGE a startIndex or count that is not a whole number is 400 invalidValue', async () => {
   for (const query of ['startIndex=x', 'count=1.5'])
     expect(await list(query)).toMatchObject({ scimType: 'invalidValue' });
 });

@@ -1,4 +1,4 @@
-// Contract 2.1, 2.2, 2.6, 2.7: the life of a SCIM user.
+// Tests SCIM users from creation to deletion (contract 2.1, 2.2, 2.6, 2.7).
 import { GROUPS, PATCH_OP, startRig, USERS, type Rig } from './rig.ts';
 
 let rig: Rig;
@@ -31,14 +31,14 @@ test('SCIM-19 POST of a taken userName, in any case, is 409 uniqueness', async (
   expect([status, body.scimType]).toEqual([409, 'uniqueness']);
 });
 
-test('SCIM-20 application/scim+json is accepted, and answered when asked for', async () => {
+test('SCIM-20 application/scim+json is accepted, and returned when requested', async () => {
   const headers = { 'content-type': 'application/scim+json', accept: 'application/scim+json' };
   const answer = await rig.call('POST', USERS, { body: { userName: 'a@acme.example' }, headers });
   expect(answer.status).toBe(201);
   expect(answer.headers['content-type']).toContain('application/scim+json');
 });
 
-test('SCIM-21 displayName feeds firstName, else the name parts do', async () => {
+test('SCIM-21 displayName sets firstName; without it the parts of name do', async () => {
   const name = { givenName: 'Jane', familyName: 'Doe' };
   await rig.user('a@acme.example', { displayName: 'Janey', name });
   await rig.user('b@acme.example', { name });
@@ -48,7 +48,7 @@ test('SCIM-21 displayName feeds firstName, else the name parts do', async () => 
   ]).toEqual(['Janey', 'Jane Doe']);
 });
 
-test('SCIM-22 the e-mail falls back to userName', async () => {
+test('SCIM-22 without an e-mail the userName is the e-mail', async () => {
   await rig.user('a@acme.example');
   const emails = [{ value: 'x@acme.example' }, { value: 'y@acme.example', primary: true }];
   await rig.user('b@acme.example', { emails });
@@ -56,7 +56,7 @@ test('SCIM-22 the e-mail falls back to userName', async () => {
   expect((await rig.stored('b@acme.example')).email).toBe('y@acme.example');
 });
 
-test('SCIM-23 a user carries read-only groups', async () => {
+test('SCIM-23 a user has read-only groups', async () => {
   const user = await rig.user('a@acme.example', { groups: [{ value: 'forged' }] });
   await rig.group('one', [user]);
   await rig.group('two', [user]);
@@ -70,18 +70,18 @@ test('SCIM-24 the platform user has an alias of source scim', async () => {
   expect(body.items[0].aliases).toMatchObject([{ source: 'scim', username: 'a@acme.example' }]);
 });
 
-test('SCIM-25 id and meta of the client are ignored', async () => {
+test('SCIM-25 id and meta sent by the client are ignored', async () => {
   const user = await rig.user('a@acme.example', { id: 'mine', meta: { created: 'long ago' } });
   expect(user.id).not.toBe('mine');
   expect(user.meta.created).not.toBe('long ago');
 });
 
-test('SCIM-26 externalId is stored and echoed', async () => {
+test('SCIM-26 externalId is stored and returned', async () => {
   const user = await rig.user('a@acme.example', { externalId: 'ext-1' });
   expect((await rig.call('GET', `${USERS}/${user.id}`)).body.externalId).toBe('ext-1');
 });
 
-test('SCIM-27 and SCIM-28 active defaults to true, false creates a deactivated user', async () => {
+test('SCIM-27 and SCIM-28 active defaults to true, and false creates a deactivated user', async () => {
   await rig.user('a@acme.example');
   await rig.user('b@acme.example', { active: false });
   expect((await rig.stored('a@acme.example')).active).toBe(true);
@@ -89,7 +89,7 @@ test('SCIM-27 and SCIM-28 active defaults to true, false creates a deactivated u
   expect(body.items[0].isDeactivated).toBe(true);
 });
 
-test('SCIM-29 and SCIM-30 the default role goes to new users only', async () => {
+test('SCIM-29 and SCIM-30 only new users get the default role', async () => {
   const user = await rig.user('a@acme.example');
   await rig.control('PATCH', '/settings', { defaultRole: 'Explorer' });
   await rig.patch(`${USERS}/${user.id}`, { op: 'replace', path: 'displayName', value: 'A' });
@@ -104,14 +104,14 @@ test('SCIM-31 a default role that does not exist falls back to Viewer', async ()
   expect((await rig.stored('a@acme.example')).roles).toEqual(['Viewer']);
 });
 
-test('SCIM-32 GET one is 200, unknown is a SCIM 404 with text status', async () => {
+test('SCIM-32 GET of a user is 200, and of an unknown user a SCIM 404 with the status as text', async () => {
   const user = await rig.user('a@acme.example');
   expect((await rig.call('GET', `${USERS}/${user.id}`)).status).toBe(200);
   const { status, body } = await rig.call('GET', `${USERS}/unknown`);
   expect([status, body.status]).toEqual([404, '404']);
 });
 
-test('SCIM-33 PUT replaces the core fields, unknown is 404', async () => {
+test('SCIM-33 PUT replaces the core attributes, and an unknown user is 404', async () => {
   const user = await rig.user('a@acme.example', {
     externalId: 'x',
     displayName: 'A',
@@ -130,13 +130,13 @@ test('SCIM-33 PUT replaces the core fields, unknown is 404', async () => {
   expect((await rig.call('PUT', `${USERS}/unknown`, { body: { userName: 'c' } })).status).toBe(404);
 });
 
-test('SCIM-34 PUT without active keeps a leaver deactivated', async () => {
+test('SCIM-34 PUT without active keeps a deactivated user inactive', async () => {
   const user = await rig.user('a@acme.example', { active: false });
   const { body } = await rig.call('PUT', `${USERS}/${user.id}`, { body: { userName: 'a@acme.example' } });
   expect(body.active).toBe(false);
 });
 
-test('SCIM-35, SCIM-36 and SCIM-37 PATCH active: replace, text "False", op in any case', async () => {
+test('SCIM-35, SCIM-36 and SCIM-37 PATCH replaces active, also with the text "False" and op in any case', async () => {
   const user = await rig.user('a@acme.example');
   const path = `${USERS}/${user.id}`;
   const off = await rig.patch(path, { op: 'replace', path: 'active', value: false });
@@ -148,7 +148,7 @@ test('SCIM-35, SCIM-36 and SCIM-37 PATCH active: replace, text "False", op in an
   );
 });
 
-test('SCIM-38 PATCH without path takes an object', async () => {
+test('SCIM-38 PATCH without path takes an object as value', async () => {
   const user = await rig.user('a@acme.example');
   const value = { active: false, name: { givenName: 'A', familyName: 'B' }, unknown: 1 };
   const { body } = await rig.patch(`${USERS}/${user.id}`, { op: 'replace', value });
@@ -168,7 +168,7 @@ test('SCIM-39 PATCH without PatchOp schema or operations is 400 invalidSyntax', 
   }
 });
 
-test('SCIM-40 a bad path is 400 invalidPath and nothing of the request is applied', async () => {
+test('SCIM-40 an invalid path is 400 invalidPath and no operation of the request is applied', async () => {
   const user = await rig.user('a@acme.example');
   const path = `${USERS}/${user.id}`;
   for (const bad of ['nickName', 'constructor', 'emails[value sw "x"].value', 'urn:other:thing']) {
@@ -181,7 +181,7 @@ test('SCIM-40 a bad path is 400 invalidPath and nothing of the request is applie
   expect((await rig.patch(path, { op: 'remove' })).body.scimType).toBe('noTarget');
 });
 
-test('SCIM-40 e-mails are set by list and by value filter', async () => {
+test('SCIM-40 e-mails are set by a list and by a value filter', async () => {
   const user = await rig.user('a@acme.example', {
     emails: [{ value: 'w@acme.example', type: 'work', primary: true }],
   });
@@ -195,7 +195,7 @@ test('SCIM-40 e-mails are set by list and by value filter', async () => {
   expect((await rig.stored('a@acme.example')).email).toBe('n@acme.example');
 });
 
-test('SCIM-41 PATCH userName to a taken name is 409, a free one renames', async () => {
+test('SCIM-41 PATCH of userName to a taken name is 409, and to a free name renames the user', async () => {
   const user = await rig.user('a@acme.example');
   const rename = (value: string) =>
     rig.patch(`${USERS}/${user.id}`, { op: 'replace', path: 'userName', value });
@@ -205,7 +205,7 @@ test('SCIM-41 PATCH userName to a taken name is 409, a free one renames', async 
   expect((await rig.post(USERS, { userName: 'a@acme.example' })).status).toBe(201);
 });
 
-test('SCIM-42 DELETE is 204, then 404', async () => {
+test('SCIM-42 DELETE of a user is 204, then 404', async () => {
   const user = await rig.user('a@acme.example');
   expect((await rig.call('DELETE', `${USERS}/${user.id}`)).status).toBe(204);
   expect((await rig.call('DELETE', `${USERS}/${user.id}`)).status).toBe(404);
@@ -244,7 +244,7 @@ test('SCIM-46 the last active admin can be neither deactivated nor deleted', asy
   expect((await off()).status).toBe(200);
 });
 
-test('side effects: every SCIM change of a user leaves an audit event of the caller', async () => {
+test('every SCIM change of a user adds an audit event of the caller', async () => {
   const user = await rig.user('a@acme.example');
   await rig.patch(`${USERS}/${user.id}`, { op: 'replace', path: 'active', value: false });
   await rig.call('DELETE', `${USERS}/${user.id}`);
@@ -260,7 +260,7 @@ test('side effects: every SCIM change of a user leaves an audit event of the cal
   });
 });
 
-test('SCIM-66 ServiceProviderConfig, ResourceTypes and Schemas answer', async () => {
+test('SCIM-66 ServiceProviderConfig, ResourceTypes and Schemas are available', async () => {
   const config = await rig.call('GET', '/api/scim/v2/ServiceProviderConfig');
   expect(config.body).toMatchObject({ patch: { supported: true }, bulk: { supported: false } });
   const types = await rig.call('GET', '/api/scim/v2/ResourceTypes');
@@ -270,7 +270,7 @@ test('SCIM-66 ServiceProviderConfig, ResourceTypes and Schemas answer', async ()
   expect(schema.body.attributes.map((one: { name: string }) => one.name)).toEqual(['country', 'clearance']);
 });
 
-test('SCIM-67 SCIM switched off is 403', async () => {
+test('SCIM-67 with SCIM switched off every SCIM request is 403', async () => {
   await rig.control('PATCH', '/settings', { scimEnabled: false });
   expect((await rig.call('GET', USERS)).body).toMatchObject({ status: '403' });
   await rig.control('PATCH', '/settings', { scimEnabled: true, plan: { scim: false } });

@@ -16,29 +16,29 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-/** The path with ids that exist in the seed. */
+/** Returns the path with ids of the seed. */
 function filled(path: string, ids: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? '1');
 }
 
-test('PATH-26 EVT-06 the document needs a credential, any valid one', async () => {
+test('PATH-26 EVT-06 the OpenAPI document needs a credential of any kind', async () => {
   expect((await rig.call('GET', SPEC, { key: null })).status).toBe(401);
   expect((await rig.call('GET', SPEC, { key: rig.key('viewer') })).status).toBe(200);
 });
 
-test('EVT-04 it is an OpenAPI 3.1 document of version 1.0.0', () => {
+test('EVT-04 the document is OpenAPI 3.1 with version 1.0.0', () => {
   expect(document.openapi).toMatch(/^3\.1\./);
   expect(document.info).toMatchObject({ title: expect.any(String), version: '1.0.0' });
   expect(document.servers).toEqual([{ url: rig.ready.platformUrl }]);
 });
 
-test('EVT-03 versions are in the paths: v1 of Platform, v2 of SCIM', () => {
+test('EVT-03 API versions are in the paths: v1 of Platform, v2 of SCIM', () => {
   for (const path of Object.keys(document.paths)) {
     expect(path).toMatch(/^(\/build)?\/api\/v1\/|^\/api\/scim\/v2\//);
   }
 });
 
-test('EVT-05 the list contains all endpoints that the other tests call', () => {
+test('EVT-05 the document lists all endpoints that the other tests call', () => {
   const listed = operations.map(({ method, path }) => `${method} ${path}`);
   const deployment = '/api/v1/deployments/{deploymentId}';
   const build = '/build/api/v1/deployments';
@@ -74,7 +74,7 @@ test('EVT-05 the list contains all endpoints that the other tests call', () => {
 test('EVT-05 every listed endpoint is served', async () => {
   for (const { method, path } of operations) {
     const { status, body } = await rig.call(method.toUpperCase(), filled(path, {}), { raw: '[]' });
-    // A path that nobody serves gives this one answer; an object that is missing has a name in its own.
+    // An unknown path has this answer; a missing object has an answer that names it.
     const isNowhere = status === 404 && (body.error ?? body.detail) === 'Not found';
     const mayBeMissing = /\{(id|integrationId)\}$/.test(path);
     expect([method, path, isNowhere && !mayBeMissing]).toEqual([method, path, false]);
@@ -82,7 +82,7 @@ test('EVT-05 every listed endpoint is served', async () => {
   await rig.reset();
 });
 
-test('operation ids are unique, path parameters declared, references lead somewhere', () => {
+test('operation ids are unique, path parameters declared, and references resolve', () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { path, operation } of operations) {
@@ -97,7 +97,7 @@ test('operation ids are unique, path parameters declared, references lead somewh
   }
 });
 
-test('the specification names the 409 answers, and the SCIM media type', async () => {
+test('the document lists the 409 answers and the SCIM media type', async () => {
   const twice: [path: string, template: string, body: object][] = [
     ['/api/scim/v2/Users', '/api/scim/v2/Users', { userName: 'taken@acme.example' }],
     ['/api/scim/v2/Groups', '/api/scim/v2/Groups', { displayName: 'taken' }],
@@ -122,7 +122,7 @@ test('the specification names the 409 answers, and the SCIM media type', async (
   await rig.reset();
 });
 
-test('answers of the seeded tenant are valid by their schemas', async () => {
+test('answers of the seeded tenant are valid by the schemas of the document', async () => {
   const user = await rig.user('s@acme.example', {
     name: { givenName: 'S' },
     emails: [{ value: 's@acme.example' }],

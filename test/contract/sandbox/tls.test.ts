@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** Status of a call that trusts `ca` alone, or the error it meets. */
+/** Returns the status of a call that trusts only `ca`, or its error. */
 function status(url: string, ca: string | undefined, key: string | undefined): Promise<number | Error> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${key}` };
@@ -23,7 +23,7 @@ function status(url: string, ca: string | undefined, key: string | undefined): P
   });
 }
 
-test('GEN-02 https is served, and a client that trusts the certificate gets through', async () => {
+test('GEN-02 https works for a client that trusts the certificate', async () => {
   const { platformUrl, certificate, fixtures } = sandbox.ready;
   expect(platformUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect(certificate).toContain('BEGIN CERTIFICATE');
@@ -32,7 +32,7 @@ test('GEN-02 https is served, and a client that trusts the certificate gets thro
   expect(await status(`${platformUrl}/api/v1/users/me`, undefined, 'x')).toHaveProperty('code');
 });
 
-test('GEN-02 plain http on that port is refused without an answer and without a redirect', async () => {
+test('GEN-02 plain http on the TLS port gets no answer and no redirect', async () => {
   const url = `${sandbox.ready.platformUrl.replace('https', 'http')}/api/v1/users/me`;
   const outcome = await new Promise((resolve) => {
     plainRequest(url, (response) => resolve(response.statusCode))
@@ -42,7 +42,7 @@ test('GEN-02 plain http on that port is refused without an answer and without a 
   expect(outcome).toHaveProperty('code', 'ECONNRESET');
 });
 
-test('the certificate is kept in the data folder, its key readable by the owner only', async () => {
+test('the certificate is stored in the data folder, and its key is readable by the owner only', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'sandbox-tls-'));
   try {
     const first = await startSandbox({ tls: true, dataDir });
@@ -56,7 +56,7 @@ test('the certificate is kept in the data folder, its key readable by the owner 
   }
 });
 
-test('with TLS other hosts than loopback are allowed', async () => {
+test('with TLS the sandbox may listen on other hosts than loopback', async () => {
   const open = await startSandbox({ tls: true, host: '0.0.0.0' });
   expect(open.ready.platformUrl).toMatch(/^https:\/\/localhost:\d+$/);
   await open.stop();

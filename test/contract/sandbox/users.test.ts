@@ -1,4 +1,4 @@
-// Contract 3.3 to 3.5 and the list rules of 4.0: console users, roles, user groups.
+// Tests console users, roles, user groups and the list rules (contract 3.3 to 3.5 and 4.0).
 import { startRig, USERS as SCIM_USERS, type Rig } from './rig.ts';
 
 const USERS = '/api/v1/users';
@@ -35,7 +35,7 @@ test('USER-02 a duplicate username is 409', async () => {
   expect(answer.status).toBe(409);
 });
 
-test('USER-03 update is partial, and never changes the username', async () => {
+test('USER-03 an update is partial and never changes the username', async () => {
   const { id } = await create('a', { firstName: 'Ann' });
   const { body } = await rig.call('PUT', `${USERS}/${id}`, {
     body: { isDeactivated: true, username: 'x', email: 'y' },
@@ -50,19 +50,19 @@ test('USER-03 update is partial, and never changes the username', async () => {
   expect((await rig.call('PUT', `${USERS}/abc`, { body: {} })).status).toBe(400);
 });
 
-test('USER-04 delete is 200, then 404', async () => {
+test('USER-04 DELETE of a user is 200, then 404', async () => {
   const { id } = await create('a');
   expect((await rig.call('DELETE', `${USERS}/${id}`)).status).toBe(200);
   expect((await rig.call('DELETE', `${USERS}/${id}`)).status).toBe(404);
 });
 
-test('USER-05 the own account cannot be deleted (400) or deactivated (403)', async () => {
+test('USER-05 a user cannot delete (400) or deactivate (403) itself', async () => {
   await create('second', { isAdmin: true });
   expect((await rig.call('DELETE', `${USERS}/1`)).status).toBe(400);
   expect((await rig.call('PUT', `${USERS}/1`, { body: { isDeactivated: true } })).status).toBe(403);
 });
 
-test('USER-06 and USER-07 bulk answers succeeded and failed, repeated ids collapse', async () => {
+test('USER-06 and USER-07 bulk returns succeeded and failed, and repeated ids count once', async () => {
   const { id } = await create('a');
   const { status, body } = await rig.post(`${USERS}/bulk`, {
     action: 'DEACTIVATE',
@@ -72,7 +72,7 @@ test('USER-06 and USER-07 bulk answers succeeded and failed, repeated ids collap
   expect(body.failed).toEqual([{ userId: 99, error: { status: 404, message: expect.any(String) } }]);
 });
 
-test('USER-08 bulk with none, 101 ids, or an unknown action is 400', async () => {
+test('USER-08 bulk with no id, 101 ids or an unknown action is 400', async () => {
   const bulk = (action: string, userIds: unknown) => rig.post(`${USERS}/bulk`, { action, userIds });
   const many = Array.from({ length: 101 }, (_, place) => place);
   const answers = [
@@ -84,14 +84,14 @@ test('USER-08 bulk with none, 101 ids, or an unknown action is 400', async () =>
   expect(answers.map((answer) => answer.status)).toEqual([400, 400, 400, 400]);
 });
 
-test('USER-09 and USER-10 bulk keeps what succeeded and may be repeated', async () => {
+test('USER-09 and USER-10 bulk keeps what succeeded and can be repeated', async () => {
   const bulk = () => rig.post(`${USERS}/bulk`, { action: 'DEACTIVATE', userIds: [2, 99] });
   await bulk();
   expect((await rig.stored('viewer@acme.example')).active).toBe(false);
   expect((await bulk()).body.succeeded).toEqual([2]);
 });
 
-test('USER-11 bulk on the own account or the last admin fails alone with its status', async () => {
+test("USER-11 in bulk only the caller's own account and the last admin fail, with their status", async () => {
   const failures = async (action: string, key?: string) => {
     const extras = { body: { action, userIds: [2, 1] }, ...(key ? { key } : {}) };
     return (await rig.call('POST', `${USERS}/bulk`, extras)).body.failed;
@@ -100,7 +100,7 @@ test('USER-11 bulk on the own account or the last admin fails alone with its sta
   expect(await failures('DELETE')).toMatchObject([{ userId: 1, error: { status: 400 } }]);
 });
 
-test('USER-12 search finds by first name, username and e-mail, without case', async () => {
+test('USER-12 search matches first name, username and e-mail without letter case', async () => {
   await create('a', { firstName: 'Zoe', email: 'post@zebra.example' });
   for (const search of ['ZOE', 'a@ACME', 'zebra', 'Post@Zebra.exam', 'ost@']) {
     const { body } = await rig.call('GET', `${USERS}?search=${encodeURIComponent(search)}`);
@@ -113,7 +113,7 @@ test('USER-12 search finds by first name, username and e-mail, without case', as
 });
 
 test.each(['uuid', 'numeric'])(
-  'USER-13 SCIM and platform user map by exact username (ids %s)',
+  'USER-13 a SCIM user and its platform user have the same username (ids %s)',
   async (scimIdStyle) => {
     await rig.control('PATCH', '/settings', { scimIdStyle });
     const scim = await rig.user('jane@acme.example', { externalId: 'x' });
@@ -126,7 +126,7 @@ test.each(['uuid', 'numeric'])(
   },
 );
 
-test('USER-15 and USER-16 PATCH me/settings merges, null clears sheets, any valid user may', async () => {
+test('USER-15 and USER-16 any valid user may PATCH me/settings, which merges; null clears sheets', async () => {
   const patch = async (body: object) =>
     (await rig.call('PATCH', `${USERS}/me/settings`, { key: rig.key('viewer'), body })).body.settings;
   await patch({ theme: 'dark', sheets: { a: 1 } });
@@ -139,7 +139,7 @@ test('USER-15 and USER-16 PATCH me/settings merges, null clears sheets, any vali
   expect(await patch({ theme: 5 })).toBeUndefined();
 });
 
-test('USER-17 roles are assigned and removed, each 204 however often', async () => {
+test('USER-17 assigning and removing a role is 204, also when repeated', async () => {
   const { body } = await rig.call('GET', '/api/v1/roles');
   const steward = body.items[0];
   expect(steward).toMatchObject({ name: 'Data Steward', policies: expect.any(Array) });
@@ -151,13 +151,13 @@ test('USER-17 roles are assigned and removed, each 204 however often', async () 
   expect((await rig.call('PUT', `/api/v1/roles/${steward.id}/users/99`)).status).toBe(404);
 });
 
-test('USER-18 the Admin role cannot be assigned: 404', async () => {
+test('USER-18 assigning the Admin role is 404', async () => {
   const { roles } = (await rig.control('GET', '/state?only=roles')).body;
   const admin = roles.find((role: { name: string }) => role.name === 'Admin');
   expect((await rig.call('PUT', `/api/v1/roles/${admin.id}/users/2`)).status).toBe(404);
 });
 
-test('3.5 user groups are listed with counts and can be deleted', async () => {
+test('user groups are listed with counts and can be deleted (contract 3.5)', async () => {
   await rig.group('analysts', [await rig.user('a@acme.example')]);
   const { body } = await rig.call('GET', '/api/v1/user-groups?search=ANA');
   expect(body.items).toEqual([{ id: 1, name: 'analysts', description: null, userCount: 1 }]);
@@ -165,7 +165,7 @@ test('3.5 user groups are listed with counts and can be deleted', async () => {
   expect(await rig.storedGroup('analysts')).toBeUndefined();
 });
 
-test('PAGE-06 and PAGE-08 wrong numbers and foreign cursors are 400', async () => {
+test('PAGE-06 and PAGE-08 invalid numbers and foreign cursors are 400', async () => {
   for (const query of ['first=0', 'first=x', 'after=abc', 'first=1.5']) {
     expect((await rig.call('GET', `${USERS}?${query}`)).status).toBe(400);
   }
@@ -174,7 +174,7 @@ test('PAGE-06 and PAGE-08 wrong numbers and foreign cursors are 400', async () =
   }
 });
 
-test('PAGE-07 and PAGE-09 a cursor walk visits each item once, without first items are whole', async () => {
+test('PAGE-07 and PAGE-09 paging by cursor returns each item once, and without first the whole list', async () => {
   for (let number = 1; number <= 22; number += 1) await create(`u${number}`);
   const whole = names((await rig.call('GET', USERS)).body);
   expect(whole).toHaveLength(25);
@@ -189,12 +189,12 @@ test('PAGE-07 and PAGE-09 a cursor walk visits each item once, without first ite
   expect(walked).toEqual(whole);
 });
 
-test('PAGE-05 and PAGE-10 limit 0 keeps the total, a trailing slash changes nothing', async () => {
+test('PAGE-05 and PAGE-10 limit 0 keeps the total, and a trailing slash changes nothing', async () => {
   const { body } = await rig.call('GET', '/api/v1/user-attributes/?limit=0');
   expect(body).toMatchObject({ data: [], count: 1, items: [{ name: 'country' }] });
 });
 
-test('USER-03 PUT and POST check settings as PATCH does, and change nothing when they refuse', async () => {
+test('USER-03 PUT and POST check settings as PATCH does, and a refusal changes nothing', async () => {
   const before = (await rig.call('GET', USERS)).body.items;
   const person = { email: 's@acme.example', username: 's@acme.example' };
   for (const settings of [

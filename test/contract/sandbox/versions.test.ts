@@ -1,4 +1,4 @@
-// Contract 4.5: versions, channels and the settings of a deployment.
+// Tests versions, channels and settings of a deployment (contract 4.5).
 import { startRig, type Rig } from './rig.ts';
 
 const DEPLOYMENT = '/api/v1/deployments/1';
@@ -24,7 +24,7 @@ const put = (body: unknown, key = rig.key('admin')) => rig.call('PUT', DEPLOYMEN
 const current = async () => (await versions()).filter((one) => one.isCurrent).map((one) => one.version);
 const has = async (version: string) => (await versions()).some((one) => one.version === version);
 
-test('REC-07 a version entry has its five members', async () => {
+test('REC-07 a version entry has its five keys', async () => {
   for (const entry of await versions()) {
     expect(entry).toEqual({
       releaseChannelVersion: expect.stringMatching(/^.+:v\d+\.\d+\.\d+$/),
@@ -37,7 +37,7 @@ test('REC-07 a version entry has its five members', async () => {
   }
 });
 
-test('VER-01 data holds the head of each channel, one each', async () => {
+test('VER-01 data contains the newest version of each channel', async () => {
   const { body } = await rig.call('GET', `${DEPLOYMENT}/versions`);
   const heads = body.data.filter((one: Version) => one.isLatestInChannel);
   expect(heads.map((one: Version) => [one.releaseChannel, one.version])).toEqual([
@@ -47,7 +47,7 @@ test('VER-01 data holds the head of each channel, one each', async () => {
   expect(body.items).toEqual(body.data);
 });
 
-test('VER-02 older versions that the account has run stay listed, others are not', async () => {
+test('VER-02 older versions that the account has used stay listed, others are not listed', async () => {
   await put({ releaseChannelVersion: '1.7.20' });
   await put({ releaseChannel: 'latest' });
   expect([await has('1.7.20'), await has('1.7.19')]).toEqual([true, false]);
@@ -57,13 +57,13 @@ test('VER-02 older versions that the account has run stay listed, others are not
   expect((await versions()).find((one) => one.isLatestInChannel)?.version).toBe('1.10.0');
 });
 
-test('VER-03 exactly one entry is current, at every deployment', async () => {
+test('VER-03 each deployment has exactly one current version', async () => {
   for (const id of ['1', '2']) {
     expect((await versions(id)).filter((one) => one.isCurrent)).toHaveLength(1);
   }
 });
 
-test('VER-04 VER-05 VER-06 a version is taken bare, with v, and image-qualified', async () => {
+test('VER-04 VER-05 VER-06 a version is accepted bare, with v, and with its image', async () => {
   const image = (await versions()).find((one) => one.version === '1.7.21')?.releaseChannelVersion;
   for (const [sent, version] of [
     ['1.7.20', '1.7.20'],
@@ -79,7 +79,7 @@ test('VER-04 VER-05 VER-06 a version is taken bare, with v, and image-qualified'
   });
 });
 
-test('VER-07 VER-08 a version that is not on the list, or of another image, is 400 and changes nothing', async () => {
+test('VER-07 VER-08 a version that is not listed, or of another image, is 400 and changes nothing', async () => {
   for (const version of ['9.9.9', '1.7.19', 'other:v1.7.20', '1.7', '', 'v', 'vv1.7.20', '1.7.20; rm']) {
     expect([version, (await put({ releaseChannelVersion: version, name: 'x' })).status]).toEqual([
       version,
@@ -92,20 +92,20 @@ test('VER-07 VER-08 a version that is not on the list, or of another image, is 4
   expect((await rig.call('GET', DEPLOYMENT)).body.name).toBe('sales');
 });
 
-test('VER-09 an image cannot be set, it follows the version', async () => {
+test('VER-09 the image cannot be set and follows the version', async () => {
   const { status, body } = await put({ image: 'evil:v1', releaseChannelVersion: '1.7.20' });
   expect(status).toBe(200);
   expect(JSON.stringify(body)).not.toContain('evil');
   expect(body.releaseChannelVersion).toMatch(/:v1\.7\.20$/);
 });
 
-test('VER-10 a channel alone means its newest version', async () => {
+test('VER-10 a channel without a version selects its newest version', async () => {
   const { body } = await put({ releaseChannel: 'release' });
   expect(body).toMatchObject({ releaseChannel: 'release', releaseChannelVersionHold: false });
   expect(await current()).toEqual(['1.6.48']);
 });
 
-test('VER-04 every listed version is accepted by itself, whatever its channel', async () => {
+test('VER-04 every listed version is accepted, from every channel', async () => {
   for (const { releaseChannelVersion, version } of await versions()) {
     expect((await put({ releaseChannelVersion })).status).toBe(200);
     expect(await current()).toEqual([version]);
@@ -116,7 +116,7 @@ test('VER-11 an unknown channel is 400', async () => {
   expect((await put({ releaseChannel: 'nightly' })).status).toBe(400);
 });
 
-test('VER-12 other fields merge, absent and null ones stay; an empty update is 200', async () => {
+test('VER-12 other fields are merged, absent and null ones stay, and an empty update is 200', async () => {
   const { body } = await put({ name: 'sales-eu', releaseChannelVersion: null, templateVariables: { a: 1 } });
   expect(body).toMatchObject({ name: 'sales-eu', releaseChannel: 'latest', templateVariables: { a: 1 } });
   expect((await put({ templateVariables: { b: 2 } })).body.templateVariables).toEqual({ a: 1, b: 2 });
@@ -124,7 +124,7 @@ test('VER-12 other fields merge, absent and null ones stay; an empty update is 2
   expect(await current()).toEqual(['1.7.22']);
 });
 
-test('a change needs DeploymentUpdate', async () => {
+test('an update of the version needs DeploymentUpdate', async () => {
   expect((await put({ name: 'x' }, rig.key('viewer'))).status).toBe(403);
   await rig.control('POST', '/fixtures', {
     grants: [{ user: 'viewer@acme.example', type: 'DEPLOYMENT', id: '1', action: 'manage' }],

@@ -1,4 +1,4 @@
-// Contract 4.7 and 10: folders, workbooks, reports and the feed, who sees what, and both list styles.
+// Tests folders, workbooks, reports and the feed: access and both paging styles (contract 4.7 and 10).
 import { BASE, startWorkspaceRig, type WorkspaceRig } from './workspace-rig.ts';
 
 let rig: WorkspaceRig;
@@ -27,7 +27,7 @@ test('PATH-08 PATH-09 PATH-10 PATH-12 folders, reports, workbooks and the worksp
   }
 });
 
-test('PATH-24 embed access of a workbook is read and changed, and the dashboard follows', async () => {
+test('PATH-24 embed access of a workbook can be read and changed, and applies to its dashboard', async () => {
   const { workbooks } = await rig.tree();
   const path = `${BASE}/workbooks/${workbooks[0].id}/embed-access`;
   expect((await rig.call('GET', path)).body).toEqual({
@@ -60,7 +60,7 @@ test('PATH-28 a folder is created, listed, renamed, reordered and deleted', asyn
   expect(await listed(level)).toEqual(['second']);
 });
 
-test('PATH-28 the content of a deleted folder returns to the root', async () => {
+test('PATH-28 the content of a deleted folder moves to the root', async () => {
   const outer = await rig.folder();
   const { id } = await rig.folder(outer.id);
   const [workbook, report] = [await rig.workbook(id), await rig.report(id)];
@@ -71,7 +71,7 @@ test('PATH-28 the content of a deleted folder returns to the root', async () => 
   expect([placeOf(workbooks, workbook.id), placeOf(reports, report.id)]).toEqual([null, null]);
 });
 
-test('a folder needs a name of 1 to 255 characters, an existing parent and a place within the depth', async () => {
+test('a folder needs a name of 1 to 255 characters, an existing parent and an allowed depth', async () => {
   const create = async (body: object) => (await rig.post(`${BASE}/folders`, body)).status;
   for (const name of [undefined, null, '', '  ', 5, 'x'.repeat(256)])
     expect(await create({ name })).toBe(400);
@@ -118,7 +118,7 @@ test('a report refuses a bad or taken publicId, an unknown workbook and an unkno
   expect(await create({ meta: 'text' })).toBe(400);
 });
 
-test('PATH-30 the feed lists folders first, whatever the order asked for', async () => {
+test('PATH-30 the feed lists folders first, for every order', async () => {
   const { id } = await rig.folder();
   await rig.report(id, { name: 'a report' });
   await rig.workbook(id, { name: 'b workbook' });
@@ -143,14 +143,14 @@ test('PATH-30 the feed lists folders first, whatever the order asked for', async
   }
 });
 
-test('a search of the feed looks in all folders', async () => {
+test('a search of the feed includes all folders', async () => {
   const [, inner] = await rig.chain(2);
   await rig.workbook(inner, { name: 'Deep Needle' });
   expect(await listed('workspace?search=needle')).toEqual(['Deep Needle']);
   expect(await listed('workspace')).not.toContain('Deep Needle');
 });
 
-test('each user lists only readable items', async () => {
+test('a list contains only items that the user may read', async () => {
   expect(await listed('folders', rig.key('viewer'))).toEqual(['Sales']);
   expect(await listed('workbooks', rig.key('viewer'))).toEqual(['Revenue']);
   expect(await listed('workspace?search=o', rig.key('viewer'))).not.toContain('Orders per month');
@@ -184,7 +184,7 @@ test('creating in a folder needs the edit right on the folder, changing an item 
   expect((await rig.call('DELETE', `${BASE}/folders/${id}`, { key: editor })).status).toBe(403);
 });
 
-test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 lists of the workspace page in both styles', async () => {
+test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 workspace lists support both paging styles', async () => {
   const { id } = await rig.folder();
   for (let place = 0; place < 25; place += 1) await rig.folder(id, `f${place}`);
   const level = `folders?parentId=${id}`;
@@ -208,13 +208,13 @@ test('PAGE-05 PAGE-06 PAGE-07 PAGE-08 PAGE-09 PAGE-10 lists of the workspace pag
   expect((await get(`folders/?parentId=${id}`)).body).toEqual(body);
 });
 
-test('LIM-05 the page cap of the settings shortens the pages of the workspace', async () => {
+test('LIM-05 the configured page cap limits the pages of the workspace', async () => {
   await rig.control('PATCH', '/settings', { pageCap: 2 });
   const { body } = await get('workspace?first=50');
   expect([body.items.length, body.pageInfo.hasNextPage]).toEqual([2, true]);
 });
 
-test('a walk goes on when the item that a page ended with is gone', async () => {
+test('paging continues when the last item of a page was deleted', async () => {
   const { id } = await rig.folder();
   const made = [];
   for (const name of ['a', 'b', 'c', 'd']) made.push(await rig.folder(id, name));

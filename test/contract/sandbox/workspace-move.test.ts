@@ -1,4 +1,4 @@
-// Contract 4.7, acceptance rows MOVE: what the move refuses, what it does, and in which order it looks.
+// Tests the move of workspace items: refusals, effects, and the order of the checks (contract 4.7, rows MOVE).
 import { BASE, MOVE, startWorkspaceRig, type WorkspaceRig } from './workspace-rig.ts';
 
 let rig: WorkspaceRig;
@@ -14,11 +14,11 @@ const REPORT = (id: number, folderId: number | null = null) => ({ type: 'REPORT'
 const FOLDER = (id: number, folderId: number | null = null) => ({ type: 'FOLDER', id, folderId });
 const statusOf = async (body: object, key?: string) => (await rig.move(body, key)).status;
 
-test('MOVE-01 the path needs a numeric deployment', async () => {
+test('MOVE-01 the path of a move needs a numeric deployment', async () => {
   expect((await rig.post('/api/v1/deployments/x/workspace/move', WORKBOOK(1))).status).toBe(400);
 });
 
-test('MOVE-02 type and id are required', async () => {
+test('MOVE-02 a move needs type and id', async () => {
   const { id } = await rig.workbook();
   for (const body of [{}, { type: 'WORKBOOK' }, { id }, { type: null, id }, { type: 'WORKBOOK', id: null }]) {
     const answer = await rig.move(body);
@@ -26,33 +26,33 @@ test('MOVE-02 type and id are required', async () => {
   }
 });
 
-test('MOVE-03 an unknown type is refused', async () => {
+test('MOVE-03 a move of an unknown type is refused', async () => {
   const { id } = await rig.workbook();
   for (const type of ['DASHBOARD', 'workbook', '', 5, ['WORKBOOK']]) {
     expect(await statusOf({ type, id })).toBe(400);
   }
 });
 
-test('MOVE-04 the id must be an integer', async () => {
+test('MOVE-04 the id of a move must be an integer', async () => {
   const { id } = await rig.workbook();
   for (const wrong of ['x', String(id), id + 0.5, [id], { id }, true]) {
     expect(await statusOf({ type: 'WORKBOOK', id: wrong })).toBe(400);
   }
 });
 
-test('folderId must be an integer or null', async () => {
+test('folderId of a move must be an integer or null', async () => {
   const { id } = await rig.workbook();
   for (const folderId of ['1', 1.5, [], {}, false]) {
     expect(await statusOf({ type: 'WORKBOOK', id, folderId })).toBe(400);
   }
 });
 
-test('MOVE-05 without a body the answer is 400', async () => {
+test('MOVE-05 a move without a body is 400', async () => {
   expect((await rig.call('POST', MOVE)).status).toBe(400);
   expect((await rig.call('POST', MOVE, { raw: '[]' })).status).toBe(400);
 });
 
-test('MOVE-06 folderId null moves to the root', async () => {
+test('MOVE-06 folderId null moves the item to the root', async () => {
   const folder = await rig.folder();
   for (const [type, item] of [
     ['WORKBOOK', await rig.workbook(folder.id)],
@@ -64,14 +64,14 @@ test('MOVE-06 folderId null moves to the root', async () => {
   }
 });
 
-test('MOVE-07 the folderId of a folder becomes its parent', async () => {
+test('MOVE-07 a moved folder gets folderId as its parent', async () => {
   const [parent, child] = [await rig.folder(null, 'parent'), await rig.folder(null, 'child')];
   expect(await statusOf(FOLDER(child.id, parent.id))).toBe(200);
   const { body } = await rig.call('GET', `${BASE}/folders/${child.id}/ancestors`);
   expect(body.map((folder: { name: string }) => folder.name)).toEqual(['parent', 'child']);
 });
 
-test('MOVE-08 200 returns the moved item as later reads show it', async () => {
+test('MOVE-08 a move returns 200 with the item as later reads return it', async () => {
   const folder = await rig.folder();
   const workbook = await rig.workbook();
   await rig.control('POST', '/clock', { advanceMs: 1000 });
@@ -81,7 +81,7 @@ test('MOVE-08 200 returns the moved item as later reads show it', async () => {
   expect((await rig.call('GET', `${BASE}/workbooks/${workbook.id}`)).body).toEqual(body);
 });
 
-test('MOVE-09 a workbook needs the manage right on it', async () => {
+test('MOVE-09 moving a workbook needs the manage right on it', async () => {
   const { id } = await rig.workbook();
   expect(await statusOf(WORKBOOK(id), await rig.person([]))).toBe(403);
   expect(await statusOf(WORKBOOK(id), await rig.person([{ type: 'WORKBOOK', id, action: 'edit' }]))).toBe(
@@ -89,7 +89,7 @@ test('MOVE-09 a workbook needs the manage right on it', async () => {
   );
 });
 
-test('MOVE-10 a workbook needs the edit right on the destination folder', async () => {
+test('MOVE-10 moving a workbook needs the edit right on the destination folder', async () => {
   const [{ id }, folder] = [await rig.workbook(), await rig.folder()];
   const own = { type: 'WORKBOOK', id, action: 'manage' } as const;
   const attempt = async (action?: 'read' | 'edit') =>
@@ -100,14 +100,14 @@ test('MOVE-10 a workbook needs the edit right on the destination folder', async 
   expect([await attempt(), await attempt('read'), await attempt('edit')]).toEqual([403, 403, 200]);
 });
 
-test('MOVE-11 a workbook needs no right on the root', async () => {
+test('MOVE-11 moving a workbook to the root needs no right there', async () => {
   const folder = await rig.folder();
   const { id } = await rig.workbook(folder.id);
   const key = await rig.person([{ type: 'WORKBOOK', id, action: 'manage' }]);
   expect(await statusOf(WORKBOOK(id), key)).toBe(200);
 });
 
-test('MOVE-12 a report needs the edit right and the report-manage permission, and nothing on the destination', async () => {
+test('MOVE-12 moving a report needs the edit right and the report-manage permission, and no right on the destination', async () => {
   const [{ id }, folder] = [await rig.report(), await rig.folder()];
   const edit = { type: 'REPORT', id, action: 'edit' } as const;
   const attempt = async (grants: (typeof edit)[], permissions: string[]) =>
@@ -117,13 +117,13 @@ test('MOVE-12 a report needs the edit right and the report-manage permission, an
   expect(await attempt([edit], ['ReportManage'])).toBe(200);
 });
 
-test('MOVE-13 a folder needs the manage right on it', async () => {
+test('MOVE-13 moving a folder needs the manage right on it', async () => {
   const { id } = await rig.folder();
   expect(await statusOf(FOLDER(id), await rig.person([{ type: 'FOLDER', id, action: 'edit' }]))).toBe(403);
   expect(await statusOf(FOLDER(id), await rig.person([{ type: 'FOLDER', id, action: 'manage' }]))).toBe(200);
 });
 
-test('MOVE-14 a folder needs the manage or edit right on the destination parent', async () => {
+test('MOVE-14 moving a folder needs the manage or edit right on the destination parent', async () => {
   const parent = await rig.folder();
   for (const [action, expected] of [
     ['read', 403],
@@ -139,7 +139,7 @@ test('MOVE-14 a folder needs the manage or edit right on the destination parent'
   }
 });
 
-test('MOVE-15 MOVE-16 MOVE-17 MOVE-20 a folder into itself, its child or a deep descendant is 400 and nothing moves', async () => {
+test('MOVE-15 MOVE-16 MOVE-17 MOVE-20 moving a folder into itself, a child or a deeper descendant is 400 and moves nothing', async () => {
   const chain = await rig.chain(4);
   const before = await rig.tree();
   for (const folderId of [chain[0], chain[1], chain[3]]) {
@@ -149,7 +149,7 @@ test('MOVE-15 MOVE-16 MOVE-17 MOVE-20 a folder into itself, its child or a deep 
   expect(await rig.tree()).toEqual(before);
 });
 
-test('MOVE-18 MOVE-20 MOVE-21 a folder below the deepest of ten levels is 400 and nothing moves', async () => {
+test('MOVE-18 MOVE-20 MOVE-21 moving a folder below the tenth level is 400 and moves nothing', async () => {
   const chain = await rig.chain(10);
   const { id } = await rig.folder();
   expect((await rig.post(`${BASE}/folders`, { name: 'eleventh', parentId: chain[9] })).status).toBe(400);
@@ -160,7 +160,7 @@ test('MOVE-18 MOVE-20 MOVE-21 a folder below the deepest of ten levels is 400 an
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, chain[9]))).toBe(200);
 });
 
-test('MOVE-19 the depth counts the moved subtree', async () => {
+test('MOVE-19 the depth check counts the moved subtree', async () => {
   const chain = await rig.chain(9);
   const upper = await rig.folder();
   await rig.folder(upper.id);
@@ -190,7 +190,7 @@ test('MOVE-22 rights on a folder pass to its content, and manage implies edit im
   expect(await statusOf(WORKBOOK(workbook.id), editor)).toBe(403);
 });
 
-test('an owner manages what is theirs, and a leaver of the tenant leaves no owner behind', async () => {
+test('an owner may manage own items, and deleting a user leaves its items without an owner', async () => {
   const made = await rig.fixtures({
     users: [{ userName: 'owner@acme.example' }],
     apiKeys: [{ name: 'owner', owner: 'owner@acme.example' }],
@@ -204,13 +204,13 @@ test('an owner manages what is theirs, and a leaver of the tenant leaves no owne
   expect([body.user, body.userId]).toEqual([null, null]);
 });
 
-test('MOVE-23 without folderId the item goes to the root', async () => {
+test('MOVE-23 without folderId the item moves to the root', async () => {
   const { id } = await rig.workbook((await rig.folder()).id);
   const { status, body } = await rig.move({ type: 'WORKBOOK', id });
   expect([status, body.folderId]).toEqual([200, null]);
 });
 
-test('MOVE-24 of several faults the earlier check answers', async () => {
+test('MOVE-24 of several faults the earliest check decides the answer', async () => {
   const chain = await rig.chain(2);
   const path = (deployment: string) => `/api/v1/deployments/${deployment}/workspace/move`;
   const attempt = async (deployment: string, key: string | null, body: object) =>
@@ -229,13 +229,13 @@ test('MOVE-24 of several faults the earlier check answers', async () => {
   expect(await attempt('1', admin, loop)).toBe(400);
 });
 
-test('MOVE-25 a missing item is 404', async () => {
+test('MOVE-25 moving a missing item is 404', async () => {
   for (const id of [999_999, 0, -1]) {
     for (const type of ['WORKBOOK', 'REPORT', 'FOLDER']) expect(await statusOf({ type, id })).toBe(404);
   }
 });
 
-test('MOVE-26 an item of another deployment is 404', async () => {
+test('MOVE-26 moving an item of another deployment is 404', async () => {
   const { workbooks } = await rig.fixtures({ workbooks: [{ deploymentId: '2', name: 'theirs' }] });
   expect(await statusOf(WORKBOOK(workbooks[0].id))).toBe(404);
   expect((await rig.post('/api/v1/deployments/2/workspace/move', WORKBOOK(workbooks[0].id))).status).toBe(
@@ -243,20 +243,20 @@ test('MOVE-26 an item of another deployment is 404', async () => {
   );
 });
 
-test('MOVE-27 a missing destination folder is 404', async () => {
+test('MOVE-27 moving to a missing folder is 404', async () => {
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, 999_999))).toBe(404);
 });
 
-test('MOVE-28 a destination folder of another deployment is 404', async () => {
+test('MOVE-28 moving to a folder of another deployment is 404', async () => {
   const { folders } = await rig.fixtures({ folders: [{ deploymentId: '2', name: 'theirs' }] });
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, folders[0].id))).toBe(404);
 });
 
-test('a destination that is no folder is 404', async () => {
+test('moving to a destination that is not a folder is 404', async () => {
   expect(await statusOf(WORKBOOK((await rig.workbook()).id, (await rig.report()).id))).toBe(404);
 });
 
-test('MOVE-29 a type that does not match the id is 404', async () => {
+test('MOVE-29 a move whose type does not match the id is 404', async () => {
   const items: [string, { id: number }][] = [
     ['WORKBOOK', await rig.workbook()],
     ['REPORT', await rig.report()],
@@ -269,7 +269,7 @@ test('MOVE-29 a type that does not match the id is 404', async () => {
   }
 });
 
-test('MOVE-30 a move to the present place is 200 and changes nothing', async () => {
+test('MOVE-30 moving an item to its current folder is 200 and changes nothing', async () => {
   const folder = await rig.folder();
   const { id } = await rig.workbook();
   const first = await rig.move(WORKBOOK(id, folder.id));
@@ -280,7 +280,7 @@ test('MOVE-30 a move to the present place is 200 and changes nothing', async () 
   expect(await statusOf(FOLDER(inner.id, folder.id))).toBe(200);
 });
 
-test('MOVE-31 a key out of scope is 403 before anything else is looked at', async () => {
+test('MOVE-31 a key without the deployment in its scope is 403 before any other check', async () => {
   const path = '/api/v1/deployments/2/workspace/move';
   for (const raw of ['{"type":', '[]', '{}', JSON.stringify(WORKBOOK(999_999))]) {
     expect((await rig.call('POST', path, { key: rig.key('scoped'), raw })).status).toBe(403);

@@ -1,4 +1,4 @@
-// Specification, "Workspace item"; acceptance rows WSI: what a moved or read item shows.
+// Tests the fields of a moved or read workspace item (rows WSI).
 import { BASE, startWorkspaceRig, type WorkspaceRig } from './workspace-rig.ts';
 
 let rig: WorkspaceRig;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-/** One item of each kind, moved into a folder and back to the root; answers the last three answers. */
+/** Moves one item of each type into a folder and back to the root; returns the last three answers. */
 async function movedItems(folderId: number | null = null) {
   const folder = await rig.folder(null, 'target');
   const items: [string, { id: number }][] = [
@@ -27,7 +27,7 @@ async function movedItems(folderId: number | null = null) {
   return answers;
 }
 
-test('WSI-01 WSI-02 WSI-03 the required members are there for each type, objects even when empty', async () => {
+test('WSI-01 WSI-02 WSI-03 items of each type have the required keys, and objects may be empty', async () => {
   const items = await movedItems();
   expect(items.map((item) => item.type)).toEqual(['WORKBOOK', 'REPORT', 'FOLDER']);
   for (const item of items) {
@@ -83,7 +83,7 @@ test('WSI-07 user is a ResourceOwner with id and email', async () => {
   }
 });
 
-test('WSI-08 WSI-09 optional members may be null: owner, dashboards, isFavorite, slug', async () => {
+test('WSI-08 WSI-09 optional keys may be null: owner, dashboards, isFavorite, slug', async () => {
   const { users, workbooks } = await rig.fixtures({
     users: [{ userName: 'leaver@acme.example' }],
     workbooks: [{ deploymentId: '1', name: 'left behind', owner: 'leaver@acme.example', slug: 'left' }],
@@ -106,7 +106,7 @@ test('the seed has a folder tree, workbooks and reports in deployment 1', async 
   expect(grants).toMatchObject([{ user: 'viewer@acme.example', type: 'FOLDER', action: 'read' }]);
 });
 
-test('fixtures of the workspace refuse what is not there', async () => {
+test('workspace fixtures that refer to missing objects are refused', async () => {
   const refused = async (body: object) => (await rig.control('POST', '/fixtures', body)).status;
   const place = { deploymentId: '1', name: 'x' };
   expect(await refused({ folders: [{ ...place, deploymentId: '99' }] })).toBe(400);

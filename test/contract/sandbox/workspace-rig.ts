@@ -24,7 +24,7 @@ export async function startWorkspaceRig() {
     workbook: (folderId: number | null = null, more: object = {}) =>
       create('workbooks', { folderId, ...more }),
     report: (folderId: number | null = null, more: object = {}) => create('reports', { folderId, ...more }),
-    /** A chain of folders from the root; answers their ids, outermost first. */
+    /** Creates a chain of folders from the root; returns their ids, outermost first. */
     async chain(length: number): Promise<number[]> {
       const ids: number[] = [];
       for (let level = 0; level < length; level += 1) {
@@ -32,7 +32,7 @@ export async function startWorkspaceRig() {
       }
       return ids;
     },
-    /** A key of a new person with these grants, permissions and nothing else. */
+    /** Creates a user with these grants and permissions only, and returns a key of the user. */
     async person(grants: Grant[], permissions: string[] = []): Promise<string> {
       people += 1;
       const userName = `person${people}@acme.example`;
@@ -44,7 +44,7 @@ export async function startWorkspaceRig() {
       return made.apiKeys[0].key;
     },
     move: (body: object, key?: string) => rig.call('POST', MOVE, { body, ...(key ? { key } : {}) }),
-    /** All folders, workbooks and reports as stored. */
+    /** Returns all stored folders, workbooks and reports. */
     tree: async () => (await rig.control('GET', '/state?only=workspace')).body.workspace,
   };
 }

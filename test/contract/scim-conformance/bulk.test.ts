@@ -29,7 +29,7 @@ afterAll(() => bridge.stop());
 
 const post = (Operations: unknown[], extra: object = {}): Promise<Answer> =>
   scim.post('/Bulk', { schemas: [BULK_REQUEST], ...extra, Operations });
-/** The results of a bulk request that is answered. */
+/** Returns the results of a bulk request that answers 200. */
 async function bulk(Operations: unknown[], extra: object = {}): Promise<Json[]> {
   const { status, body } = await post(Operations, extra);
   expect([status, body.schemas]).toEqual([200, [BULK_RESPONSE]]);
@@ -58,7 +58,7 @@ const idOf = (result: Json): string => (result.location as string).split('/').at
 const membersOf = async (location: string): Promise<string[]> =>
   (await scim.get(location)).body.members.map(({ value }: Json) => value as string).sort();
 
-test('is announced with its limits (RFC 7644 §4), and maxOperations is a PATCH length that is taken (authentik)', async () => {
+test('Bulk is announced with its limits (RFC 7644 §4), and PATCH accepts maxOperations operations (authentik)', async () => {
   const { bulk: announced } = (await scim.get('/ServiceProviderConfig')).body;
   expect(announced).toEqual({ supported: true, maxOperations: 1000, maxPayloadSize: MAX_BODY_BYTES });
   const { id } = await scim.group('patched at length');
@@ -71,7 +71,7 @@ test('is announced with its limits (RFC 7644 §4), and maxOperations is a PATCH 
 });
 
 describe('operations and their results (RFC 7644 §3.7.3)', () => {
-  test('create, replace, change and remove, each with status, location and version', async () => {
+  test('Bulk creates, replaces, changes and deletes, and returns status, location and version of each operation', async () => {
     const old = await scim.user('old@bulk.example');
     const team = await scim.group('old team');
     const results = await bulk([
@@ -102,7 +102,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect((await scim.get(`/Groups/${team.id}`)).status).toBe(404);
   });
 
-  test('a PATCH may have its operations alone as data, as the example of RFC 7644 §3.7.3 has', async () => {
+  test('a Bulk PATCH may have the operations themselves as data, as in the example of RFC 7644 §3.7.3', async () => {
     const { id } = await scim.user('bare patch@bulk.example', { nickName: 'B' });
     const data = [
       { op: 'remove', path: 'nickName' },
@@ -154,7 +154,7 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect((await scim.get(`/Users/${there.id}`)).body).toEqual(there);
   });
 
-  test('failOnErrors ends the work after so many errors; what was not tried has no result', async () => {
+  test('failOnErrors ends Bulk after that many errors, and operations not tried have no result', async () => {
     const missing = { method: 'DELETE', path: '/Users/nobody' };
     const operations = [user('before'), missing, user('between'), missing, user('after')];
     expect(statuses(await bulk(operations, { failOnErrors: 2 }))).toEqual(['201', '404', '201', '404']);
@@ -162,13 +162,13 @@ describe('operations and their results (RFC 7644 §3.7.3)', () => {
     expect(statuses(await bulk([missing, missing], { failOnErrors: 1 }))).toEqual(['404']);
   });
 
-  test('conditions and projections of the request itself are not meant for its operations', async () => {
+  test('If-Match and attributes of the Bulk request do not apply to its operations', async () => {
     const body = { schemas: [BULK_REQUEST], Operations: [user('plain')] };
     const answer = await scim.post('/Bulk?attributes=userName', body, { 'if-match': 'W/"7"' });
     expect([answer.status, statuses(answer.body.Operations)]).toEqual([200, ['201']]);
   });
 
-  test('a store that is away ends the request: nothing is passed off as a refusal', async () => {
+  test('an unavailable store ends the whole Bulk request with its error', async () => {
     const away = new Error('Connection is closed.');
     const fail = () => Promise.reject(away);
     const none = { create: fail, get: fail, replace: fail, patch: fail, remove: fail };
@@ -203,7 +203,7 @@ describe('bulkId (RFC 7644 §3.7.2)', () => {
     expect(gone.location).toBe(spare.location);
   });
 
-  test('a reference to nothing, or to what was refused, is 409 and stores nothing', async () => {
+  test('a bulkId reference that is unknown, or whose operation was refused, is 409 and stores nothing', async () => {
     await scim.user('taken@bulk.example');
     const results = await bulk([
       user('taken'),
@@ -228,7 +228,7 @@ describe('bulkId (RFC 7644 §3.7.2)', () => {
 });
 
 describe('circular references (RFC 7644 §3.7.1)', () => {
-  test('two groups that hold each other', async () => {
+  test('two groups that contain each other are created in one Bulk request', async () => {
     const [a, b, change] = await bulk([
       group('circle a', 'bulkId:circle b'),
       group('circle b', 'bulkId:circle a'),
@@ -271,7 +271,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
     expect(await membersOf(first.location)).toEqual(['kept']);
   });
 
-  test('operations whose simple values refer to each other in a circle answer 409 and store nothing; the others are done', async () => {
+  test('simple values that refer to each other in a circle answer 409 and store nothing; other operations are executed', async () => {
     const results = await bulk([
       { ...user('n1'), data: { userName: 'bulkId:n2' } },
       { ...user('n2'), data: { userName: 'bulkId:n1' } },
@@ -282,7 +282,7 @@ describe('circular references (RFC 7644 §3.7.1)', () => {
 });
 
 describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
-  test('maxOperations are done, one more is 413 and nothing is', async () => {
+  test('a Bulk request with maxOperations is executed; one more is 413 and executes nothing', async () => {
     const missing = { method: 'DELETE', path: '/Users/nobody' };
     expect(await bulk(Array<object>(1000).fill(missing))).toHaveLength(1000);
     const answer = await post([user('too many'), ...Array<object>(1000).fill(missing)]);
@@ -290,20 +290,20 @@ describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
     expect(await scim.find('/Users', 'userName eq "too many@bulk.example"')).toEqual([]);
   });
 
-  test('a body beyond maxPayloadSize is 413', async () => {
+  test('a Bulk body larger than maxPayloadSize is 413', async () => {
     const answer = await post([user('large', { title: 'x'.repeat(MAX_BODY_BYTES) })]);
     expect(answer).toMatchObject({ status: 413, body: { status: '413' } });
     expect(answer.body.detail).toContain(String(MAX_BODY_BYTES));
   });
 
   test.each(['', 'null', '[]', '"text"', '{}', '{"schemas":[],"Operations":[]', '{"Operations":[[]]}'])(
-    'the body %s is a clean 400',
+    'a Bulk request with the body %s is 400',
     async (body) => {
       expect((await scim.post('/Bulk', body)).status).toBe(400);
     },
   );
 
-  test('names of the prototype are names like others', async () => {
+  test('__proto__ is an ordinary bulkId and member name', async () => {
     const text = JSON.stringify({
       schemas: [BULK_REQUEST],
       Operations: [user('__proto__'), group('proto group', 'bulkId:__proto__')],
@@ -315,7 +315,7 @@ describe('limits (RFC 7644 §3.7.4) and hostile input', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('data that nests too deep is refused with the whole request, before anything is done', async () => {
+  test('a Bulk request whose data nests too deep is refused before any operation is executed', async () => {
     const deep = `${'['.repeat(20_000)}"bulkId:shallow"${']'.repeat(20_000)}`;
     const text = JSON.stringify({
       schemas: [BULK_REQUEST],

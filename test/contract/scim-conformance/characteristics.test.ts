@@ -23,11 +23,11 @@ interface Part {
   urn: string;
   parent: Json;
   part: Json;
-  /** As in a filter or a PATCH. */
+  /** Returns the path as in a filter or a PATCH. */
   path: string;
 }
 
-/** Every simple attribute and sub-attribute of a resource type. */
+/** Returns every simple attribute and sub-attribute of a resource type. */
 function partsOf({ schema, extensions, attributes }: Described): Part[] {
   return [schema, ...extensions.map((each) => each.schema)].flatMap((urn) =>
     (attributes.get(urn) ?? []).flatMap((parent: Json): Part[] => {
@@ -62,24 +62,24 @@ describe.each(PROFILES)('profile %s', (profile) => {
     const address = (): string => `${typeOf(name).endpoint}/${resource.id}`;
     beforeAll(async () => {
       const body = await fill(scim, typeOf(name), 'all');
-      // A value of one kind only: `primary` and the like belong to it.
+      // `primary` and similar sub-attributes have values of one kind only.
       resource = (await scim.post(typeOf(name).endpoint, body)).body;
       if (name === 'User') await scim.group(randomUUID(), [resource.id]);
       resource = (await scim.get(address())).body;
     });
 
-    test('returned and type: everything announced as default is shown, in its type', () => {
+    test('every attribute announced as returned by default is returned with its announced type', () => {
       const types: Record<string, string> = { boolean: 'boolean', integer: 'number', decimal: 'number' };
       for (const each of partsOf(typeOf(name))) {
         const value = valueAt(resource, each);
         if (each.part.returned === 'never') expect([each.path, value]).toEqual([each.path, undefined]);
-        // The display name of a manager is nobody's to write, and not known here.
+        // manager.displayName is readOnly, and the bridge does not know its value.
         else if (each.path !== `${ENTERPRISE}:manager.displayName`)
           expect([each.path, typeof value]).toEqual([each.path, types[each.part.type] ?? 'string']);
       }
     });
 
-    test('caseExact: a filter finds the value with other letters exactly where case does not matter', async () => {
+    test('caseExact: a filter ignores letter case exactly for attributes that are not caseExact', async () => {
       for (const each of partsOf(typeOf(name))) {
         const value = valueAt(resource, each);
         const { type, caseExact } = each.part;
@@ -136,7 +136,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     });
   });
 
-  test('members.value is immutable: it can only be repeated (RFC 7643 §4.2)', async () => {
+  test('members.value is immutable: PATCH may only repeat it (RFC 7643 §4.2)', async () => {
     const [ada, bob] = [
       await scim.user(`${randomUUID()}@x.example`),
       await scim.user(`${randomUUID()}@x.example`),
@@ -156,7 +156,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect((await scim.get(at)).body).toEqual(group);
   });
 
-  test('a deleted nested group leaves its parents, and their versions say so', async () => {
+  test('a deleted nested group leaves its parent groups, and their versions change', async () => {
     const child = await scim.group(randomUUID());
     const other = await scim.group(randomUUID());
     const parent = await scim.group(randomUUID(), [child.id, other.id]);
@@ -191,7 +191,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidPath' } });
   });
 
-  test('an empty filter, or one with a gap before its bracket, is 400 invalidFilter', async () => {
+  test('an empty filter, or one with a space before its bracket, is 400 invalidFilter', async () => {
     for (const filter of ['', '%20', 'emails%20%5Btype%20eq%20%22work%22%5D'])
       for (const endpoint of ['/Users', '/Groups'])
         expect(await scim.get(`${endpoint}?filter=${filter}`)).toMatchObject({
@@ -202,7 +202,7 @@ describe.each(PROFILES)('profile %s', (profile) => {
     expect(await scim.post('/.search', search)).toMatchObject({ status: 400 });
   });
 
-  test('certificates in base64 and base64url, absolute and relative references are taken as they are', async () => {
+  test('certificates in base64 and base64url, and absolute and relative references, are accepted', async () => {
     const values = {
       x509Certificates: [{ value: 'MIIDQzCCAqygAwIBAgICEAAwDQYJKoZIhvcNAQEFBQAwTjE=' }, { value: 'a-_b' }],
       photos: [

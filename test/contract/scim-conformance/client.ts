@@ -12,7 +12,7 @@ export const LIST = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 export const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 export const SEARCH = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
 
-/** Parsed JSON: a test looks wherever it likes. */
+/** Parsed JSON of any shape. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Answer {
@@ -22,23 +22,23 @@ export interface Answer {
   body: Json;
 }
 
-/** `undefined` takes a default header away. */
+/** `undefined` removes a default header. */
 export type Headers = Record<string, string | string[] | undefined>;
 
 export interface Client {
   /** Address of the SCIM root. */
   root: string;
   port: number;
-  /** `body`: text and bytes are sent as they are, everything else as JSON. */
+  /** `body`: text and bytes are sent unchanged, other values as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Headers): Promise<Answer>;
   get(path: string, headers?: Headers): Promise<Answer>;
   post(path: string, body: unknown, headers?: Headers): Promise<Answer>;
   put(path: string, body: unknown, headers?: Headers): Promise<Answer>;
   patch(path: string, ...operations: unknown[]): Promise<Answer>;
   delete(path: string, headers?: Headers): Promise<Answer>;
-  /** Resources that the filter finds, all of them. */
+  /** Returns all resources that the filter finds. */
   find(endpoint: string, filter: string): Promise<Json[]>;
-  /** POST of a believable user. @returns the created resource */
+  /** Creates a user with typical attributes. @returns the created resource */
   user(userName: string, extra?: object): Promise<Json>;
   /** @returns the created resource */
   group(displayName: string, members?: string[]): Promise<Json>;
@@ -98,12 +98,12 @@ export const userBody = (userName: string, extra: object = {}): object => ({
   ...extra,
 });
 
-/** RFC 7644 §3.8 and §3.12, on whatever came back. @throws Error when the answer breaks them */
+/** Checks an answer against RFC 7644 §3.8 and §3.12. @throws Error when the answer violates them */
 export function toAnswer(what: string, status: number, headers: Answer['headers'], text: string): Answer {
   const fail = (fault: string): never => {
     throw new Error(`${what}: ${fault} (${status} ${text.slice(0, 300)})`);
   };
-  // Too much at once is told so.
+  // Too many concurrent requests are answered with 503 and Retry-After.
   const isRefusal = status === 501 || (status === 503 && /^\d+$/.test(String(headers['retry-after'])));
   if (status >= 500 && !isRefusal) fail('a request must never give a 5xx');
   if (text === '') return { status, headers, text, body: undefined };
@@ -119,7 +119,7 @@ export function toAnswer(what: string, status: number, headers: Answer['headers'
   return { status, headers, text, body };
 }
 
-/** A bridge that only answers identity providers, and a client for its default connection. */
+/** Starts a bridge of role api, and a client for its default connection. */
 export async function startApi(options: BridgeOptions = {}): Promise<{ bridge: Bridge; scim: Client }> {
   const bridge = await buildBridge({ role: 'api', ...options });
   return { bridge, scim: createClient(bridge.app.port) };
@@ -128,7 +128,7 @@ export async function startApi(options: BridgeOptions = {}): Promise<{ bridge: B
 export const PROFILES = ['auto', 'entra', 'okta', 'lenient', 'rfc'] as const;
 export type ProfileName = (typeof PROFILES)[number];
 
-/** One bridge with a connection for every profile, each with its own token: `token-of-<profile>-0123456789`. */
+/** Starts one bridge with a connection for every profile; the token of each is `token-of-<profile>-0123456789`. */
 export async function startProfiles(
   extra: Partial<ConnectionConfig> = {},
 ): Promise<{ bridge: Bridge; on: Record<ProfileName, Client> }> {

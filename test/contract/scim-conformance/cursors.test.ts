@@ -18,7 +18,7 @@ afterAll(() => bridge.stop());
 const EU = `${CUSTOM}:region eq "eu"`;
 const idsOf = (resources: Json[]): string[] => resources.map(({ id }) => String(id));
 
-/** All pages from the first one; `between` runs after each. */
+/** Reads all pages; `between` runs after each page. */
 async function crawl(
   ask: (cursor: string) => Promise<Json>,
   between: (page: number) => Promise<void> = () => Promise.resolve(),
@@ -68,7 +68,7 @@ describe('a crawl', () => {
     expect(pages).toHaveLength(Math.ceil(25 / count));
   });
 
-  test.each([1, 7, 24, 25, 26, 1000])('in pages of %d meets everybody once', async (count) => {
+  test.each([1, 7, 24, 25, 26, 1000])('cursor pages of %d list every user once', async (count) => {
     const pages = await crawl(byGet(count));
     expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
     expect(pages).toHaveLength(Math.ceil(25 / count));
@@ -76,7 +76,7 @@ describe('a crawl', () => {
   });
 
   test.each([byGet(4, EU), bySearch('/Users/.search', 4, EU)])(
-    'with a filter, by GET and by .search',
+    'cursor pages with a filter list every match, by GET and by .search',
     async (ask) => {
       const pages = await crawl(ask);
       expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(
@@ -91,33 +91,33 @@ describe('a crawl', () => {
     },
   );
 
-  test('through an index: the users of a group', async () => {
+  test('cursor pages answered from an index list the users of a group', async () => {
     const [group] = await scim.find('/Groups', 'displayName eq "all"');
     const pages = await crawl(byGet(10, `groups.value eq "${group.id}"`));
     expect(pages.flatMap(({ Resources }) => idsOf(Resources))).toEqual(ids);
   });
 
-  test('of one, of none, by userName', async () => {
+  test('a cursor list by userName returns one user or none', async () => {
     expect(await crawl(byGet(1, 'userName eq "u3@x.example"'))).toMatchObject([
       { totalResults: 1, Resources: [{ id: ids[2] }] },
     ]);
     expect(await crawl(byGet(1, 'userName eq "nobody"'))).toMatchObject([{ totalResults: 0, Resources: [] }]);
   });
 
-  test('page size and attributes may change on the way', async () => {
+  test('page size and attributes may change between cursor pages', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     const { body } = await scim.get(`/Users?cursor=${nextCursor}&count=2&attributes=userName`);
     expect(idsOf(body.Resources)).toEqual(ids.slice(3, 5));
     expect(body.Resources[0]).not.toHaveProperty('emails');
   });
 
-  test('a cursor can be used again', async () => {
+  test('a cursor can be used twice and returns the same page', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     const [first, second] = [await byGet(3)(nextCursor), await byGet(3)(nextCursor)];
     expect(first).toEqual(second);
   });
 
-  test('over both resource types', async () => {
+  test('cursor pages at the root list users and groups', async () => {
     const pages = await crawl(bySearch('/.search', 10));
     expect(pages.map(({ totalResults, itemsPerPage }) => [totalResults, itemsPerPage])).toEqual([
       [26, 10],
@@ -134,7 +134,7 @@ describe('a crawl', () => {
 });
 
 test.each([undefined, 'userName sw "moving"'])(
-  'users created and deleted between two pages shift no other: each that stays is listed exactly once (filter %s)',
+  'users created and deleted between two pages do not change which others are listed (filter %s)',
   async (filter) => {
     const stays: string[] = [];
     const leaves: string[] = [];
@@ -144,7 +144,7 @@ test.each([undefined, 'userName sw "moving"'])(
     }
     const late: string[] = [];
     const pages = await crawl(byGet(5, filter), async (page) => {
-      // One of them is the last resource of a page that was just read.
+      // One of them is the last resource of the page that was just read.
       for (const id of leaves.splice(0, 3)) await scim.delete(`/Users/${id}`);
       if (page < 4) late.push((await scim.user(`moving-late${page}@x.example`)).id);
     });
@@ -160,14 +160,14 @@ describe('refusals (RFC 9865 §2.1)', () => {
     expect(await scim.get(`/Users?${query}`)).toMatchObject({ status: 400, body: { scimType } });
 
   test.each(['nonsense', '%00', '__proto__', 'W10', 'bnVsbA', 'e30', 'x'.repeat(5000)])(
-    'a cursor that is none of ours: %j',
+    'a foreign cursor is invalidCursor: %j',
     async (cursor) => {
       await refused(`cursor=${cursor}`, 'invalidCursor');
       await refused(`cursor=${cursor}&filter=userName%20pr`, 'invalidCursor');
     },
   );
 
-  test('a cursor of another query', async () => {
+  test('a cursor of another query is 400 invalidCursor', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3')).body;
     await refused(`cursor=${nextCursor}&filter=userName%20pr`, 'invalidCursor');
     expect((await scim.get(`/Groups?cursor=${nextCursor}`)).body.scimType).toBe('invalidCursor');
@@ -175,11 +175,12 @@ describe('refusals (RFC 9865 §2.1)', () => {
     expect(everywhere.body.scimType).toBe('invalidCursor');
   });
 
-  test('a count that leads nowhere', async () => {
+  test('a cursor request with an unusable count is 400 invalidCount', async () => {
     for (const count of ['0', '-1', 'ten']) await refused(`cursor=&count=${count}`, 'invalidCount');
   });
 
-  test('startIndex together with a cursor', () => refused('cursor=&startIndex=1', 'invalidValue'));
+  test('startIndex together with a cursor is 400 invalidValue', () =>
+    refused('cursor=&startIndex=1', 'invalidValue'));
 
   test('a cursor of a sorted list is refused with another sort order', async () => {
     const { nextCursor } = (await scim.get('/Users?cursor=&count=3&sortBy=userName')).body;
@@ -189,11 +190,11 @@ describe('refusals (RFC 9865 §2.1)', () => {
     await refused(`cursor=${unsorted}&sortBy=userName`, 'invalidCursor');
   });
 
-  test('a filter that is not valid stays invalidFilter', () =>
+  test('an invalid filter with a cursor is 400 invalidFilter', () =>
     refused('cursor=&filter=nosuch%20pr', 'invalidFilter'));
 });
 
-test('without a cursor pages are by index, and both ways are announced (RFC 9865 §4)', async () => {
+test('without a cursor pages use startIndex, and both methods are announced (RFC 9865 §4)', async () => {
   const { body } = await scim.get('/Users?count=2');
   expect(body).toMatchObject({ startIndex: 1, itemsPerPage: 2 });
   expect(body).not.toHaveProperty('nextCursor');

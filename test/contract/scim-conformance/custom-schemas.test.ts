@@ -9,7 +9,7 @@ import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 const PERSON = 'urn:acme:params:scim:schemas:2.0:Person';
 const TEAM = 'urn:acme:params:scim:schemas:2.0:Team';
 
-/** As an operator writes it: defaults come from the settings. */
+/** Written as in the settings file, where keys have defaults. */
 const SETTINGS = `
 connections:
   default:
@@ -116,13 +116,13 @@ describe('validation', () => {
     ['text for a complex value', { seat: 'north 3' }],
     ['a part of the wrong type', { seat: { floor: 'three' } }],
     ['an object for text', { tag: { a: 1 } }],
-  ])('%s is 400 invalidValue and stores nothing', async (_what, extra) => {
+  ])('a user with %s is 400 invalidValue and stores nothing', async (_what, extra) => {
     const answer = await scim.post('/Users', userBody('bad@x.example', person(extra)));
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
     expect(await scim.find('/Users', 'userName eq "bad@x.example"')).toEqual([]);
   });
 
-  test('a required extension has to be there, also at its end', async () => {
+  test('a required extension cannot be left out on POST or removed by PATCH', async () => {
     const body = { schemas: [GROUP], displayName: 'team' };
     const answer = await scim.post('/Groups', body);
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
@@ -136,13 +136,13 @@ describe('validation', () => {
     expect((await scim.find('/Groups', `${TEAM}:owner eq "AL"`)).map(({ id }) => id)).toEqual([team.id]);
   });
 
-  test('names in any case, text for numbers as providers send it', async () => {
+  test('custom attribute names are accepted in any case, and numbers and booleans as text', async () => {
     const sent = { [PERSON.toUpperCase()]: { COSTCODE: 'A-2', badge: '9', REMOTE: 'True' } };
     const { body } = await scim.post('/Users', userBody('case@x.example', sent));
     expect(body[PERSON]).toEqual({ costCode: 'A-2', badge: 9, remote: true });
   });
 
-  test('empty text is no number, truth value or date: nothing, as OneLogin means it', async () => {
+  test('empty text for a custom number, boolean or date means no value, as OneLogin sends it', async () => {
     const empty = { badge: '', remote: '', joined: '', seat: { floor: '', building: 'B' } };
     const created = await scim.post('/Users', userBody('empty@x.example', person(empty)));
     expect(created.body[PERSON]).toEqual({ costCode: 'A-1', seat: { building: 'B' } });
@@ -172,7 +172,7 @@ describe('PATCH', () => {
     ['pathless, URN as key', { op: 'add', value: { [PERSON]: { tag: 'new' } } }, { tag: 'new' }],
     ['pathless, path as key', { op: 'replace', value: { [`${PERSON}:remote`]: 'False' } }, { remote: false }],
     ['the extension as path', { op: 'replace', path: PERSON, value: { remote: true } }, { remote: true }],
-  ])('%s', async (what, operation, expected) => {
+  ])('PATCH of a custom attribute: %s', async (what, operation, expected) => {
     const before = { seat: { building: 'n' }, skills: ['sql'], phones: [{ value: '1', type: 'desk' }] };
     const after = await patched(what.replaceAll(/\W/g, '-'), before, operation);
     expect(after).toEqual({ costCode: 'A-1', ...(what === 'one value of a list' ? {} : before), ...expected });
@@ -182,13 +182,13 @@ describe('PATCH', () => {
     ['required', 'mutability', { op: 'remove', path: `${PERSON}:costCode` }],
     ['type', 'invalidValue', { op: 'replace', path: `${PERSON}:badge`, value: 'x' }],
     ['form', 'invalidValue', { op: 'replace', path: `${PERSON}:joined`, value: 'soon' }],
-  ])('a breach of %s is 400 %s', async (what, scimType, operation) => {
+  ])('PATCH against the declared %s is 400 %s', async (what, scimType, operation) => {
     expect(await patched(`breach-${what}`, {}, operation)).toMatchObject({ status: 400, body: { scimType } });
   });
 });
 
 describe('an immutable attribute (RFC 7643 §7)', () => {
-  test('is set once by PATCH, repeated, never changed or removed', async () => {
+  test('an immutable custom attribute is set once by PATCH, may be repeated, and is never changed or removed', async () => {
     const { id } = await scim.user('immutable@x.example', person());
     const path = `${PERSON}:badge`;
     const set = (op: string, value?: unknown) => scim.patch(`/Users/${id}`, { op, path, value });
@@ -232,7 +232,7 @@ describe('filters and sorting', () => {
     [`${PERSON}:phones[type eq "desk" and value sw "f"]`, ['f1', 'f2', 'f3']],
     [`${PERSON}:phones eq "f3"`, ['f3']],
     [`${PERSON.toLowerCase()}:COSTCODE eq "y"`, ['f3']],
-  ])('%s', async (filter, expected) => {
+  ])('the filter %s finds users by custom attributes', async (filter, expected) => {
     expect(named(await scim.find('/Users', filter))).toEqual(expected.map((name) => `${name}@x.example`));
   });
 
@@ -241,7 +241,7 @@ describe('filters and sorting', () => {
     expect(answer).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
   });
 
-  test('sortBy follows the type: 10 after 2', async () => {
+  test('sortBy on a custom number sorts numerically: 2 before 10', async () => {
     const query = new URLSearchParams({
       filter: `${PERSON}:seat.building eq "filter"`,
       sortBy: `${PERSON}:seat.floor`,
@@ -270,7 +270,7 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
     [`attributes=${PERSON}`, { costCode: 'A-1', tag: 'always', remote: true }],
     [`excludedAttributes=${PERSON}:tag,${PERSON}:remote`, { costCode: 'A-1', tag: 'always' }],
     [`excludedAttributes=${PERSON}`, { tag: 'always' }],
-  ])('%s', async (query, expected) => {
+  ])('returned of custom attributes: %s', async (query, expected) => {
     expect(await shown(query)).toEqual(expected);
     const list = await scim.get(
       `/Users?filter=${encodeURIComponent('userName eq "shown@x.example"')}&${query}`,
@@ -296,7 +296,7 @@ test('mappings read custom attributes, and a later required attribute does not b
       return found?.active && found;
     });
     expect(user.attributes).toMatchObject({ cost: 'A-1', floor: 3, desks: ['1'] });
-    // The operator asks for one thing more; then somebody leaves.
+    // The operator makes another attribute required; then a user without it is deactivated.
     const stricter = structuredClone(schemas);
     Object.assign(stricter[0]?.attributes.find(({ name }) => name === 'remote') ?? {}, { required: true });
     Object.assign(config.connections.default ?? {}, { schemas: stricter });

@@ -1,4 +1,4 @@
-// Members of groups (RFC 7643 §4.2, RFC 7644 §3.5.2), also many of them.
+// Tests members of groups, small and large (RFC 7643 §4.2, RFC 7644 §3.5.2).
 import { PATCH_OP, startApi, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -117,7 +117,7 @@ describe.each<[string, object[], () => string[]]>([
         .replaceAll('/C"', `/${c}"`),
     );
 
-  test('gives the right members, once, and leaves the version when nothing changes', async () => {
+  test('the PATCH gives the group the right members once, and the version stays when nothing changes', async () => {
     const group = await scim.group(`g${++serial}`, [a, b]);
     const answer = await scim.patch(`/Groups/${group.id}`, ...named(JSON.stringify(operations)));
     expect([200, 204]).toContain(answer.status);
@@ -130,7 +130,7 @@ describe.each<[string, object[], () => string[]]>([
   });
 });
 
-test('a member is removed by the $ref that the group shows', async () => {
+test('a member is removed by the $ref that the group returns', async () => {
   const group = await scim.group(`g${++serial}`, [a, b]);
   const shown = group.members.find(({ value }: Json) => value === a).$ref as string;
   await scim.patch(`/Groups/${group.id}`, { op: 'remove', path: `members[$ref eq "${shown}"]` });
@@ -161,7 +161,7 @@ test.each([
   expect((await scim.get(`/Groups/${group.id}`)).body).toEqual(group);
 });
 
-test('1,000 members in one PATCH, and the same again without a new version', async () => {
+test('1,000 members are added in one PATCH, and the same PATCH again keeps the version', async () => {
   const group = await scim.group('thousand');
   const value = Array.from({ length: 1000 }, (_, n) => ({ value: `m${n}` }));
   for (let round = 0; round < 2; round++) {
@@ -172,7 +172,7 @@ test('1,000 members in one PATCH, and the same again without a new version', asy
   }
 });
 
-test('adding one member to a group of 10,000 costs the same as in a small group, and lists do not load its members', async () => {
+test('adding a member to a group of 10,000 takes as many commands as to a small group, and lists do not load its members', async () => {
   const values = Array.from({ length: 10_000 }, (_, n) => ({ value: `crowd-${n}` }));
   const big = (await scim.post('/Groups', { displayName: 'big', members: values })).body.id as string;
   const small = (await scim.group('small')).id as string;

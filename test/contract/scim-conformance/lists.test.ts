@@ -1,4 +1,4 @@
-// RFC 7644 §3.4: lists, pages, filters, projections, .search.
+// Tests lists, pages, filters, projections and .search (RFC 7644 §3.4).
 import { CUSTOM, ENTERPRISE, LIST, SEARCH, startApi, userBody, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -42,7 +42,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
     ['?startIndex=&count=', 1, 25],
     ['?unknown=1&count=2&aadOptscim062020', 1, 2],
     ['?startIndex=%2B2&count=2', 2, 2],
-  ])('%j: startIndex %d with %d of 25', async (query, startIndex, count) => {
+  ])('the page %j starts at %d with %d of 25 users', async (query, startIndex, count) => {
     const answer = await scim.get(`/Users${query}`);
     expect(answer).toMatchObject({
       status: 200,
@@ -52,7 +52,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
   });
 
   test.each(['?count=ten', '?startIndex=1.5', '?count=1e2', '?startIndex=one'])(
-    '%s is 400 invalidValue',
+    'the list parameter %s is 400 invalidValue',
     async (query) => {
       expect(await scim.get(`/Users${query}`)).toMatchObject({
         status: 400,
@@ -78,7 +78,7 @@ describe('pages (RFC 7644 §3.4.2.4)', () => {
     });
   });
 
-  test('the order stays when a resource is changed', async () => {
+  test('pages keep their order when a user is changed', async () => {
     const before = numbers((await scim.get('/Users')).body.Resources);
     await scim.patch(`/Users/${ids[3]}`, { op: 'replace', path: 'nickName', value: `n${Date.now()}` });
     expect(numbers((await scim.get('/Users')).body.Resources)).toEqual(before);
@@ -112,7 +112,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     ['meta.created gt "2999-01-01T00:00:00Z"', []],
     ['groups.display eq "all" and userName eq "u9@x.example"', [9]],
     ['USERNAME EQ "u9@x.example" AND Active Eq True', [9]],
-  ])('%s', async (filter, expected) => {
+  ])('the filter %s finds the expected users', async (filter, expected) => {
     expect(numbers(await scim.find('/Users', filter)).sort((a, b) => a - b)).toEqual(expected);
   });
 
@@ -135,7 +135,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     '[]',
     '""',
     'and',
-  ])('%s is 400 invalidFilter, never the whole list', async (filter) => {
+  ])('the filter %s is 400 invalidFilter and never the whole list', async (filter) => {
     expect(await scim.get(`/Users?filter=${encodeURIComponent(filter)}`)).toMatchObject({
       status: 400,
       body: { scimType: 'invalidFilter' },
@@ -168,7 +168,7 @@ describe('filters (RFC 7644 §3.4.2.2)', () => {
     });
   });
 
-  test('groups are found by members.value, also for a member without user', async () => {
+  test('the filter members.value finds groups, also for a member without a user', async () => {
     expect(await scim.find('/Groups', `members eq "${ids[4]}"`)).toHaveLength(1);
     expect(await scim.find('/Groups', `members.value eq "${ids[4]}" and displayName eq "ALL"`)).toHaveLength(
       1,
@@ -210,7 +210,7 @@ describe('projections (RFC 7644 §3.9)', () => {
     await scim.delete(`/Users/${created.body.id}`);
   });
 
-  test('a name a parameter means the same as names with commas', async () => {
+  test('repeated parameters mean the same as names separated by commas', async () => {
     const query = '?attributes=userName&attributes=externalId';
     const both = ['externalId', 'id', 'schemas', 'userName'];
     expect(Object.keys((await scim.get(`/Users/${ids[0]}${query}`)).body).sort()).toEqual(both);
@@ -226,7 +226,7 @@ describe('projections (RFC 7644 §3.9)', () => {
     [`?attributes=${ENTERPRISE}:employeeNumber`, { [ENTERPRISE]: { employeeNumber: '1' } }],
     [`?attributes=${CUSTOM}`, { [CUSTOM]: { level: 1, region: 'eu' } }],
     ['?attributes=nosuch', {}],
-  ])('%s', async (query, expected) => {
+  ])('the projection %s returns the expected attributes', async (query, expected) => {
     const { id: _id, schemas: _schemas, ...rest } = (await scim.get(`/Users/${ids[0]}${query}`)).body;
     expect(rest).toEqual(expected);
   });
@@ -242,7 +242,7 @@ describe('projections (RFC 7644 §3.9)', () => {
 });
 
 describe('.search (RFC 7644 §3.4.3)', () => {
-  test('answers like the GET', async () => {
+  test('.search answers like the GET with the same parameters', async () => {
     const filter = 'userName sw "u1"';
     const search = await scim.post('/Users/.search', {
       schemas: [SEARCH],
@@ -262,7 +262,7 @@ describe('.search (RFC 7644 §3.4.3)', () => {
   });
 
   test.each([{ count: 'ten' }, { startIndex: {} }, { filter: 7 }, { attributes: [7] }, { filter: [] }])(
-    '%j is 400',
+    '.search with %j is 400',
     async (extra) => {
       expect((await scim.post('/Users/.search', { schemas: [SEARCH], ...extra })).status).toBe(400);
     },

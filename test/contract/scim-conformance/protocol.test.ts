@@ -1,4 +1,5 @@
-// RFC 7644 §2, §3.8, §3.12, §4: media types, methods, unknown addresses, discovery; connections kept apart.
+// Tests media types, methods, unknown addresses, discovery, and the separation of connections (RFC 7644 §2, §3.8,
+// §3.12, §4).
 import { ERROR, LIST, startApi, startProfiles, USER, userBody, type Client, type Json } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -20,7 +21,7 @@ describe('media types (RFC 7644 §3.8)', () => {
     undefined,
     'application/octet-stream',
     'nonsense',
-  ])('a body sent as %s is read', async (type) => {
+  ])('a body sent as %s is accepted', async (type) => {
     const userName = `type-${Math.random()}@x.example`;
     const answer = await scim.post('/Users', userBody(userName), { 'content-type': type });
     expect(answer).toMatchObject({ status: 201, body: { userName } });
@@ -30,7 +31,7 @@ describe('media types (RFC 7644 §3.8)', () => {
     [{ 'content-type': 'application/scim+json; charset=latin1' }],
     [{ 'content-type': 'application/scim+json; charset=nonsense' }],
     [{ 'content-encoding': 'compress' }],
-  ])('%j is 415', async (headers) => {
+  ])('a body sent as %j is 415', async (headers) => {
     expect((await scim.post('/Users', userBody('refused@x.example'), headers)).status).toBe(415);
   });
 
@@ -54,7 +55,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     ['/ResourceTypes', ['POST', 'DELETE'], 'GET'],
     ['/Schemas', ['POST', 'PATCH'], 'GET'],
     [`/Schemas/${USER}`, ['PUT', 'DELETE'], 'GET'],
-  ])('%s refuses %j with 405 and Allow', async (path, methods, allow) => {
+  ])('%s answers %j with 405 and Allow', async (path, methods, allow) => {
     for (const method of methods) {
       const answer = await scim.send(method, path, method === 'DELETE' || method === 'GET' ? undefined : {});
       expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allow]);
@@ -62,7 +63,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
   });
 
   test.each(['/', '', '/nowhere', '/Users/x/y', '/User', '/Users.json', '/v2/Users', '/Me/x'])(
-    '%s is 404 with an error body',
+    'the address %s is 404 with an error body',
     async (path) => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
         const answer = await scim.send(
@@ -75,7 +76,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     },
   );
 
-  test('outside SCIM too', async () => {
+  test('unknown addresses outside SCIM answer 404 too', async () => {
     for (const path of [
       '/',
       '/scim',
@@ -94,7 +95,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     expect((await scim.get('/ServiceProviderConfig')).body.changePassword.supported).toBe(false);
   });
 
-  test('trailing slash, ? and & change nothing', async () => {
+  test('a trailing slash, ? or & does not change the answer', async () => {
     for (const path of [
       '/Users/',
       '/Users?',
@@ -111,7 +112,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
       expect((await scim.get(path)).status).toBe(200);
   });
 
-  test('a client whose base address ends in a slash gets the same answers', async () => {
+  test('a client whose base address ends with a slash gets the same answers', async () => {
     const created = await scim.post('//Users', userBody('double@x.example'));
     expect(created.status).toBe(201);
     const location = `${scim.root}/Users/${created.body.id}`;
@@ -122,7 +123,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     expect((await scim.get('//Users', { authorization: undefined })).status).toBe(401);
   });
 
-  test('HEAD answers the headers of GET and nothing else (RFC 9110 §9.3.2)', async () => {
+  test('HEAD returns the headers of GET and no body (RFC 9110 §9.3.2)', async () => {
     const { id } = await scim.user('head@x.example');
     const head = await scim.send('HEAD', `/Users/${id}`);
     expect([head.status, head.text, head.headers.etag, head.headers['content-type']]).toEqual([
@@ -134,7 +135,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     expect((await scim.send('HEAD', '/Users/nobody')).status).toBe(404);
   });
 
-  test('every refusal is 401 without a token, and the body says nothing about what exists', async () => {
+  test('without a token every address answers 401, and the body does not tell what exists', async () => {
     const { id } = await scim.user('hidden@x.example');
     const none = { authorization: undefined };
     const there = await scim.get(`/Users/${id}`, none);
@@ -143,7 +144,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
     expect(there.headers['www-authenticate']).toBe('Bearer realm="scim"');
   });
 
-  test('no answer names the software', async () => {
+  test('no answer names the server software', async () => {
     const { headers } = await scim.get('/Users');
     expect(headers).not.toHaveProperty('x-powered-by');
     expect(headers).not.toHaveProperty('server');
@@ -151,7 +152,7 @@ describe('methods and addresses (RFC 7644 §3.2, §3.12)', () => {
 });
 
 describe('discovery (RFC 7644 §4)', () => {
-  test('is readable without a credential, refuses filters with 403, and links to itself', async () => {
+  test('discovery is readable without a token, refuses filters with 403, and contains its own location', async () => {
     const none = { authorization: undefined };
     for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas']) {
       expect((await scim.get(path, none)).status).toBe(200);
@@ -173,7 +174,7 @@ describe('discovery (RFC 7644 §4)', () => {
     }
   });
 
-  test('each resource type names schemas that are there, each attribute has all characteristics (RFC 7643 §7)', async () => {
+  test('each resource type names existing schemas, and each attribute has all characteristics (RFC 7643 §7)', async () => {
     const schemas = new Map<string, Json>(
       (await scim.get('/Schemas')).body.Resources.map((each: Json) => [each.id, each]),
     );
@@ -201,7 +202,7 @@ describe('discovery (RFC 7644 §4)', () => {
   });
 });
 
-test('connections are kept apart: the same names on each, other tokens, other ids, no sight of each other', async () => {
+test('connections are separate: equal names are allowed, and tokens and ids of one do not work at the other', async () => {
   const { bridge: shared, on } = await startProfiles();
   const clients = Object.values(on);
   const users = await Promise.all(

@@ -1,4 +1,4 @@
-// RFC 7644 §3 on one resource: create, read, replace, patch, delete, versions, locations, projections.
+// Tests create, read, replace, patch, delete, versions, locations and projections of one resource (RFC 7644 §3).
 import { CUSTOM, ENTERPRISE, ERROR, GROUP, startApi, USER, userBody, type Client } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 
 describe('create (RFC 7644 §3.3)', () => {
-  test('201 with Location, ETag and the same body that a GET gives', async () => {
+  test('POST answers 201 with Location, ETag and the same body as a later GET', async () => {
     const answer = await scim.post('/Users', userBody('create@x.example'));
     expect(answer.status).toBe(201);
     const { id, meta } = answer.body;
@@ -22,7 +22,7 @@ describe('create (RFC 7644 §3.3)', () => {
     expect(read).toMatchObject({ status: 200, body: answer.body, headers: { etag: 'W/"1"' } });
   });
 
-  test('id and meta of the client are ignored (RFC 7644 §3.1, RFC 7643 §3.1)', async () => {
+  test('id and meta sent by the client are ignored (RFC 7644 §3.1, RFC 7643 §3.1)', async () => {
     const meta = { created: '1999-01-01T00:00:00Z', version: 'W/"9"', location: 'http://evil.example/' };
     const { body } = await scim.post(
       '/Users',
@@ -34,7 +34,7 @@ describe('create (RFC 7644 §3.3)', () => {
     expect((await scim.get('/Users/mine')).status).toBe(404);
   });
 
-  test('password is never returned, not even on request (RFC 7643 §4.1.1)', async () => {
+  test('password is never returned, even when requested (RFC 7643 §4.1.1)', async () => {
     const { body } = await scim.post('/Users', userBody('secret@x.example', { password: 'Tr0ub4dor' }));
     for (const query of [
       '',
@@ -49,7 +49,7 @@ describe('create (RFC 7644 §3.3)', () => {
     );
   });
 
-  test('a second userName is 409 uniqueness, and nothing is created (RFC 7644 §3.3.1)', async () => {
+  test('POST of a taken userName is 409 uniqueness and creates nothing (RFC 7644 §3.3.1)', async () => {
     await scim.user('dup@x.example');
     const answer = await scim.post('/Users', userBody('DUP@x.example', { externalId: 'dup2' }));
     expect(answer).toMatchObject({
@@ -74,7 +74,7 @@ describe('create (RFC 7644 §3.3)', () => {
     expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
   });
 
-  test('two people with one externalId are two people (RFC 7643 §3.1 sets no uniqueness)', async () => {
+  test('two users may have the same externalId (RFC 7643 §3.1 sets no uniqueness)', async () => {
     const one = await scim.user('one@x.example', { externalId: 'shared' });
     const two = await scim.user('two@x.example', { externalId: 'shared' });
     expect(two.id).not.toBe(one.id);
@@ -85,14 +85,14 @@ describe('create (RFC 7644 §3.3)', () => {
     ['no userName', { userName: undefined }],
     ['an empty userName', { userName: ' ' }],
     ['userName null', { userName: null }],
-  ])('%s is 400 invalidValue (RFC 7644 §3.12)', async (_what, extra) => {
+  ])('POST with %s is 400 invalidValue (RFC 7644 §3.12)', async (_what, extra) => {
     expect(await scim.post('/Users', userBody('x', extra))).toMatchObject({
       status: 400,
       body: { scimType: 'invalidValue' },
     });
   });
 
-  test('a group without displayName is 400 invalidValue, one of a taken name 409', async () => {
+  test('POST of a group without displayName is 400 invalidValue, with a taken name 409', async () => {
     expect(await scim.post('/Groups', { schemas: [GROUP] })).toMatchObject({
       status: 400,
       body: { scimType: 'invalidValue' },
@@ -130,12 +130,12 @@ describe('replace (RFC 7644 §3.5.1)', () => {
     expect(rest).toEqual({ schemas: [USER], id: user.id, userName: 'put@x.example', active: true });
   });
 
-  test('of an unknown id is 404 and creates nothing', async () => {
+  test('PUT of an unknown id is 404 and creates nothing', async () => {
     expect((await scim.put('/Users/nobody', userBody('ghost@x.example'))).status).toBe(404);
     expect(await scim.find('/Users', 'userName eq "ghost@x.example"')).toEqual([]);
   });
 
-  test('the same body again leaves version and lastModified', async () => {
+  test('PUT of the same body keeps version and lastModified', async () => {
     const user = await scim.user('same@x.example');
     expect((await scim.put(`/Users/${user.id}`, user)).body).toEqual(user);
     const group = await scim.group('same', [user.id]);
@@ -144,7 +144,7 @@ describe('replace (RFC 7644 §3.5.1)', () => {
 });
 
 describe('patch (RFC 7644 §3.5.2)', () => {
-  test('all operations or none: an error in the last one undoes the first', async () => {
+  test('PATCH is atomic: an error in the last operation undoes the first', async () => {
     const user = await scim.user('atomic@x.example');
     const answer = await scim.patch(
       `/Users/${user.id}`,
@@ -176,7 +176,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
       ],
     ],
     [[]],
-  ])('%j changes nothing: 2xx, same version and lastModified', async (operations) => {
+  ])('the PATCH %j changes nothing and keeps version and lastModified', async (operations) => {
     const [user] = await scim.find('/Users', 'userName eq "noop@x.example"');
     const before = user ?? (await scim.user('noop@x.example'));
     const answer = await scim.patch(`/Users/${before.id}`, ...operations);
@@ -195,7 +195,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
     ['read-only groups by path', { op: 'add', path: 'groups', value: [{ value: 'admins' }] }, 'mutability'],
     ['a value of the wrong type', { op: 'replace', path: 'active', value: 'maybe' }, 'invalidValue'],
     ['no value', { op: 'add', path: 'title' }, 'invalidValue'],
-  ])('%s is 400 with its scimType (RFC 7644 §3.12)', async (_what, operation, scimType) => {
+  ])('PATCH with %s is 400 with its scimType (RFC 7644 §3.12)', async (_what, operation, scimType) => {
     const user =
       (await scim.find('/Users', 'userName eq "refused@x.example"'))[0] ??
       (await scim.user('refused@x.example'));
@@ -205,7 +205,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
     expect((await scim.get(`/Users/${user.id}`)).body).toEqual(user);
   });
 
-  test('of an unknown id is 404', async () => {
+  test('PATCH of an unknown id is 404', async () => {
     for (const path of ['/Users/nobody', '/Groups/nobody']) {
       expect((await scim.patch(path, { op: 'replace', path: 'displayName', value: 'x' })).status).toBe(404);
     }
@@ -213,7 +213,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
 });
 
 describe('delete (RFC 7644 §3.6)', () => {
-  test('204 without a body, then 404 for every method; the names are free at once', async () => {
+  test('DELETE is 204 without a body, then every method is 404, and the names are free at once', async () => {
     const user = await scim.user('gone@x.example');
     const answer = await scim.delete(`/Users/${user.id}`);
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -227,7 +227,7 @@ describe('delete (RFC 7644 §3.6)', () => {
 });
 
 describe('versions (RFC 7644 §3.14)', () => {
-  test('If-None-Match gives 304 without a body; If-Match of another version 412 and no change', async () => {
+  test('If-None-Match of the current version is 304; If-Match of another version is 412 and changes nothing', async () => {
     const user = await scim.user('etag@x.example');
     const path = `/Users/${user.id}`;
     for (const tag of ['W/"1"', '"1"', '*', 'W/"7", W/"1"']) {
@@ -251,7 +251,7 @@ describe('versions (RFC 7644 §3.14)', () => {
     expect((await scim.delete(path, { 'if-match': '*' })).status).toBe(204);
   });
 
-  test('a member change moves the version of the group, and If-Match guards it', async () => {
+  test('a member change gives the group a new version, and If-Match with the old one is 412', async () => {
     const group = await scim.group('etag');
     const patch = { Operations: [{ op: 'add', path: 'members', value: [{ value: 'a' }] }] };
     const answer = await scim.send('PATCH', `/Groups/${group.id}`, patch);
@@ -263,7 +263,7 @@ describe('versions (RFC 7644 §3.14)', () => {
     expect((await scim.get(`/Groups/${group.id}`)).body.members).toEqual([{ value: 'a' }]);
   });
 
-  test('20 writers with If-Match on one user: one wins each version, no update is lost', async () => {
+  test('of 20 writers with If-Match on one user one succeeds for each version, and no update is lost', async () => {
     const user = await scim.user('race@x.example');
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -282,7 +282,7 @@ describe('versions (RFC 7644 §3.14)', () => {
 });
 
 describe('location and $ref (RFC 7643 §3.1, §2.3.7)', () => {
-  test('without publicUrl they follow a harmless Host header, and no forwarding header', async () => {
+  test('without publicUrl, location and $ref use a safe Host header and no forwarding header', async () => {
     const user = await scim.user('host@x.example');
     const group = await scim.group('host', [user.id]);
     const read = (path: string, headers: object) => scim.get(path, { ...headers });
@@ -311,7 +311,7 @@ describe('location and $ref (RFC 7643 §3.1, §2.3.7)', () => {
     }
   });
 
-  test('with publicUrl no Host header matters, on any document', async () => {
+  test('with publicUrl, location and $ref ignore the Host header in every document', async () => {
     const { bridge: published, scim: client } = await startApi({
       configure: (config) => void (config.server.publicUrl = 'https://scim.example.com/base'),
     });

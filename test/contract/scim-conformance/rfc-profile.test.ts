@@ -1,4 +1,4 @@
-// Profile `rfc`: nothing that only some identity provider does is taken; what the RFC asks is refused by its name.
+// Tests the profile `rfc`: deviations of identity providers are refused with the error of the RFC.
 import { ENTERPRISE, GROUP, PATCH_OP, SEARCH, startProfiles, USER, userBody, type Client } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
@@ -30,7 +30,7 @@ test.each([
   expect((await scim.get(`/Users/${user}`)).body.meta.version).toBe('W/"1"');
 });
 
-test('messages need their schema: PATCH, .search, POST (RFC 7644 §3.1)', async () => {
+test('PATCH, .search and POST need their message schema (RFC 7644 §3.1)', async () => {
   const operations = { Operations: [{ op: 'replace', path: 'title', value: 'x' }] };
   expect((await scim.send('PATCH', `/Users/${user}`, operations)).status).toBe(400);
   expect((await scim.send('PATCH', `/Users/${user}`, { schemas: [PATCH_OP], Operations: [] })).status).toBe(
@@ -44,7 +44,7 @@ test('messages need their schema: PATCH, .search, POST (RFC 7644 §3.1)', async 
   ).toBe(400);
 });
 
-test('an unquoted filter is 400 invalidFilter, sorting is announced and done (RFC 7644 §3.4.2)', async () => {
+test('an unquoted filter value is 400 invalidFilter, and sorting is announced and supported (RFC 7644 §3.4.2)', async () => {
   expect(await scim.get('/Users?filter=userName%20eq%20rfc@x.example')).toMatchObject({
     status: 400,
     body: { scimType: 'invalidFilter' },
@@ -53,7 +53,7 @@ test('an unquoted filter is 400 invalidFilter, sorting is announced and done (RF
   expect((await scim.get('/Users?sortBy=userName')).status).toBe(200);
 });
 
-test('PUT of a group without members clears them (RFC 7644 §3.5.1); no POST revives', async () => {
+test('PUT of a group without members removes all members (RFC 7644 §3.5.1), and POST never reactivates a user', async () => {
   const group = await scim.group('rfc', [user]);
   const put = await scim.put(`/Groups/${group.id}`, { schemas: [GROUP], displayName: 'rfc' });
   expect(put).toMatchObject({ status: 200, body: { members: [] } });

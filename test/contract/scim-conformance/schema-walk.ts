@@ -1,4 +1,4 @@
-// Reads what a service provider says about itself and makes values from it, as schema-driven test suites do.
+// Reads the schemas of a service provider and generates values from them, as schema-driven test suites do.
 import { randomUUID } from 'node:crypto';
 import type { Client, Json } from './client.ts';
 
@@ -7,11 +7,11 @@ export interface Described {
   endpoint: string;
   schema: string;
   extensions: { schema: string; required: boolean }[];
-  /** Attributes as /Schemas shows them, by URN. */
+  /** Attributes of /Schemas by URN. */
   attributes: Map<string, Json[]>;
 }
 
-/** The resource types with their schemas, by discovery alone. */
+/** Returns the resource types with their schemas, from discovery only. */
 export async function discover(scim: Client): Promise<Described[]> {
   const schemas = (await scim.get('/Schemas')).body.Resources as Json[];
   const attributes = new Map(schemas.map((each) => [String(each.id), each.attributes as Json[]]));
@@ -27,7 +27,7 @@ export async function discover(scim: Client): Promise<Described[]> {
 
 export const isWritable = ({ mutability }: Json): boolean => mutability !== 'readOnly';
 
-/** One more value of an attribute: new text, a canonical value where there are some, a user where one is referred to. */
+/** Returns another value of an attribute: new text, a canonical value, or a new user for a reference. */
 export async function valueOf(scim: Client, attribute: Json, parent = ''): Promise<Json> {
   if (!attribute.multiValued) return single(scim, attribute, parent);
   const value = await single(scim, attribute, parent);
@@ -66,12 +66,12 @@ async function complex(scim: Client, { name, subAttributes }: Json): Promise<Jso
   const value: Json = {};
   for (const part of subAttributes as Json[])
     if (isWritable(part)) value[part.name] = await single(scim, part, name);
-  // A reference and its value name the same resource.
+  // A reference and its value refer to the same resource.
   if (value.$ref) value.value = value.$ref.slice(value.$ref.lastIndexOf('/') + 1);
   return value;
 }
 
-/** Everything that may be written, or only what must be. */
+/** Returns a body with all writable attributes, or with the required ones only. */
 export async function fill(scim: Client, type: Described, which: 'all' | 'required'): Promise<Json> {
   const body: Json = { schemas: [type.schema] };
   const put = async (target: Json, attributes: Json[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// RFC 7644 §3.4.3 and §3.4.2.1: POST /.search at the root, over users and groups.
+// Tests POST /.search at the root, over users and groups (RFC 7644 §3.4.3 and §3.4.2.1).
 import {
   GROUP,
   LIST,
@@ -49,13 +49,16 @@ test.each([
   [6, 1, []],
   [1000000, 5, []],
   [1, 0, []],
-])('startIndex %d, count %d', async (startIndex, count, expected) => {
-  for (const filter of [undefined, 'id pr']) {
-    const answer = await search({ startIndex, count, filter });
-    expect(names(answer)).toEqual(expected);
-    expect(answer.body).toMatchObject({ totalResults: 5, startIndex, itemsPerPage: expected.length });
-  }
-});
+])(
+  'a root search with startIndex %d and count %d returns that page of users and groups',
+  async (startIndex, count, expected) => {
+    for (const filter of [undefined, 'id pr']) {
+      const answer = await search({ startIndex, count, filter });
+      expect(names(answer)).toEqual(expected);
+      expect(answer.body).toMatchObject({ totalResults: 5, startIndex, itemsPerPage: expected.length });
+    }
+  },
+);
 
 test.each([
   ['meta.resourceType eq "User"', ['Ada', 'Bob', 'Cyd']],
@@ -75,17 +78,24 @@ test.each([
   [`${GROUP}:displayName sw "b"`, ['Builders']],
   ['groups.display eq "admins"', ['Ada']],
   ['displayName eq "admins"', ['Admins']],
-] as const)('%s', async (filter, expected) => {
-  const answer = await search({ filter });
-  expect([answer.status, names(answer), answer.body.totalResults]).toEqual([200, expected, expected.length]);
-});
+] as const)(
+  'the root search with filter %s finds the expected users and groups',
+  async (filter, expected) => {
+    const answer = await search({ filter });
+    expect([answer.status, names(answer), answer.body.totalResults]).toEqual([
+      200,
+      expected,
+      expected.length,
+    ]);
+  },
+);
 
-test('members and id find in either type', async () => {
+test('filters on members and id find users and groups', async () => {
   expect(names(await search({ filter: `members.value eq "${ada.id}"` }))).toEqual(['Admins']);
   expect(names(await search({ filter: `id eq "${ada.id}"` }))).toEqual(['Ada']);
 });
 
-test('sorted across the types; an attribute of one type is no value in the other', async () => {
+test('a root search sorts users and groups together; an attribute of one type counts as absent in the other', async () => {
   expect(names(await search({ sortBy: 'displayName' }))).toEqual(['Ada', 'Admins', 'Bob', 'Builders', 'Cyd']);
   const page = { sortBy: 'displayName', sortOrder: 'descending', startIndex: 2, count: 2 };
   expect(names(await search(page))).toEqual(['Builders', 'Bob']);
@@ -98,7 +108,7 @@ test('sorted across the types; an attribute of one type is no value in the other
   ]);
 });
 
-test('attributes and excludedAttributes count for both types', async () => {
+test('attributes and excludedAttributes apply to both types in a root search', async () => {
   const { body } = await search({ attributes: ['userName', 'members'] });
   expect(body.Resources.map((each: Json) => Object.keys(each).sort())).toEqual([
     ...Array.from({ length: 3 }, () => ['id', 'schemas', 'userName']),
@@ -112,13 +122,13 @@ test('attributes and excludedAttributes count for both types', async () => {
 });
 
 test.each(['nosuch pr', 'userName', `${USER}:members pr`, 'active gt true'])(
-  '%s is 400 invalidFilter, as for one type',
+  'a root search with the filter %s is 400 invalidFilter',
   async (filter) => {
     expect(await search({ filter })).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
   },
 );
 
-test('other methods are 405; the message schema is asked for by the letter; a token is needed', async () => {
+test('the root search answers other methods with 405, and needs the message schema and a token', async () => {
   for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
     const answer = await scim.send(
       method,

@@ -1,4 +1,4 @@
-// RFC 7644 §3.4.2.3: sorting, in a GET and in .search.
+// Tests sorting in a GET and in .search (RFC 7644 §3.4.2.3).
 import {
   CUSTOM,
   ENTERPRISE,
@@ -13,7 +13,7 @@ import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;
 let scim: Client;
-/** In order of creation. */
+/** Users in the order of creation. */
 const PEOPLE: [name: string, extra: object][] = [
   ['delta', { title: 'b', externalId: 'b', emails: [{ value: 'z@x' }, { value: 'a@x', primary: true }] }],
   ['Alpha', { title: 'B', externalId: 'B', emails: [{ value: 'c@x' }, { value: 'b@x' }] }],
@@ -52,7 +52,7 @@ describe('order', () => {
     ['meta.created', 'dacbe', ''],
     [`${CUSTOM}:level`, 'cbdae', 'daebc'],
     [`${ENTERPRISE}:employeeNumber`, 'edacb', 'dacbe'],
-  ])('%s', async (sortBy, ascending, descending) => {
+  ])('sorted list: %s', async (sortBy, ascending, descending) => {
     for (const [order, expected] of [
       ['', ascending],
       ['&sortOrder=ascending', ascending],
@@ -64,7 +64,7 @@ describe('order', () => {
     }
   });
 
-  test('groups too, and by what is kept outside the record', async () => {
+  test('groups are sorted, also by attributes stored outside the record', async () => {
     expect(initials((await scim.get('/Groups?sortBy=displayName')).body.Resources)).toBe('etz');
     const [first] = await scim.find('/Users', 'userName eq "charlie"');
     const group = await scim.group('members-of-it', [first.id]);
@@ -75,7 +75,7 @@ describe('order', () => {
 });
 
 describe('pages', () => {
-  test('of a sorted list add up to it, with a filter and a projection', async () => {
+  test('pages of a sorted list add up to the whole list, with a filter and a projection', async () => {
     const filter = encodeURIComponent('userName pr and not (userName eq "echo")');
     const seen: Json[] = [];
     for (const startIndex of [1, 3, 5]) {
@@ -89,7 +89,7 @@ describe('pages', () => {
     expect(Object.keys(seen[0]).sort()).toEqual(['id', 'schemas', 'userName']);
   });
 
-  test('count=0 counts only', async () => {
+  test('count=0 with sortBy returns the total only', async () => {
     expect((await scim.get('/Users?sortBy=userName&count=0')).body).toMatchObject({
       totalResults: 5,
       Resources: [],
@@ -105,7 +105,7 @@ describe('pages', () => {
 
 describe('refusals', () => {
   test.each(['sortBy=name', 'sortBy=a%20b', 'sortBy=userName&sortOrder=up'])(
-    '%s is 400 invalidValue',
+    'the sort parameter %s is 400 invalidValue',
     async (query) => {
       expect(await scim.get(`/Users?${query}`)).toMatchObject({
         status: 400,
@@ -114,7 +114,7 @@ describe('refusals', () => {
     },
   );
 
-  test('an unknown attribute is refused by the letter, and orders nothing elsewhere', async () => {
+  test('sortBy of an unknown attribute is refused under rfc, and has no effect under other profiles', async () => {
     expect(initials((await scim.get('/Users?sortBy=nosuch')).body.Resources)).toBe('dacbe');
     const { bridge: shared, on } = await startProfiles();
     expect(await on.rfc.get('/Users?sortBy=nosuch')).toMatchObject({
@@ -126,6 +126,6 @@ describe('refusals', () => {
   });
 });
 
-test('sorting is announced', async () => {
+test('ServiceProviderConfig announces sorting', async () => {
   expect((await scim.get('/ServiceProviderConfig')).body.sort).toEqual({ supported: true });
 });

@@ -15,13 +15,13 @@ import {
 } from './client.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
-/** Headers of Okta's own client. */
+/** Headers of Okta's provisioning client. */
 const OKTA = {
   'content-type': 'application/scim+json; charset=utf-8',
   accept: 'application/scim+json',
   'user-agent': 'Okta SCIM Client 1.0.0',
 };
-/** Headers of the test files. */
+/** Headers of Okta's test files. */
 const TESTER = { 'content-type': 'application/json', accept: 'application/scim+json; charset=utf-8' };
 
 let bridge: Bridge;
@@ -104,7 +104,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
     });
 
     test('groups are listed in time', async () => {
-      // The fastest of some: what a busy machine adds says nothing about the answer.
+      // The fastest of five answers counts, because other tests may slow the machine.
       const times: number[] = [];
       for (let round = 0; round < 5; round++) {
         const started = performance.now();

@@ -25,7 +25,7 @@ const attribute = (name: string, more: object = {}): CustomSchemaConfig['attribu
   referenceTypes: [],
   ...more,
 });
-/** One attribute of every type, so that the walk meets them all. */
+/** One custom attribute of every type, so that the suite covers all of them. */
 const schemas: CustomSchemaConfig[] = [
   {
     id: URN,
@@ -209,7 +209,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
         const send = (op: string, given?: unknown) =>
           scim.patch(`${endpoint}/${id}`, { op, path, value: given });
         const after = async (op: string, given?: Json) => {
-          // The suite names the schema inside of a value that has any, too.
+          // The suite also adds the schema's URN inside an extension value.
           const named = given && Object.keys(given).length > 0 ? { schemas: [path], ...given } : given;
           expect((await send(op, named)).status).toBeLessThan(300);
           return (await scim.get(`${endpoint}/${id}`)).body;

@@ -8,14 +8,14 @@ export const AUDIENCE = 'scim-bridge';
 
 export interface Issuer {
   uri: string;
-  /** The answer of the address. */
+  /** The key set that the address answers. */
   keys: JWK[];
-  /** Other than 200: the address fails so. */
+  /** Status of the answer; other than 200: the address fails. */
   status: number;
-  /** How often it was asked. */
+  /** Number of requests for the key set. */
   asked: number;
   addKey(alg: string, kid: string): Promise<void>;
-  /** A token that is good in every respect, but for the changes. */
+  /** Creates a token that is valid except for the given changes. */
   sign(kid: string, claims?: JWTPayload, header?: object): Promise<string>;
   stop(): Promise<void>;
 }

@@ -34,18 +34,18 @@ afterAll(async () => {
 const seconds = (): number => Math.floor(Date.now() / 1000);
 
 test.each(['rsa', 'ec', 'ed'])(
-  'a token signed with the %s key opens the connection, and no other',
+  'a token signed with the %s key authenticates at its connection only',
   async (kid) => {
     const token = await issuer.sign(kid);
     expect(await statusOf(app, token)).toBe(200);
-    // The second time it is remembered.
+    // The second request uses the cached result.
     expect(await statusOf(app, token)).toBe(200);
     expect(await statusOf(app, token, 'without')).toBe(401);
     expect(await statusOf(app, SETTINGS_TOKEN)).toBe(200);
   },
 );
 
-test('clocks may differ by a minute, not more', async () => {
+test('clocks may differ by up to a minute', async () => {
   for (const [claims, status] of [
     [{ exp: seconds() - 30 }, 200],
     [{ exp: seconds() - 90 }, 401],
@@ -61,7 +61,7 @@ test('clocks may differ by a minute, not more', async () => {
 });
 
 test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'AT+JWT', 'application/at+jwt', 'application/jwt'])(
-  'a token with the typ %p is an access token (RFC 8725 §3.11)',
+  'a token with the typ %p is accepted as an access token (RFC 8725 §3.11)',
   async (typ) => {
     expect(await statusOf(app, await issuer.sign('ec', {}, { typ }))).toBe(200);
   },
@@ -78,7 +78,7 @@ test.each([
   7,
   null,
   ['JWT'],
-])('a token with the typ %p is 401 each time', async (typ) => {
+])('a token with the typ %p answers 401 each time', async (typ) => {
   const token = await issuer.sign('ec', {}, { typ });
   expect(await statusOf(app, token)).toBe(401);
   expect(await statusOf(app, token)).toBe(401);
@@ -146,13 +146,16 @@ describe('/Me', () => {
   const me = async (sub: unknown) => asClient(app, await issuer.sign('ec', { sub: sub as string }));
   const location = (): string => `http://127.0.0.1:${app.port}/scim/v2/Users/${jo.id}`;
 
-  test.each(['ext-jo@x.example', 'jo@x.example', 'JO@X.example'])('is the user behind %s', async (sub) => {
-    const answer = await (await me(sub)).get('/Me');
-    expect([answer.status, answer.body.id, answer.headers.location]).toEqual([200, jo.id, location()]);
-    expect(answer.body.meta.location).toBe(location());
-  });
+  test.each(['ext-jo@x.example', 'jo@x.example', 'JO@X.example'])(
+    '/Me is the user named by %s',
+    async (sub) => {
+      const answer = await (await me(sub)).get('/Me');
+      expect([answer.status, answer.body.id, answer.headers.location]).toEqual([200, jo.id, location()]);
+      expect(answer.body.meta.location).toBe(location());
+    },
+  );
 
-  test('takes what the user takes: projection, PATCH, PUT, If-None-Match, DELETE', async () => {
+  test('/Me supports projection, PATCH, PUT, If-None-Match and DELETE like the user', async () => {
     const scim = await me('ext-jo@x.example');
     expect((await scim.get('/Me?attributes=userName')).body).not.toHaveProperty('displayName');
     expect((await scim.patch('/Me', { op: 'replace', path: 'displayName', value: 'Jo' })).status).toBe(200);
@@ -165,9 +168,12 @@ describe('/Me', () => {
     expect((await scim.get('/Me')).status).toBe(404);
   });
 
-  test.each(['nobody@x.example', '', 123, null, { a: 1 }])('is 404 for the subject %p', async (sub) => {
-    expect((await (await me(sub)).get('/Me')).status).toBe(404);
-  });
+  test.each(['nobody@x.example', '', 123, null, { a: 1 }])(
+    '/Me answers 404 for the subject %p',
+    async (sub) => {
+      expect((await (await me(sub)).get('/Me')).status).toBe(404);
+    },
+  );
 
   test('/Me answers 501 for a token without subject', async () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'POST']) {
@@ -177,12 +183,12 @@ describe('/Me', () => {
   });
 });
 
-describe('the log', () => {
+describe('log lines about refused JWTs', () => {
   const REFUSED = 'JWT refused';
   const refusals = (): any[] =>
     rig.logs.filter((each) => each.includes(REFUSED)).map((each) => JSON.parse(each));
 
-  test('says once a minute why tokens are refused, for each reason, and never the token', async () => {
+  test('the log gives each reason for refused tokens once a minute, and never a token', async () => {
     const own = await rig.start();
     const before = refusals().length;
     const tokens = await Promise.all([
@@ -205,7 +211,7 @@ describe('the log', () => {
     expect(all).not.toContain('Jo Secret');
   });
 
-  test('holds text of a client cut and without control characters', async () => {
+  test('text of a client is shortened in the log and has no control characters', async () => {
     const own = await rig.start();
     const before = refusals().length;
     const bad = { kid: `x\u009b2J${'k'.repeat(2000)}`, alg: 'ES256', crit: ['c'.repeat(3000)] };
@@ -218,13 +224,13 @@ describe('the log', () => {
   });
 });
 
-describe('keys that change', () => {
-  test('an unknown key makes the bridge look once, not with every token', async () => {
+describe('changing keys of the issuer', () => {
+  test('an unknown key id causes one fetch of the keys, not one for each token', async () => {
     const own = await rig.start();
     expect(await statusOf(own, await issuer.sign('ec'))).toBe(200);
     const before = issuer.asked;
     await issuer.addKey('ES256', 'next');
-    // Asked a moment ago: a flood of unknown keys must not become a flood at the issuer.
+    // The keys were just fetched; many unknown key ids must not cause as many requests to the issuer.
     for (let index = 0; index < 10; index++) {
       expect(await statusOf(own, await issuer.sign('next', {}, { kid: `made-up-${index}` }))).toBe(401);
     }

@@ -32,7 +32,7 @@ const ask = async (token: string, connection: string, headers: Record<string, st
   return { status: answer.statusCode, headers: answer.headers, body: (await answer.body.json()) as any };
 };
 
-test('a token over its budget is 429 with whole seconds to wait; another token of the connection goes on', async () => {
+test('a token over its rate limit answers 429 with whole seconds to wait, and other tokens still answer 200', async () => {
   const answers = [];
   for (let index = 0; index < 8; index++) answers.push(await ask(SLOW, 'slow'));
   expect(answers.slice(0, 5).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -46,12 +46,12 @@ test('a token over its budget is 429 with whole seconds to wait; another token o
 
 test('the default rate limit is far above the rate of identity providers', async () => {
   const statuses = await Promise.all(Array.from({ length: 300 }, () => statusOf(app, SETTINGS_TOKEN)));
-  // Lists take turns: on a busy machine some are told to come back. None is over its budget.
+  // Lists take turns, so on a busy machine some answer 503. No token exceeds its rate limit.
   expect(statuses).not.toContain(429);
   expect(statuses).toContain(200);
 });
 
-test('repeated wrong tokens answer 429 and close the connection; the right token of the same address still works', async () => {
+test('repeated wrong tokens answer 429 and close the connection; the right token from that address still answers 200', async () => {
   const guess = (index: number) =>
     ask(`guess-${index}-0123456789`, 'default', { 'x-forwarded-for': '198.51.100.7' });
   let [last] = await Promise.all(Array.from({ length: 250 }, (_, index) => guess(index)));
@@ -77,7 +77,7 @@ test.each([
   ['192.0.2.7, nonsense', 403],
   ['', 403],
 ])(
-  'behind a trusted proxy allowedNetworks is about whom it speaks for: %p is %d',
+  'behind a trusted proxy allowedNetworks applies to the forwarded address: %p is %d',
   async (forwarded, status) => {
     const answer = await ask('token-of-the-inside-0123456789', 'inside', { 'x-forwarded-for': forwarded });
     expect(answer.status).toBe(status);

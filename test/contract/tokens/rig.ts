@@ -14,14 +14,14 @@ import { createClient, type Client } from '../scim-conformance/client.ts';
 export const SETTINGS_TOKEN = 'token-of-the-settings-0123456789';
 
 export interface Rig {
-  /** Where files of the test may lie; gone at the end. */
+  /** Folder for files of the test, removed at the end. */
   folder: string;
   prefix: string;
-  /** Every log line so far. */
+  /** All log lines since the start. */
   logs: string[];
   start(): Promise<App>;
   command(...args: string[]): Promise<{ code: number; out: string; err: string }>;
-  /** `token create NAME --json` and more. @returns the secret */
+  /** Runs `token create NAME --json` with further options. @returns the secret */
   create(name: string, ...more: string[]): Promise<string>;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export const asClient = (app: App, token: string, connection?: string): Client =
 export const statusOf = async (app: App, token: string, connection?: string): Promise<number> =>
   (await asClient(app, token, connection).get('/Users')).status;
 
-/** @param settings makes the settings, once the folder is there; `redis` is the rig's unless given */
+/** @param settings returns the settings once the folder exists; `redis` is the rig's Redis unless given */
 export function createRig(settings: (folder: string) => object = () => ({})): Rig {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'bridge.json');

@@ -13,7 +13,7 @@ let rig: Rig;
 let app: App;
 let round = 0;
 
-/** As Kubernetes does it: a new folder, and a link that is swapped to it in one step. */
+/** Replaces secrets as Kubernetes does: a new folder, and a symbolic link that is changed to it in one step. */
 function mount(folder: string, files: Record<string, string>): void {
   const version = `..version-${++round}`;
   mkdirSync(join(folder, version));
@@ -22,7 +22,7 @@ function mount(folder: string, files: Record<string, string>): void {
   renameSync(join(folder, '..next'), join(folder, '..data'));
 }
 
-/** One service whose secrets lie in files. */
+/** Starts a service whose secrets are in files. */
 function onFiles(files: Record<string, string>): Rig {
   return createRig((folder) => {
     mount(folder, files);
@@ -48,7 +48,7 @@ const adminStatus = async (token: string): Promise<number> => {
   return answer.statusCode;
 };
 
-test('a swapped file brings the new token in and puts the old one out, without a restart', async () => {
+test('replacing a secret file activates the new token and ends the old one without a restart', async () => {
   expect([await statusOf(app, ONE), await statusOf(app, TWO), await adminStatus(ADMIN)]).toEqual([
     200, 401, 200,
   ]);
@@ -61,8 +61,8 @@ test('a swapped file brings the new token in and puts the old one out, without a
   for (const secret of [ONE, TWO, ADMIN]) expect(log).not.toContain(secret);
 });
 
-/** Side by side, each on a service of its own: files are looked at every other second. */
-test('an unusable new secret is not taken over, and the log says so once', async () => {
+/** The tests run concurrently with separate services, because files are read every other second. */
+test('an unusable new secret is ignored, and logged once', async () => {
   const cases: [what: string, files: Record<string, string>, message: RegExp][] = [
     ['empty', { SCIM_TOKEN: '', ADMIN_TOKEN: ADMIN }, /empty/],
     ['short', { SCIM_TOKEN: 'short', ADMIN_TOKEN: ADMIN }, /shorter/],

@@ -26,7 +26,7 @@ afterAll(async () => {
 const isAccepted = (app: App, token: string, connection?: string): Promise<boolean> =>
   statusOf(app, token, connection).then((status) => status === 200);
 
-test('a created token opens its connection at every replica, beside those of the settings, and no other', async () => {
+test('a created token works at its connection on every replica, beside those of the settings, and at no other', async () => {
   const secret = await rig.create('okta');
   expect(secret).toMatch(/^scimb_[A-Za-z0-9_-]{43}$/);
   const second = await rig.create('okta-2');
@@ -42,7 +42,7 @@ test('a created token opens its connection at every replica, beside those of the
   }
 });
 
-test('a revoked token is refused within two seconds at every replica, and the other one goes on', async () => {
+test('a revoked token is refused within two seconds on every replica, and other tokens still work', async () => {
   const [first, next] = [await rig.create('going'), await rig.create('staying')];
   for (const app of [one, two]) await eventually('known', () => isAccepted(app, next), 15_000);
   expect((await rig.command('token', 'revoke', 'going')).code).toBe(0);
@@ -61,7 +61,7 @@ test('a revoked token is refused even when the revocation message is lost', asyn
   await eventually('refused', async () => (await statusOf(one, secret)) === 401, 2500);
 });
 
-test('Redis and the log hold no secret', async () => {
+test('neither Redis nor the log contains a secret', async () => {
   const secret = await rig.create('hidden');
   await eventually('known', () => isAccepted(one, secret), 2500);
   const kept = JSON.stringify(await redis.hgetall(`${rig.prefix}:{default}:tokens`));

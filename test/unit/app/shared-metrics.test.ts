@@ -6,6 +6,7 @@ import { createMetrics } from '../../../src/support/metrics.ts';
 
 const backlog = (lastSuccessAt?: number): Backlog => ({
   ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false },
+  ...{ now: 0, due: 0, load: null, failedRuns: 0 },
   priorities: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
   held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
   exceptions: toExceptionCounts(
@@ -28,6 +29,7 @@ async function lastSuccessOf(...backlogs: Backlog[]): Promise<number | undefined
     faults: () => Promise.resolve([]),
     logChecks: () => Promise.resolve([]),
     lastFetches: () => new Map(),
+    expectedGapMs: 1_800_000,
     fleet: () => Promise.resolve({ processes: [], findings: [] }),
   } as unknown as MetricSources);
   return (await metrics.reconcileLastSuccess.get()).values[0]?.value;
@@ -37,6 +39,6 @@ test.each([
   ['no connection has one', [backlog(), backlog()], 0],
   ['one connection has none', [backlog(5000), backlog()], 0],
   ['all connections have one', [backlog(5000), backlog(3000)], 3],
-])('%s: the metric is the oldest, and 0 for none', async (_what, backlogs, seconds) => {
+])('%s: the shared metric is the oldest value, and 0 without values', async (_what, backlogs, seconds) => {
   await expect(lastSuccessOf(...backlogs)).resolves.toBe(seconds);
 });

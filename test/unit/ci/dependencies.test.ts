@@ -8,6 +8,8 @@ const { dependencies, optionalDependencies, devDependencies, scripts } = JSON.pa
 ) as Record<string, Record<string, string>>;
 const RUNTIME = Object.keys({ ...dependencies, ...optionalDependencies });
 const DEVELOPMENT = Object.keys(devDependencies ?? {});
+/** Packages that this repository publishes. */
+const OWN = ['scim-bridge', '@scim-bridge/platform-client'];
 const SPECIFIER = /(?:\bfrom |\bimport |\brequire\(|\bimport\()'(@?[a-z][\w./:-]*)'[;)]/g;
 
 /** `@scope/name/file` → `@scope/name` */
@@ -24,10 +26,11 @@ function importedBy(...folders: string[]): string[] {
       .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8')),
   );
   const specifiers = files.flatMap((text) => [...text.matchAll(SPECIFIER)].map(([, name = '']) => name));
-  return [...new Set(specifiers.filter((name) => !isBuiltin(name) && name !== 'scim-bridge').map(packageOf))];
+  const packages = specifiers.filter((name) => !isBuiltin(name)).map(packageOf);
+  return [...new Set(packages.filter((name) => !OWN.includes(name)))];
 }
 
-/** Used without an import: programs in scripts, plug-ins named in settings, and types. */
+/** Packages used without an import: programs in scripts, plug-ins named in settings, and types. */
 const BY_NAME = ['@swc/core', '@swc/jest', '@types/jest', '@types/node'];
 const isRunByScript = (name: string): boolean =>
   Object.values(scripts ?? {}).some((script) => script.includes(name)) || name === 'dependency-cruiser';

@@ -19,11 +19,11 @@ test.each([
   ['"those" without a noun', '// Those that wait are counted.'],
   ['the name of a test', "test('what is asked for is answered', f);"],
   ['the name of a table of tests', "it.each(rows)('nobody is told', f);"],
-])('%s is reported', (_what, code) => {
+])('the lint rule reports %s', (_what, code) => {
   expect(faultsOf(code)).toEqual([expect.stringMatching(/^Name the subject/)]);
 });
 
-test('the two words of "cannot" are reported', () => {
+test('the lint rule reports "cannot" written as two words', () => {
   expect(faultsOf('f(); // This can not be')).toEqual(['Write "cannot".']);
 });
 
@@ -32,6 +32,6 @@ test.each([
   ['a pronoun inside of a sentence', '// Tells the caller\n// what is left, and who asked.'],
   ['a value', "call('what is left');"],
   ['a tag', '/** Reads. @returns what is left */'],
-])('%s is accepted', (_what, code) => {
+])('the lint rule accepts %s', (_what, code) => {
   expect(faultsOf(code)).toEqual([]);
 });

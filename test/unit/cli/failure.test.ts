@@ -23,7 +23,7 @@ test('a refusal of the platform is shown with the text of the platform, control 
   expect(text).not.toContain('\u001b');
 });
 
-test('a web page is not quoted', () => {
+test('a web page as error message is not quoted', () => {
   const absent = new EndpointAbsent(404, call, '<!DOCTYPE html><pre>Cannot GET</pre>');
   expect(written(absent)).not.toContain('<');
 });

@@ -4,7 +4,10 @@ import { faultsOf, KEY, loadText, SECRET } from './settings-folder.ts';
 const URN = 'urn:acme:params:scim:schemas:2.0:Person';
 const AT = '/connections/default/schemas/0';
 
-/** A file with these custom schemas; `others` are further connections, `from` is a path in the mapping of main. */
+/**
+ * Returns a settings file with these custom schemas; `others` are further connections, `from` is a path in the
+ * mapping of main.
+ */
 function file(
   schemas: unknown,
   { others = {}, from = 'title' }: { others?: object; from?: string } = {},
@@ -32,7 +35,7 @@ function file(
 const schema = (...attributes: unknown[]): object => ({ id: URN, name: 'Person', attributes });
 const faults = (schemas: unknown, more = {}) => faultsOf(file(schemas, more), {}, configChecks);
 
-test('an attribute with a name alone gets the defaults of RFC 7643 §2.2', () => {
+test('an attribute with a name only gets the defaults of RFC 7643 §2.2', () => {
   const { schemas } =
     loadText(file([schema({ name: 'costCode' })]), {}, configChecks).connections.default ?? {};
   expect(schemas).toEqual([
@@ -87,14 +90,14 @@ describe('a schema that the bridge cannot honour is refused', () => {
     ['the enterprise URN', [{ ...schema({ name: 'a' }), id: 'URN:ietf:params:scim:schemas:extension:enterprise:2.0:User'.replace('URN', 'urn') }], '/id', /built in/],
     ['a URN before a built-in attribute', [{ ...schema({ name: 'a' }), id: 'urn:cube:params:1.0:UserAttribute:region' }], '/id', /built in/],
   ]; // prettier-ignore
-  test.each(TABLE)('%s', (_what, schemas, path, message) => {
+  test.each(TABLE)('a custom schema is refused: %s', (_what, schemas, path, message) => {
     expect(faults(schemas)).toContainEqual({
       path: AT + path,
       message: expect.stringMatching(message),
     });
   });
 
-  test('a name that differs only in case from another is refused, for attributes and sub-attributes', () => {
+  test('a name that differs from another only in case is refused, for attributes and sub-attributes', () => {
     const twice = [{ name: 'a' }, { name: 'A' }];
     expect(faults([schema(...twice)]).map(({ path }) => path)).toEqual([`${AT}/attributes/1/name`]);
     const parts = faults([schema({ name: 'c', type: 'complex', subAttributes: twice })]);
@@ -113,11 +116,11 @@ describe('a schema that the bridge cannot honour is refused', () => {
   });
 });
 
-describe('mappings', () => {
+describe('mappings that read custom attributes', () => {
   const from = `${URN}:costCode`;
   const hr = { hr: { schemas: [schema({ name: 'costCode' })], targets: ['second'] } };
 
-  test('may name an attribute of a connection that pushes to the target, and of no other', () => {
+  test('a mapping may read an attribute of a connection that pushes to the target, and of no other', () => {
     expect(() => loadText(file([schema({ name: 'costCode' })], { from }), {}, configChecks)).not.toThrow();
     expect(faults([], { from, others: hr })).toEqual([
       {
@@ -130,7 +133,7 @@ describe('mappings', () => {
     ]);
   });
 
-  test('a schema without a proper shape is one fault, not two', () => {
+  test('a malformed schema is reported as one fault, not two', () => {
     expect(faults([{ id: URN, name: 'Person' }], { from }).map(({ path }) => path)).toEqual([
       `${AT}/attributes`,
     ]);

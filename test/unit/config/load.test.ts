@@ -5,7 +5,7 @@ import { ENV, errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } f
 describe('environment only', () => {
   const load = (env: NodeJS.ProcessEnv) => loadConfig({ env, cwd: folderWith() });
 
-  test('three variables suffice and every default is filled in', () => {
+  test('three environment variables are enough, and all other settings have defaults', () => {
     expect(load(ENV)).toEqual({
       server: {
         port: 8080,
@@ -23,6 +23,7 @@ describe('environment only', () => {
         },
         drainMs: 3000,
         trustedProxies: [],
+        adminPort: null,
         adminToken: null,
         metricsPort: null,
       },
@@ -78,9 +79,10 @@ describe('environment only', () => {
             clearAttributes: { count: 200, percent: 20 },
           },
           groupsRolesMap: {},
+          handover: null,
         },
       },
-      reconcile: { schedule: '*/30 * * * *', timezone: 'UTC', onDrift: 'repair' },
+      reconcile: { schedule: '*/30 * * * *', expectedSchedule: null, timezone: 'UTC', onDrift: 'repair' },
       provisioningLog: { maxEntries: 50_000, maxAgeDays: 30 },
       backup: { key: null },
       logging: { level: 'info' },
@@ -89,7 +91,7 @@ describe('environment only', () => {
     });
   });
 
-  test('the optional variables become settings', () => {
+  test('optional environment variables become settings', () => {
     const config = load({
       ...ENV,
       PLATFORM_URL: 'http://127.0.0.1:4000/',
@@ -112,7 +114,7 @@ describe('environment only', () => {
     expect(config.targets.main).toMatchObject({ url: 'http://127.0.0.1:4000', allowLoopbackHttp: true });
   });
 
-  test('each missing variable is named, all at once', () => {
+  test('all missing variables are reported together', () => {
     const { faults } = errorOf(() => load({ SCIM_TOKEN: '' }));
     expect(faults.map((fault) => fault.path).sort()).toEqual([
       '/connections/default/tokens/0/secret',
@@ -136,7 +138,7 @@ describe('environment only', () => {
     ]);
   });
 
-  test('an empty variable counts as not set', () => {
+  test('an empty environment variable counts as unset', () => {
     const empty = { PORT: '', HOST: '', ADMIN_TOKEN: '', REDIS_URL: '', SCIM_BRIDGE_CONFIG: '' };
     expect(load({ ...ENV, ...empty })).toEqual(load(ENV));
   });
@@ -146,7 +148,7 @@ describe('which file is read', () => {
   const port = (value: number) => fileWith('', `server: { port: ${value} }`);
   const cwd = folderWith({ 'a.yaml': port(1), 'b.yaml': port(2), 'config/bridge.yaml': port(3) });
 
-  test('the argument comes before SCIM_BRIDGE_CONFIG, and that before config/bridge.yaml', () => {
+  test('--config has precedence over SCIM_BRIDGE_CONFIG, which has precedence over config/bridge.yaml', () => {
     const env = { SCIM_BRIDGE_CONFIG: 'b.yaml' };
     expect(loadConfig({ file: 'a.yaml', env, cwd }).server.port).toBe(1);
     expect(loadConfig({ env, cwd }).server.port).toBe(2);
@@ -166,7 +168,7 @@ describe('which file is read', () => {
     }
   });
 
-  test('JSON is read too', () => {
+  test('a settings file in JSON is read too', () => {
     const text = JSON.stringify({ targets: { main: { url: 'https://a.example', token: '${KEY}' } } });
     const folder = folderWith({ 'bridge.json': text });
     const config = loadConfig({ file: 'bridge.json', env: { KEY, SCIM_TOKEN: SECRET }, cwd: folder });
@@ -175,7 +177,7 @@ describe('which file is read', () => {
 });
 
 describe('file and environment together', () => {
-  test('the environment overrides the file, and the file the defaults', () => {
+  test('the environment overrides the file, and the file overrides the defaults', () => {
     const text = fileWith('timeoutMs: 2000', 'server: { port: 9000 }\nlogging: { level: warn }');
     const config = loadText(text, { PORT: '9001', PLATFORM_URL: 'https://other.example' });
     expect(config.server.port).toBe(9001);
@@ -184,7 +186,7 @@ describe('file and environment together', () => {
     expect(config.server.host).toBe('0.0.0.0');
   });
 
-  test('SCIM_TOKEN replaces the token named primary and leaves the others', () => {
+  test('SCIM_TOKEN replaces the token named primary and keeps the others', () => {
     const other = 'another-secret-0123456789';
     const text = `connections: { default: { tokens: [{ name: old, secret: ${other} }, { name: primary, secret: ${KEY} }] } }`;
     const config = loadText(text, ENV);
@@ -194,7 +196,7 @@ describe('file and environment together', () => {
     ]);
   });
 
-  test('SCIM_TOKEN makes the token of a default connection without any', () => {
+  test('SCIM_TOKEN adds a token to a default connection without tokens', () => {
     const config = loadText('connections: { default: { profile: okta } }', ENV);
     expect(config.connections.default).toMatchObject({
       profile: 'okta',
@@ -208,7 +210,7 @@ describe('file and environment together', () => {
     expect(config.connections.default?.tokens).toHaveLength(1);
   });
 
-  test('a file that names others is given no connection default and no target main', () => {
+  test('a file with other names gets no connection default and no target main', () => {
     const text = `
 connections: { hr: { tokens: [{ name: a, secret: ${KEY}1 }], targets: [prod] } }
 targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
@@ -218,7 +220,7 @@ targets: { prod: { url: 'https://prod.example', token: ${KEY} } }`;
     expect(config.targets.prod?.url).toBe('https://prod.example');
   });
 
-  test('an unresolved reference is no fault where the environment overrides it', () => {
+  test('an unresolved reference is accepted if the environment overrides it', () => {
     const text = fileWith().replace(KEY, '${NOT_SET}');
     expect(loadText(text, { PLATFORM_TOKEN: KEY }).targets.main?.token).toBe(KEY);
     expect(faultsOf(text)).toHaveLength(1);

@@ -6,7 +6,7 @@ const HIDDEN = 'hidden-0123456789-hidden';
 const { privateKey } = generateKeyPairSync('ed25519');
 const KEY = JSON.stringify(privateKey.export({ format: 'jwk' }));
 
-test('every secret is masked and everything else stays', () => {
+test('every secret is masked and all other settings are unchanged', () => {
   const text = `
 server: { adminToken: ${HIDDEN}1 }
 redis: { url: 'redis+sentinel://bridge:${HIDDEN}2@one.example:26379,two.example/main/1?sentinelPassword=${HIDDEN}3' }
@@ -33,7 +33,7 @@ targets: { main: { url: 'https://acme.example.com', token: ${HIDDEN}6, scimToken
   expect(config).toEqual(before);
 });
 
-test('a secret that is not set is shown as not set', () => {
+test('an unset secret is shown as unset', () => {
   const printable = printableConfig(loadText(fileWith()));
   expect(printable.server.adminToken).toBeNull();
   expect(printable.targets.main?.scimToken).toBeNull();

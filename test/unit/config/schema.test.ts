@@ -7,7 +7,7 @@ import { ENV, folderWith, loadText } from './settings-folder.ts';
 
 const CONFIG = join(import.meta.dirname, '../../../config');
 
-// Section 3 of the interface page, as operators copy it.
+// The documented example of the settings, as operators copy it.
 const INTERFACE = `
 server:
   port: 8080
@@ -58,6 +58,7 @@ targets:
       removeMembers: { count: 200, percent: 20 }
       clearAttributes: { count: 200, percent: 20 }
     groupsRolesMap: {}
+    handover: null
 reconcile:
   schedule: '*/30 * * * *'                 # node-cron; null = off
   timezone: UTC
@@ -67,7 +68,7 @@ logging: { level: info }
 
 const FULL_ENV = { ...ENV, ADMIN_TOKEN: 'admin-secret-0123456789', REDIS_URL: 'redis://127.0.0.1:6379' };
 
-test('the settings of the interface page are accepted as they stand, and equal the defaults', () => {
+test('the settings of the documented example are accepted and equal the defaults', () => {
   const { attributes, ...main } = loadText(INTERFACE, FULL_ENV).targets.main ?? {};
   const { attributes: _, ...byDefault } = loadConfig({ env: ENV, cwd: folderWith() }).targets.main ?? {};
   expect(main).toEqual(byDefault);
@@ -83,7 +84,7 @@ test('the settings of the interface page are accepted as they stand, and equal t
   });
 });
 
-test('the example file is valid and names every key of the schema', () => {
+test('the example file is valid and contains every key of the schema', () => {
   const file = join(CONFIG, 'bridge.example.yaml');
   const config = loadConfig({ file, env: FULL_ENV, cwd: folderWith() });
   expect(config.targets.main?.groups.rename).toEqual([{ match: '^acme-(.*)$', to: '$1' }]);
@@ -99,7 +100,7 @@ test('every key has a description and, unless it is required, a default', () => 
   expect(bare.map(({ key }) => key)).toEqual([]);
 });
 
-test('config/bridge.schema.json is the schema of the code', () => {
+test('config/bridge.schema.json equals the schema of the code', () => {
   const file = join(CONFIG, 'bridge.schema.json');
   if (process.env.UPDATE_SCHEMA === '1')
     writeFileSync(file, `${JSON.stringify(publishedSchema(), null, 2)}\n`);
@@ -110,7 +111,7 @@ test('config/bridge.schema.json is the schema of the code', () => {
   expect(same ? 'up to date' : `outdated; write it anew with: ${advice}`).toBe('up to date');
 });
 
-test('the repository holds no config/bridge.yaml, which every start would pick up', () => {
+test('the repository has no config/bridge.yaml, because every start would read it', () => {
   expect(existsSync(join(CONFIG, 'bridge.yaml'))).toBe(false);
 });
 

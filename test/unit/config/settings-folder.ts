@@ -9,7 +9,7 @@ import type { Config } from '../../../src/config/schema.ts';
 export const SECRET = 'scim-secret-0123456789abcdef';
 export const KEY = 'platform-key-0123456789abcdef';
 
-/** The three variables that suffice without a file. */
+/** The three variables that are enough without a file. */
 export const ENV = { PLATFORM_URL: 'https://acme.example.com', PLATFORM_TOKEN: KEY, SCIM_TOKEN: SECRET };
 
 const folders: string[] = [];
@@ -17,7 +17,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder with the given files, path → text; it lives as long as the tests of the file that asks for it. */
+/** Creates a folder with the given files, path → text; it is removed after the tests of the file. */
 export function folderWith(files: Record<string, string> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   folders.push(folder);
@@ -33,7 +33,7 @@ export function loadText(text: string, env: NodeJS.ProcessEnv = {}, checks?: Con
   return loadConfig({ env, cwd: folderWith({ 'config/bridge.yaml': text }), checks });
 }
 
-/** The error that an action throws; fails when it throws none or another one. */
+/** Returns the error that an action throws; fails when it throws none or another one. */
 export function errorOf(action: () => unknown): ConfigError {
   try {
     action();
@@ -44,12 +44,12 @@ export function errorOf(action: () => unknown): ConfigError {
   throw new Error('no ConfigError was thrown');
 }
 
-/** The faults of this text as config/bridge.yaml. */
+/** Returns the faults of this text as config/bridge.yaml. */
 export function faultsOf(text: string, env: NodeJS.ProcessEnv = {}, checks?: ConfigChecks): ConfigFault[] {
   return errorOf(() => loadText(text, env, checks)).faults;
 }
 
-/** A valid file with one connection and one target; `more` is added below the target. */
+/** Returns a valid file with one connection and one target; `more` is added below the target. */
 export function fileWith(more = '', rest = ''): string {
   return `connections:
   default: { tokens: [{ name: primary, secret: ${SECRET} }] }

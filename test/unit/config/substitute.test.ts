@@ -15,23 +15,23 @@ const CASES: [what: string, text: string, result: string][] = [
   ['a file beside the settings', '${file:key}', KEY],
 ];
 
-test.each(CASES)('%s', (_what, text, result) => {
+test.each(CASES)('substitution: %s', (_what, text, result) => {
   const env = { A: 'alpha', B: 'beta', EMPTY: '', NESTED: '${A}' };
   const { document, faults } = substitute({ list: [{ text }] }, env, files);
   expect({ document, faults }).toEqual({ document: { list: [{ text: result }] }, faults: [] });
 });
 
-test('two missing variables of one text are one fault that names both', () => {
+test('two missing variables of one text are one fault with both names', () => {
   expect(substitute({ a: { b: '${X}${Y}' } }, {}, files).faults).toEqual([
     { path: '/a/b', message: expect.stringMatching(/X is not set.*Y is not set/) },
   ]);
 });
 
-test('a name that only a prototype has is a missing variable', () => {
+test('a name of Object.prototype is a missing variable', () => {
   expect(substitute({ a: '${constructor}' }, {}, files).faults).toHaveLength(1);
 });
 
-test('references need no quotes inside YAML braces and brackets', () => {
+test('references in YAML braces and brackets need no quotes', () => {
   const text = fileWith().replace(SECRET, '${TOKEN}');
   expect(loadText(text, { TOKEN: SECRET }).connections.default?.tokens[0]?.secret).toBe(SECRET);
 });

@@ -4,7 +4,7 @@ import { fileWith, loadText } from './settings-folder.ts';
 const warningsOf = (rest: string): string[] =>
   configWarnings(loadText(fileWith('', rest))).map(({ path }) => path);
 
-test('settings with the defaults have no warning', () => {
+test('the default settings give no warning', () => {
   expect(warningsOf('')).toEqual([]);
 });
 
@@ -12,7 +12,7 @@ test.each([
   ['https://scim.example.com', []],
   ['http://localhost:8080', []],
   ['http://scim.example.com', ['/server/publicUrl']],
-])('publicUrl %s', (url, paths) => {
+])('warning about publicUrl: %s', (url, paths) => {
   expect(warningsOf(`server: { publicUrl: '${url}' }`)).toEqual(paths);
 });
 
@@ -27,6 +27,6 @@ test.each([
   ['url: redis://user:secret@redis.example.com', []],
   ['url: "redis+sentinel://127.0.0.1:1,10.0.0.1:2/main"', URL_PATH],
   ['cluster: ["redis://10.0.0.1:6379"]', ['/redis/cluster']],
-])('redis: %s', (text, paths) => {
+])('warning about redis: %s', (text, paths) => {
   expect(warningsOf(`redis: { ${text} }`)).toEqual(paths);
 });

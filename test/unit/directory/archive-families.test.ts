@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { archiveRuleOf } from '../../../src/directory/archive/archive-families.ts';
 
 const table = readFileSync(new URL('../../../src/directory/keys.ts', import.meta.url), 'utf8');
-/** Keys as they may look, from the first column; without those that have a base of their own, as the last column says. */
+/** Returns example keys from the first column, without those whose base is given in the last column. */
 const keys = [...table.matchAll(/^ \* \| ([^|]+) \| [^|]+ \| ([^|]+)/gm)]
   .filter(([, names = '', content = '']) => !/^(family|---)/.test(names) && !/\bbase\b/.test(content))
   .flatMap(([, names = '', content = '']) => [
@@ -13,11 +13,11 @@ const keys = [...table.matchAll(/^ \* \| ([^|]+) \| [^|]+ \| ([^|]+)/gm)]
   ])
   .map((key) => key.replace('<t>', 'main').replace('<kind>', 'delete').replace('<ref>', 'User:abc').replace(/<.*>/, 'abc')); // prettier-ignore
 
-test('the table of keys in keys.ts is not empty', () => {
+test('keys.ts lists key families', () => {
   expect(keys.length).toBeGreaterThan(40);
 });
 
-test.each(keys)('%s is kept or built anew', (key) => {
+test.each(keys)('the key family %s is either backed up or derived', (key) => {
   expect(archiveRuleOf(key)).not.toBe('unknown');
 });
 

@@ -12,14 +12,14 @@ import { createKeyspace } from '../../../src/directory/keys.ts';
 import { parseLink, toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
 
 describe('stored records', () => {
-  it('are read back with a text that holds spaces, numbers and line breaks', () => {
+  it('a record whose text has spaces, numbers and line breaks is read back', () => {
     const text = '{"a":"1 2\\n3"} ';
     const stored = firstRecord(1_700_000_000_001, 'active', '[["u","a b"]]', text);
     const times = { created: 1_700_000_000_001, lastModified: 1_700_000_000_001 };
     expect(parseStored('id', stored)).toEqual({ id: 'id', version: 1, ...times, text });
   });
 
-  it('are recognised as damaged when one character of state, checksum, entries or text differs', () => {
+  it('a record is damaged if one character of its state, checksum, entries or text differs', () => {
     const stored = firstRecord(1_700_000_000_001, 'active', '[["u","ada"]]', '{"userName":"ada"}');
     for (let at = stored.indexOf('active'); at < stored.length; at++) {
       const damaged = `${stored.slice(0, at)}${stored[at] === '7' ? '8' : '7'}${stored.slice(at + 1)}`;
@@ -29,20 +29,20 @@ describe('stored records', () => {
       expect(parseStored('id', cut)).toMatchObject({ text: '', damaged: true });
   });
 
-  it('are named by kind and id, whatever the id holds', () => {
+  it('a ref has kind and id, for any id', () => {
     expect(parseRef(refOf('Group', 'a:b'))).toEqual({ kind: 'Group', id: 'a:b' });
   });
 
-  it('are ordered by priorities from the most to the least urgent', () => {
+  it('priorities are ordered from the most to the least urgent', () => {
     expect(PRIORITIES).toEqual(['deactivation', 'edit', 'new', 'reconcile']);
   });
 
-  it('have an empty link until one is stored', () => {
+  it('a resource without a stored link has an empty link', () => {
     expect([parseLink(''), parseLink('{"id":"7"}')]).toEqual([{}, { id: '7' }]);
   });
 });
 
-describe('the text of a link', () => {
+describe('the stored text of a link', () => {
   const ada: Link = {
     id: 'scim-1',
     account: '7',
@@ -71,16 +71,16 @@ describe('the text of a link', () => {
     ['an address of its own', { core: { ...ada.core, emails: 'home@x.com', displayName: 'Countess' } }],
     ['neither address nor names', { core: { userName: 'ada', displayName: 'undefined undefined' } }],
     ['a missing userName', { core: { emails: null } }],
-  ])('is read back as it was written with %s', (_what, link) => {
+  ])('a link with %s is read back as written', (_what, link) => {
     expect(parseLink(toLinkText(link))).toEqual(link);
   });
 
-  it('begins with the id of the platform, whenever that became known', () => {
+  it('the text of a link begins with the platform id, also if the id was set later', () => {
     const { id, ...rest } = ada;
     expect(toLinkText({ ...rest, ...(id === undefined ? {} : { id }) })).toMatch(/^{"id":"scim-1",/);
   });
 
-  it('takes a quarter less than its JSON', () => {
+  it('the text of a link is a quarter shorter than its JSON', () => {
     expect(toLinkText(ada).length).toBeLessThan(JSON.stringify(ada).length * 0.75);
   });
 });
@@ -90,21 +90,21 @@ describe('fold', () => {
     ['letter case', 'ADA@X.com', 'ada@x.com'],
     ['composed and decomposed letters', 'Zoe\u0308', 'zo\u00eb'],
     ['Greek and Cyrillic', 'ΑДА', 'αда'],
-  ])('makes equal what differs in %s', (_what, left, right) => {
+  ])('fold makes values equal that differ in %s', (_what, left, right) => {
     expect(fold(left)).toBe(fold(right));
   });
 
-  it('keeps spaces and punctuation apart', () => {
+  it('fold keeps differences in spaces and punctuation', () => {
     expect(fold('a b')).not.toBe(fold('ab'));
   });
 
-  it('changes nothing the second time', () => {
+  it('fold of a folded value changes nothing', () => {
     for (const value of ['İstanbul', 'ẞ', 'Ada', 'ﬁ']) expect(fold(fold(value))).toBe(fold(value));
   });
 });
 
 describe('keys', () => {
-  it('share one hash tag per connection', () => {
+  it('all keys of a connection have one hash tag', () => {
     const keys = createKeyspace('p', 'okta');
     expect([keys.base, keys.key('users'), keys.key('members', 'g')]).toEqual([
       'p:{okta}:',
@@ -158,11 +158,11 @@ describe('index entries', () => {
     ]);
   });
 
-  it.each([undefined, null, '', 5, []])('leave out a name that is %p', (value) => {
+  it.each([undefined, null, '', 5, []])('index entries omit a name that is %p', (value) => {
     expect(indexEntries('User', { userName: value, externalId: value, emails: value })).toEqual([]);
   });
 
-  it('name the SCIM attribute that a taken value belongs to', () => {
+  it('an index entry names the SCIM attribute of a taken value', () => {
     expect(['userNames', 'displayNames', 'externalIds:User', 'externalIds:Group'].map(attributeOf)).toEqual([
       'userName',
       'displayName',

@@ -11,7 +11,7 @@ const namesIn = (lua: string): string[] =>
   );
 
 const parts = readdirSync(PARTS).map((file) => bare(readFileSync(join(PARTS, file), 'utf8')));
-/** Names that only a shared part defines, no script by itself. */
+/** Names that are defined only by included parts and by no script itself. */
 const shared = new Set(
   parts.flatMap((part) =>
     part.split('\n').flatMap((line) => (line.startsWith('local') ? namesIn(line) : [])),
@@ -33,13 +33,13 @@ test.each(texts)('%s includes every function that it uses', (_name, lua) => {
   expect([...missing]).toEqual([]);
 });
 
-test.each(texts)('%s takes no part twice from its head', (_name, lua) => {
+test.each(texts)('the head of %s includes no part twice', (_name, lua) => {
   const [head = ''] = lua.split('\nlocal function run()\n');
   const functions = head.split('\n').filter((line) => line.startsWith('local function '));
   if (head !== lua) expect(functions).toEqual([...new Set(functions)]);
   expect(lua).not.toContain('-- NEEDS');
 });
 
-test('includes no part that it does not use', () => {
+test('no script includes a part that it does not use', () => {
   expect(texts.find(([name]) => name === 'known_equal')?.[1]).not.toContain('local function heal');
 });

@@ -9,7 +9,7 @@ const newcomer = (id: string, userName = id) => ({
   request: 'r',
 });
 
-/** A Redis that answers once and is gone then. */
+/** A Redis that answers once and is then unavailable. */
 function storeOver(answer: unknown): ReturnType<typeof createUserBatch> {
   const answers = [answer];
   const send = () =>
@@ -25,7 +25,7 @@ test.each([
     ['taken u eve', 'lost'],
   ],
   ['two want one name', 'stored', [newcomer('ada'), newcomer('bob', 'ada')], ['stored ', 'lost']],
-])('%s: who was answered before keeps the answer', async (_, answer, newcomers, expected) => {
+])('%s: users answered before the failure keep their result', async (_, answer, newcomers, expected) => {
   const store = storeOver(answer);
   const outcomes = await Promise.all(newcomers.map((each) => store(each).catch(() => 'lost')));
   expect(outcomes).toEqual(expected);

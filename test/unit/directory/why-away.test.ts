@@ -1,4 +1,4 @@
-// Tests the words for a Redis that does not answer.
+// Tests the reasons shown for an unavailable Redis.
 import { whereRedisIs, whyAway } from '../../../src/directory/redis/why-away.ts';
 
 const failure = (message: string, code?: string): Error =>
@@ -15,15 +15,15 @@ test.each([
   ['All sentinels are unreachable. Retrying from scratch after 10ms.', 'no sentinel names a primary'],
   ['self-signed certificate', 'the TLS certificate is not accepted'],
   ['something else', 'the connection fails'],
-])('%s', (message, reason) => {
+])('the Redis error "%s" gets its reason', (message, reason) => {
   expect(whyAway(failure(message))).toBe(reason);
 });
 
-test('the code of an error without words tells the reason too', () => {
+test('an error code without a message gets its reason', () => {
   expect(whyAway(failure('', 'ECONNREFUSED'))).toBe('nothing listens there');
 });
 
-test('the address is told without user and password', () => {
+test('the address of Redis is shown without user and password', () => {
   expect(whereRedisIs({ url: 'redis://bridge:secret@redis.example:6380/2' })).toBe('redis.example:6380');
   expect(whereRedisIs({ url: 'redis://x', cluster: ['redis://:secret@a:1', 'redis://b:2'] })).toBe(
     'a:1, b:2',

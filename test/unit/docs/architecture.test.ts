@@ -1,4 +1,4 @@
-// docs/architecture.md and .dependency-cruiser.cjs name the same folders and the same imports.
+// Tests that docs/architecture.md and .dependency-cruiser.cjs name the same folders and the same imports.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const { forbidden } = createRequire(import.meta.url)(join(root, '.dependency-cru
   forbidden: Rule[];
 };
 
-/** Folders that the rule of each folder leaves open to it, with those of which it may take single files only. */
+/** Folders that the rule of each folder allows, marked if only single files are allowed. */
 const allowed = new Map(
   forbidden
     .filter(({ name }) => name.endsWith('-imports'))
@@ -43,10 +43,10 @@ test('the map of folders lists every folder of src, and no other', () => {
   expect([...map.keys()].sort()).toEqual(folders.sort());
 });
 
-test.each([...allowed])('the map lists the imports that the rule of src/%s allows', (folder, imports) => {
+test.each([...allowed])('the map lists the imports allowed by the rule of src/%s', (folder, imports) => {
   expect(map.get(folder)?.toSorted()).toEqual(imports);
 });
 
-test('every folder but app has a rule', () => {
+test('every folder except app has an import rule', () => {
   expect([...map.keys()].filter((folder) => !allowed.has(folder))).toEqual(['app']);
 });

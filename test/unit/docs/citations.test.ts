@@ -1,4 +1,4 @@
-// Every citation in code, tests and documents leads to something that is in the repository or public.
+// Tests that every citation in code, tests and documents has a target in the repository or in public.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -9,7 +9,7 @@ import { faultsOf, type Targets } from './citations.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const FOLDERS = ['src', 'test', 'docs', 'bench', 'config', 'helm', '.ci'];
 const SOURCES = /\.(?:ts|js|mjs|cjs|lua|md|ya?ml|css|html|tpl|py|sh)$/;
-/** Rendered output, and tests whose examples lead nowhere on purpose. */
+/** Files without the check: rendered output, and tests with wrong citations as examples. */
 const LEFT_OUT = /^test\/(?:fixtures\/|unit\/docs\/|contract\/sandbox\/platform-coverage\.test\.ts$)/;
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -23,7 +23,7 @@ const files = [...FOLDERS.flatMap(below), ...top].filter((path) => SOURCES.test(
 const pages = files.filter((path) => path.endsWith('.md'));
 const contract = pages.filter((path) => path.startsWith('docs/platform-contract'));
 
-/** First groups of all matches of `pattern` in the pages `paths`. */
+/** Returns the first groups of all matches of `pattern` in the pages `paths`. */
 const idsOf = (paths: readonly string[], pattern: RegExp): string[] =>
   paths.flatMap((path) => [...read(path).matchAll(pattern)].map(([, id = '']) => id));
 
@@ -39,7 +39,7 @@ const targets: Targets = {
   pages,
 };
 
-test('every citation of the repository leads somewhere', () => {
+test('every citation in the repository has a target', () => {
   const faults = files
     .filter((path) => !LEFT_OUT.test(path))
     .flatMap((path) => faultsOf(read(path), targets).map((fault) => `${path}: ${fault}`));
@@ -47,14 +47,14 @@ test('every citation of the repository leads somewhere', () => {
   expect(files.length).toBeGreaterThan(500);
 });
 
-/** The anchor that GitHub gives a heading. */
+/** Returns the anchor that GitHub gives a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
-test('every link between documents leads to a file, and to a heading where it names one', () => {
+test('every link between documents leads to a file, and to an existing heading', () => {
   const faults = pages
     .filter((path) => !LEFT_OUT.test(path))
     .flatMap((path) =>
@@ -74,14 +74,14 @@ test('every link between documents leads to a file, and to a heading where it na
   expect(faults).toEqual([]);
 });
 
-test('sections and decisions of the contract are there once, and decisions are numbered without a gap', () => {
+test('sections and decisions of the contract are unique, and decisions are numbered without a gap', () => {
   expect(sections).toHaveLength(targets.sections.size);
   expect(decisions.sort()).toEqual(
     Array.from({ length: 109 }, (_, index) => String(index + 1).padStart(2, '0')).sort(),
   );
 });
 
-describe('a citation without a target is found', () => {
+describe('a citation without a target', () => {
   test.each([
     'a fact (contract 4.77)',
     'a fact (contract 4.7, 4.77)',
@@ -95,10 +95,12 @@ describe('a citation without a target is found', () => {
     'ADRs 0012 and 0999',
     'see words.md',
     'see ../design/interface.md',
-  ])('%j', (text) => expect(faultsOf(text, targets)).not.toEqual([]));
+  ])('%j is reported as a citation without a target', (text) =>
+    expect(faultsOf(text, targets)).not.toEqual([]),
+  );
 });
 
-describe('a loose form is found', () => {
+describe('a citation in a loose form', () => {
   test.each([
     'Contract sections 4.1',
     'section 4.1 of the contract',
@@ -111,10 +113,10 @@ describe('a loose form is found', () => {
     'interface 8',
     'pitfall 19',
     'as the agent does (6.2)',
-  ])('%j', (text) => expect(faultsOf(text, targets)).not.toEqual([]));
+  ])('%j is reported as a loose citation', (text) => expect(faultsOf(text, targets)).not.toEqual([]));
 });
 
-test('strict forms with a target are no fault', () => {
+test('a strict citation with a target is accepted', () => {
   const text = `Contract 4.1 to 4.6 and 10, ASSUMED-104 to ASSUMED-106, row DATA-18, promises 1, 2 and 5, ADR 0012,
     RFC 7644 §3.4.2, §3.5.2 and §4, docs/sandbox.md, UTF-16`;
   expect(faultsOf(text, targets)).toEqual([]);

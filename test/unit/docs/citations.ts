@@ -1,7 +1,7 @@
-// Finds citations in text: sections and decisions of the platform's contract, acceptance rows, promises, ADRs, RFCs, pages.
-// Each kind has one strict form; other spellings of the same thing are faults, because no search would find them.
+// Finds citations in text: sections and decisions of the platform's contract, acceptance rows, promises, ADRs, RFCs,
+// pages. Each kind has one strict form; other spellings are faults, because no search would find them.
 
-/** Ids that a citation may lead to. */
+/** Ids of possible targets. */
 export interface Targets {
   readonly sections: ReadonlySet<string>;
   readonly decisions: ReadonlySet<string>;
@@ -12,10 +12,10 @@ export interface Targets {
   readonly pages: readonly string[];
 }
 
-/** A comment that goes on in the next line reads as one line, so that a citation may be wrapped. */
+/** Joins the lines of a comment, so that a citation may be wrapped. */
 const unwrapped = (text: string): string => text.replaceAll(/\s*\n\s*(?:\*(?!\/)|\/\/|--|#)?\s*/g, ' ');
 
-/** Kinds that are numbered; the first group of a pattern is the list of numbers. */
+/** Kinds with numbers; the first group of a pattern is the list of numbers. */
 const NUMBERED = [
   [/\b[Cc]ontract (\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)(?![\w-])/g, 'sections'],
   [/\bASSUMED-(\d{2,3})\b/g, 'decisions'],
@@ -26,7 +26,7 @@ const ROW = /(\brows? )?\b([A-Z]{2,8})-\d{1,3}\b/g;
 const PAGE = /[\w./-]*[\w-]\.md\b/g;
 const RFC = /\bRFC \d{4,5} §\d[\d.]*(?:(?:, | and | to )§\d[\d.]*)*/g;
 
-/** Spellings that lead nowhere, with the form to write instead. */
+/** Spellings without a target, with the correct form. */
 const LOOSE: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/[Cc]ontract(?:'s|’s)? \(?(?:sections?|§) ?\d[\d.]*/g, 'contract 4.7'],
   [/(?:[Ss]ections?|§) ?\d[\d.]* of the (?:platform )?contract/g, 'contract 4.7'],
@@ -62,7 +62,7 @@ function withoutTarget(flat: string, targets: Targets): string[] {
   ];
 }
 
-/** One sentence for every citation in `text` that has no target or is not in the strict form. */
+/** Returns one sentence for every citation in `text` without a target or in another form. */
 export function faultsOf(text: string, targets: Targets): string[] {
   const flat = unwrapped(text);
   const sections = flat.replaceAll(RFC, '').match(/.{0,20}§.{0,8}/g) ?? [];

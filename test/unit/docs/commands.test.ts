@@ -1,4 +1,4 @@
-// docs/commands.md and the program name the same commands and options.
+// Tests that docs/commands.md and the program name the same commands and options.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -6,7 +6,7 @@ import { createProgram } from '../../../src/cli/index.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/commands.md'), 'utf8');
 
-/** Each command with its subcommands: its full name and its long options. */
+/** Returns each command and subcommand: full name and long options. */
 function* commandsOf(parent: Command, prefix = ''): Generator<[name: string, options: string[]]> {
   for (const command of parent.commands) {
     const name = `${prefix}${command.name()}`;
@@ -15,7 +15,7 @@ function* commandsOf(parent: Command, prefix = ''): Generator<[name: string, opt
   }
 }
 
-/** Each section of the page: its heading and the options that its list names. */
+/** Returns each section of the page: its heading and the options in its list. */
 const sections = page
   .split(/^##+ /m)
   .slice(1)

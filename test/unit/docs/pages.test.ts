@@ -36,7 +36,7 @@ test.each(pages.filter((page) => page !== GENERATED))(
 
 const files = ['src', 'test', 'bench', '.ci', 'config', 'helm'].flatMap(below).map((path) => `/${path}`);
 
-test.each(pages.filter((page) => page !== 'CHANGELOG.md'))('files that %s names are there', (page) => {
+test.each(pages.filter((page) => page !== 'CHANGELOG.md'))('every file that %s names exists', (page) => {
   const named = [...read(page).matchAll(/`([\w./-]+\.(?:ts|lua|mjs|cjs))`/g)].map(([, path = '']) => path);
   expect(
     named.filter((path) => !existsSync(join(root, path)) && !files.some((file) => file.endsWith(`/${path}`))),

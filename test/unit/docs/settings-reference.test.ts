@@ -1,4 +1,4 @@
-// Checks that docs/settings-reference.md is what `npm run settings-page` writes.
+// Tests that docs/settings-reference.md equals the output of `npm run settings-page`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

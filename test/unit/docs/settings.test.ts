@@ -1,4 +1,4 @@
-// docs/settings.md names every section of the settings.
+// Tests that docs/settings.md names every section of the settings.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// Checks that one exported name has one meaning: no two files of src export the same name.
+// Tests that no two files of src export the same name.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

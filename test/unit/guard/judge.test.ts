@@ -23,7 +23,7 @@ describe('allowance', () => {
     ['a share is exact where it comes out even', { count: 1000, percent: 29 }, 100, 29],
     ['parts of a percent count', { count: 1000, percent: 0.5 }, 10_000, 50],
     ['nobody there', { count: 50, percent: 10 }, 0, 10],
-  ])('%s', (_name, limit, population, expected) => {
+  ])('allowance: %s', (_name, limit, population, expected) => {
     expect(allowanceOf(limit, population)).toBe(expected);
   });
 });
@@ -37,11 +37,11 @@ describe('judge', () => {
     ['counts what is accepted and still to come', 1, count(0, 20), 200, 'held'],
     ['counts what is held', 1, count(0, 0, 20), 200, 'held'],
     ['lets through what wants nothing', 0, count(99, 99, 99), 200, 'allowed'],
-  ] as const)('%s', (_name, wanted, counts, population, expected) => {
+  ] as const)('judge: %s', (_name, wanted, counts, population, expected) => {
     expect(judge(wanted, counts, population, limit).kind).toBe(expected);
   });
 
-  it('names the bounds that were hit', () => {
+  it('a held verdict names the limits that were exceeded', () => {
     expect(judge(51, count(), 10_000, limit)).toEqual({ kind: 'held', allowance: 50, hit: ['count'] });
     expect(judge(21, count(), 200, limit)).toEqual({ kind: 'held', allowance: 20, hit: ['percent'] });
     expect(judge(60, count(), 200, limit)).toEqual({
@@ -51,14 +51,14 @@ describe('judge', () => {
     });
   });
 
-  it('stops any number of small portions where it stops one large one (2,000 random schedules)', () => {
+  it('many small portions are held like one large portion (2,000 random schedules)', () => {
     const random = createRandom(7);
     for (let round = 0; round < 2000; round++) {
       const population = Math.floor(random() * 3000);
       const bounds = { count: Math.floor(random() * 200), percent: Math.floor(random() * 101) };
       const allowance = allowanceOf(bounds, population);
       let used = 0;
-      // It only grows, so that its end tells of all portions.
+      // The number of held changes only grows, so its end tells about all portions.
       for (let portion = 0; portion < 40; portion++) {
         const wanted = 1 + Math.floor(random() * 20);
         if (judge(wanted, count(used), population, bounds).kind === 'allowed') used += wanted;
@@ -70,7 +70,7 @@ describe('judge', () => {
     }
   });
 
-  it('never allows more when more was used, is waiting, is held or is wanted', () => {
+  it('judge never allows more when more was used, is waiting, is held or is wanted', () => {
     const random = createRandom(11);
     const some = () => Math.floor(random() * 60);
     for (let round = 0; round < 2000; round++) {
@@ -85,7 +85,7 @@ describe('judge', () => {
   });
 });
 
-describe('a whole plan', () => {
+describe('the judgement of a whole plan', () => {
   const limits = Object.fromEntries(
     DESTRUCTIVE_KINDS.map((kind) => [kind, { count: 100, percent: 10 }]),
   ) as GuardLimits;
@@ -107,13 +107,13 @@ describe('a whole plan', () => {
     ]);
   });
 
-  it('refers shares to what was there before the removal', () => {
+  it('percentages refer to the population before the removal', () => {
     expect(populationOf('removeMembers', { ...population, memberships: 80 }, count(5, 0, 5), 10)).toBe(100);
     expect(populationOf('delete', population, count(), 10)).toBe(600);
     expect(populationOf('clearAttributes', population, count(), 10)).toBe(500);
   });
 
-  it('allows nothing at 0 percent, for any number of resources', () => {
+  it('0 percent allows nothing, for any number of resources', () => {
     expect(SHARE_FLOOR).toBeGreaterThan(0);
     expect(allowanceOf({ count: 5, percent: 0 }, 1_000_000)).toBe(0);
   });

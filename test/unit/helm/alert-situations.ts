@@ -1,9 +1,10 @@
-// Defines the series of a healthy bridge, and the changes of each alert's situation, in promtool's notation (`a+bxn`).
+// Defines the metrics of a healthy bridge, and the changes of each alert's situation, in promtool's notation
+// (`a+bxn`).
 
 export interface Situation {
-  /** Series that differ, found by the parts of their name; `+` before a whole name adds one, null takes one away. */
+  /** Changed series, found by parts of their names; `+` before a whole name adds one, null removes one. */
   changes: Record<string, string | null>;
-  /** Alerts that fire, and no others. */
+  /** Alerts that fire; all others must not. */
   fires: string[];
 }
 
@@ -40,6 +41,8 @@ export const HEALTHY: Record<string, string> = {
   [`bridge_events_refused{${DEFAULT}}`]: '0x600',
   'bridge_guard_held{target="main",kind="deactivate"}': '0x600',
   'bridge_reconcile_last_success_timestamp_seconds{target="main"}': '1+60x600',
+  'bridge_reconcile_expected_gap_seconds{instance="1"}': '1800x600',
+  'bridge_reconcile_failures{target="main"}': '0x600',
   'bridge_reconcile_writes_total{target="main",kind="update"}': '4x600',
   [`bridge_directory_faults{${DEFAULT}}`]: '0x600',
   [`bridge_log_broken{${DEFAULT},log="acts"}`]: '0x600',
@@ -49,7 +52,7 @@ export const HEALTHY: Record<string, string> = {
   'bridge_fleet_findings{finding="versionsDiffer"}': '0x600',
   'bridge_coverage{target="main",resource="users",state="missing"}': '0x600',
   'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
-  // Time begins at 0 here, and these are sixty days.
+  // Times begin at 0 here; this is 60 days.
   [`bridge_token_expiry_timestamp_seconds{${DEFAULT},token="primary"}`]: '5184000x600',
 };
 
@@ -133,6 +136,14 @@ export const SITUATIONS: Record<string, Situation> = {
     changes: { last_success: '1+60x400 24001x200' },
     fires: ['ScimBridgeReconcileStale'],
   },
+  'reconcile fails from now on, on a daily schedule': {
+    changes: { last_success: '1+60x400 24001x200', expected_gap: '86400x600' },
+    fires: [],
+  },
+  'two reconciles in a row fail': {
+    changes: { reconcile_failures: '0x500 2x100' },
+    fires: ['ScimBridgeReconcileFails'],
+  },
   'every reconcile writes again': {
     changes: { reconcile_writes: '0+2x600' },
     fires: ['ScimBridgeReconcileWrites'],
@@ -160,7 +171,7 @@ export const SITUATIONS: Record<string, Situation> = {
   },
 };
 
-/** Series of other lengths of time, written out. */
+/** Expands a series to another length of time. */
 export const OTHERS: { name: string; series: Record<string, string>; at: string; fires: string[] }[] = [
   { name: 'nothing is scraped', series: {}, at: '1h', fires: ['ScimBridgeAbsent'] },
   {
@@ -194,7 +205,9 @@ export const OTHERS: { name: string; series: Record<string, string>; at: string;
   },
 ];
 
-/** The series of a situation. @throws Error when a change fits no series of a healthy bridge, or several */
+/**
+ * Returns the series of a situation. @throws Error when a change matches no series of a healthy bridge, or several
+ */
 export function seriesOf({ changes }: Situation): Record<string, string> {
   const series = { ...HEALTHY };
   for (const [words, values] of Object.entries(changes)) {

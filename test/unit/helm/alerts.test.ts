@@ -30,34 +30,34 @@ const SECTIONS = readFileSync(join(import.meta.dirname, '../../../docs/alerts.md
 const PROMTOOL = findTool('promtool');
 
 describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
-  test('uses only metrics that the bridge exports, in every deployment mode', () => {
+  test('an alert uses only metrics that the bridge exports, in every deployment mode', () => {
     expect(seriesIn(expr).length).toBeGreaterThan(0);
     expect(seriesIn(expr).filter((name) => !SERIES.includes(name))).toEqual([]);
-    // The chart replaces this selector; one that lacks it would look at other installations too.
+    // The chart replaces this selector; an expression without it would read metrics of other installations.
     expect(expr.match(/bridge_[a-z_]+(?!\{job!=""|[a-z_])/g)).toBeNull();
   });
 
-  test('has a severity label and a summary', () => {
+  test('an alert has a severity label and a summary', () => {
     expect(['critical', 'warning']).toContain(labels.severity);
     for (const text of [annotations.summary, annotations.description]) expect(text.length).toBeGreaterThan(10);
   });
 
-  test('has a section in docs/alerts.md', () => {
+  test('an alert has a section in docs/alerts.md', () => {
     expect(SECTIONS.match(new RegExp(`^## ${alert}$`, 'gm'))).toHaveLength(1);
   });
 
-  test('fires in a situation', () => {
+  test('an alert fires in a tested situation', () => {
     const causes = [...Object.values(SITUATIONS), ...OTHERS].filter(({ fires }) => fires.includes(alert));
     expect(causes.length).toBeGreaterThan(0);
   });
 });
 
-test('docs/alerts.md has no section without an alert', () => {
+test('every section of docs/alerts.md has an alert', () => {
   const entries = [...SECTIONS.matchAll(/^## (ScimBridge\w+)$/gm)].map(([, name]) => name);
   expect(entries.sort()).toEqual([...NAMES].sort());
 });
 
-test('the chart looks at its own namespace only, leaves out what is not wanted, and replaces what is overridden', () => {
+test('alerts select the namespace of the release, and can be left out or replaced by values', () => {
   const rulesOf = (name: string): Alert[] =>
     ofKind(rendered(name), 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
   for (const { expr } of rulesOf('ha')) {
@@ -88,7 +88,7 @@ testWith(hasHelm(), 'helm')('without a runner of reconciles no alert waits for o
   const rules: Alert[] = ofKind(objectsOf(text), 'PrometheusRule')[0].spec.groups.flatMap(
     (group: any) => group.rules,
   );
-  const absent = ['ScimBridgeLag', 'ScimBridgeReconcileNever', 'ScimBridgeReconcileStale'];
+  const absent = ['ScimBridgeLag', 'ScimBridgeReconcileFails', 'ScimBridgeReconcileNever', 'ScimBridgeReconcileStale'];
   expect(rules.map(({ alert }) => alert)).toEqual(NAMES.filter((name) => !absent.includes(name)));
 });
 
@@ -123,10 +123,10 @@ testWith(PROMTOOL !== undefined, 'promtool')('each alert fires in its situation,
   expect(status === 0 ? 'as expected' : stdout + stderr).toBe('as expected');
 }, 120_000);
 
-/** Labels that Prometheus adds to whatever it scrapes. */
+/** Labels that Prometheus adds to every scraped series. */
 const SCRAPED = ['job', 'namespace', 'instance'];
 
-test('selectors, groupings and situations know only labels that the bridge sets', () => {
+test('alerts select and group by labels that the bridge sets', () => {
   const strangers: string[] = [];
   const check = (where: string, series: string, labels: string[]): void => {
     const known = [...SCRAPED, ...(labelsOf(series) ?? [])];

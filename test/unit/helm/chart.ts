@@ -1,8 +1,7 @@
-// The chart as tests see it: its files, the five complete sets of values, and what they render to.
-//
-// Only helm's own template engine tells what a chart renders to, and not every machine has helm. So the rendered
-// manifests are kept in test/fixtures/helm, with the hash of the chart that they were made of: a chart that changed
-// without being rendered anew fails. Where helm is on PATH they are rendered again and compared.
+// Reads the chart for tests: its files, the five complete sets of values, and the rendered manifests. Only helm
+// renders templates, and not every machine has helm. So the rendered manifests are stored in test/fixtures/helm with
+// the hash of the chart: a test fails when the chart changed and was not rendered again. Where helm is on PATH they
+// are rendered and compared.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,16 +15,16 @@ export const NAMESPACE = 'identity';
 export const UPDATE = 'UPDATE_CHART=1 npm test -- test/unit/helm (helm has to be on PATH)';
 
 /** Sets of values in ci/, by name. */
-export const CASES = ['minimal', 'ha', 'locked-down', 'cronjob', 'roles-split'];
+export const CASES = ['minimal', 'ha', 'locked-down', 'cronjob', 'roles-split', 'backup'];
 
-/** A Kubernetes object off the wire. */
+/** A Kubernetes object as parsed YAML. */
 export type Manifest = any;
 
 export const chartFile = (name: string): string => readFileSync(join(CHART, name), 'utf8');
 export const chartYaml = (name: string): any => parse(chartFile(name));
 export const valuesFile = (name: string): string => join(CHART, 'ci', `${name}-values.yaml`);
 
-/** Everything that rendering depends on. */
+/** Every file that the rendering depends on. */
 export function chartHash(): string {
   const hash = createHash('sha256');
   const files = readdirSync(CHART, { recursive: true, withFileTypes: true })
@@ -51,7 +50,7 @@ export const rendered = (name: string): Manifest[] => objectsOf(renderedText(nam
 export const ofKind = (objects: Manifest[], kind: string): Manifest[] =>
   objects.filter((object) => object.kind === kind);
 
-/** Pod specs of everything that runs, with the labels of their pods. */
+/** Returns the pod specs of all workloads, with the labels of their pods. */
 export function podsOf(objects: Manifest[]): { name: string; labels: any; spec: any }[] {
   return objects.flatMap((object) => {
     const name: string = `${object.kind}/${object.metadata.name}`;
@@ -61,13 +60,13 @@ export function podsOf(objects: Manifest[]): { name: string; labels: any; spec: 
   });
 }
 
-/** Do labels satisfy a selector of matchLabels? */
+/** Returns whether labels match a selector of matchLabels. */
 export const isSelected = (selector: Record<string, string>, labels: Record<string, string>): boolean =>
   Object.entries(selector).every(([key, value]) => labels[key] === value);
 
 export const hasHelm = (): boolean => spawnSync('helm', ['version'], { stdio: 'ignore' }).status === 0;
 
-/** @returns what helm printed: the manifests, or why it refused */
+/** @returns the output of helm: the manifests, or its error */
 export function helmTemplate(valueFiles: string[]): { ok: boolean; text: string } {
   const values = valueFiles.flatMap((file) => ['--values', file]);
   const args = ['template', RELEASE, CHART, '--namespace', NAMESPACE, ...values];

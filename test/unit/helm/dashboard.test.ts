@@ -12,7 +12,7 @@ test.each(shown)('panel $title queries metrics that the bridge exports', ({ targ
   for (const { expr } of targets) {
     expect(seriesIn(expr).length).toBeGreaterThan(0);
     expect(seriesIn(expr).filter((name) => !SERIES.includes(name))).toEqual([]);
-    // Every selector is limited to the installation that was chosen.
+    // Every selector is limited to the selected installation.
     expect(expr.split('{job=~"$job",namespace=~"$namespace"')).toHaveLength(seriesIn(expr).length + 1);
     for (const [, name] of expr.matchAll(/\$(\w+)/g)) expect([...variables, '__rate_interval']).toContain(name);
   }

@@ -2,28 +2,31 @@
 import ts from 'typescript';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
-import { CronJob } from 'kubernetes-models/batch/v1';
+import { CronJob, Job } from 'kubernetes-models/batch/v1';
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
-import { ConfigMap, Pod, Secret, Service, ServiceAccount } from 'kubernetes-models/v1';
+import { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount } from 'kubernetes-models/v1';
 import type { Manifest } from './chart.ts';
 
 const MODELS: Record<string, new (data: any) => { validate: () => void }> = {
   'apps/v1 Deployment': Deployment,
   'autoscaling/v2 HorizontalPodAutoscaler': HorizontalPodAutoscaler,
   'batch/v1 CronJob': CronJob,
+  'batch/v1 Job': Job,
   'networking.k8s.io/v1 Ingress': Ingress,
   'networking.k8s.io/v1 NetworkPolicy': NetworkPolicy,
   'policy/v1 PodDisruptionBudget': PodDisruptionBudget,
   'v1 ConfigMap': ConfigMap,
+  'v1 PersistentVolumeClaim': PersistentVolumeClaim,
   'v1 Pod': Pod,
   'v1 Secret': Secret,
   'v1 Service': Service,
   'v1 ServiceAccount': ServiceAccount,
 };
 
-/** Kinds of operators, which no schema of Kubernetes knows. */
+/** Kinds of operators that the Kubernetes schemas do not contain. */
 export const CUSTOM_KINDS = [
+  'autoscaling.k8s.io/v1 VerticalPodAutoscaler',
   'external-secrets.io/v1 ExternalSecret',
   'gateway.networking.k8s.io/v1 HTTPRoute',
   'keda.sh/v1alpha1 ScaledObject',
@@ -35,7 +38,7 @@ export const CUSTOM_KINDS = [
 export const kindOf = (object: Manifest): string => `${object.apiVersion} ${object.kind}`;
 export const isBuiltIn = (object: Manifest): boolean => Object.hasOwn(MODELS, kindOf(object));
 
-/** @throws Error that names the field when an object is not what its schema asks for */
+/** @throws Error that names the field of an object that violates its schema */
 export function validate(object: Manifest): void {
   const Model = MODELS[kindOf(object)];
   if (!Model) throw new Error(`${kindOf(object)} has no schema`);
@@ -44,16 +47,15 @@ export function validate(object: Manifest): void {
 
 const parsed = new Map<string, ts.SourceFile | undefined>();
 
-/** The types of Kubernetes are large. */
+/** Compiling the Kubernetes types takes several seconds. */
 function parsedOnce(name: string, parse: () => ts.SourceFile | undefined): ts.SourceFile | undefined {
   if (!parsed.has(name)) parsed.set(name, parse());
   return parsed.get(name);
 }
 
 /**
- * Fields that Kubernetes would ignore or refuse, such as misspelt ones. The schemas let them pass; the types of the
- * same package do not, when the objects are written as literals.
- * @returns one sentence per fault
+ * Returns fields that Kubernetes would ignore or refuse, such as misspelt ones. The schemas accept them; the
+ * TypeScript types of the same package do not, if the objects are written as literals.
  */
 export function strictFaults(objects: Manifest[]): string[] {
   const groups = new Map<string, string[]>();
@@ -66,7 +68,7 @@ export function strictFaults(objects: Manifest[]): string[] {
     ([group, kinds]) =>
       `import type { ${kinds.map((kind) => `I${kind}`).join(', ')} } from 'kubernetes-models/${group}';`,
   );
-  // A file that exists in memory only, beside this one so that packages are found.
+  // The file exists in memory only, in this folder so that packages are found.
   const file = `${import.meta.dirname}/objects-as-literals.ts`;
   const options: ts.CompilerOptions = {
     noEmit: true,

@@ -1,12 +1,12 @@
 // Lists the metrics that the bridge exports.
 import { METRICS } from '../../../src/support/metrics.ts';
 
-/** Names of the series that are scraped. */
+/** Returns the names of the scraped series. */
 export const SERIES: readonly string[] = Object.values(METRICS).flatMap(({ name, type }) =>
   type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`) : [name],
 );
 
-/** Labels of a series, `le` of a bucket included; undefined when there is no such series. */
+/** Returns the labels of a series, with `le` of a bucket; undefined for an unknown series. */
 export function labelsOf(series: string): readonly string[] | undefined {
   const found = Object.values(METRICS).find(({ name, type }) =>
     type === 'histogram'

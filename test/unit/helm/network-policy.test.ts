@@ -5,7 +5,7 @@ interface Reach {
   out: Record<string, unknown>;
 }
 
-/** The traffic that a policy lets through: port → peers, `any` when there is no limit. */
+/** Traffic that a policy allows: port → peers, `any` without a limit. */
 function reachOf({ spec }: Manifest): Reach {
   const byPort = (rules: Manifest[], side: 'from' | 'to'): Record<string, unknown> =>
     Object.fromEntries(
@@ -37,7 +37,7 @@ test('network policies allow each role exactly its own peers', () => {
   for (const [role, { out }] of reach) if (role !== 'test') expect(Object.values(out)).not.toContain('any');
 });
 
-test('locked down: only the api is called, by the gateway and the test; metrics are for Prometheus', () => {
+test('with strict network policies only the gateway and the test reach the api, and Prometheus reaches metrics', () => {
   const reach = policiesFor('locked-down');
   expect(Object.keys(reach.get('worker')?.in ?? {})).toEqual(['metrics']);
   expect(Object.keys(reach.get('scheduler')?.in ?? {})).toEqual(['metrics']);
@@ -49,11 +49,11 @@ test('locked down: only the api is called, by the gateway and the test; metrics 
   expect(metrics).toHaveLength(1);
 });
 
-test('an api with operators behind it may call the platform', () => {
+test('an api with the admin API may connect to the platform', () => {
   expect(policiesFor('roles-split').get('api')?.out).toHaveProperty('443');
 });
 
-test('the link-local network, where clouds keep credentials, is never a platform', () => {
+test('network policies never allow the link-local network, where clouds serve credentials', () => {
   const peers = policiesFor('roles-split').get('worker')?.out['443'];
   expect(peers).toEqual([{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } }]);
 });

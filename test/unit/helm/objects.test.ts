@@ -4,7 +4,7 @@ import { CUSTOM_KINDS, isBuiltIn, kindOf, strictFaults, validate } from './kuber
 describe.each(CASES)('%s: Kubernetes takes it', (name) => {
   const objects = rendered(name);
 
-  test('every object of Kubernetes is valid by its schema', () => {
+  test('every Kubernetes object is valid by its schema', () => {
     const faults = objects.filter(isBuiltIn).flatMap((object: Manifest) => {
       try {
         validate(object);
@@ -16,7 +16,7 @@ describe.each(CASES)('%s: Kubernetes takes it', (name) => {
     expect(faults).toEqual([]);
   });
 
-  test("every other object belongs to a known operator's API", () => {
+  test('every other object belongs to the API of a known operator', () => {
     const others = objects.filter((object) => !isBuiltIn(object)).map(kindOf);
     expect(others.filter((kind) => !CUSTOM_KINDS.includes(kind))).toEqual([]);
   });
@@ -27,7 +27,7 @@ describe.each(CASES)('%s: Kubernetes takes it', (name) => {
     for (const { metadata } of objects) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
   });
 
-  test('every object is in the namespace of the release and carries its labels', () => {
+  test('every object has the namespace and the labels of the release', () => {
     for (const { kind, metadata } of objects) {
       expect([kind, metadata.namespace]).toEqual([kind, 'identity']);
       if (kind === 'ExternalSecret') continue;
@@ -43,7 +43,7 @@ test('no object has a field that Kubernetes does not know', () => {
   expect(strictFaults(CASES.flatMap(rendered))).toEqual([]);
 }, 120_000);
 
-test('a misspelt field would be found', () => {
+test('the check finds a misspelt field', () => {
   const [deployment] = ofKind(rendered('minimal'), 'Deployment');
   const wrong = structuredClone(deployment);
   wrong.spec.template.spec.containers[0].imagePullPolice = 'Always';

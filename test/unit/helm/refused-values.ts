@@ -1,15 +1,17 @@
 // Lists values that the chart must refuse, with words of the error message.
 
 export interface Refused {
-  /** The set in ci/ that the values are laid over; minimal when absent. */
+  /** Set of values in ci/ that is the base; `minimal` by default. */
   base?: string;
-  /** Path of what the set loses first. */
+  /** Path that is removed from the set first. */
   without?: string[];
   values: object;
   says: string;
 }
 
 const main = { url: 'https://acme.example.com', token: '${file:/etc/scim-bridge/secret/PLATFORM_TOKEN}' };
+
+const events = { issuer: 'https://scim.example.com', key: '${file:/etc/scim-bridge/secret/EVENTS_KEY}', audience: 'https://siem.example.com' };
 
 export const REFUSED: Record<string, Refused> = {
   'no address of Redis': {
@@ -30,15 +32,15 @@ export const REFUSED: Record<string, Refused> = {
     says: 'config.connections.default.tokens[0].secret is written out',
   },
   'a key of events that is written out': {
-    values: { config: { connections: { default: { events: { key: 'written-out-0123456789' } } } } },
+    values: { config: { connections: { default: { events: { ...events, key: 'written-out-0123456789' } } } } },
     says: 'config.connections.default.events.key is written out',
   },
   'a token for fetching events that is written out': {
-    values: { config: { connections: { default: { events: { poll: { token: 'written-out-0123456789' } } } } } },
+    values: { config: { connections: { default: { events: { ...events, poll: { token: 'written-out-0123456789' } } } } } },
     says: 'config.connections.default.events.poll.token is written out',
   },
   'a token of a receiver that is written out': {
-    values: { config: { connections: { default: { events: { push: { token: 'written-out-0123456789' } } } } } },
+    values: { config: { connections: { default: { events: { ...events, push: { endpoint: 'https://siem.example.com', token: 'written-out-0123456789' } } } } } },
     says: 'config.connections.default.events.push.token is written out',
   },
   'a platform key that is written out': {
@@ -120,5 +122,84 @@ export const REFUSED: Record<string, Refused> = {
     base: 'ha',
     values: { metrics: { enabled: false } },
     says: 'Monitors need metrics.enabled',
+  },
+  'a password of Sentinel in the address of Redis': {
+    values: { config: { redis: { url: 'redis+sentinel://one:26379,two:26379/mymaster?sentinelPassword=s3cret' } } },
+    says: 'config.redis.url carries a password',
+  },
+  'a password with a slash in the address of Redis': {
+    values: { config: { redis: { url: 'rediss://:s3/cr$et@redis:6379' } } },
+    says: 'config.redis.url carries a password',
+  },
+  'a password in the address of a cluster node': {
+    without: ['config', 'redis', 'url'],
+    values: { config: { redis: { cluster: ['redis://a:6379', 'redis://bridge:s3cret@b:6379'] } } },
+    says: 'config.redis.cluster[1] carries a password',
+  },
+  'a password in the address of the platform': {
+    values: { config: { targets: { main: { url: 'https://admin:s3cret@acme.example.com' } } } },
+    says: 'config.targets.main.url carries a password',
+  },
+  'a key of backups that is written out': {
+    values: { config: { backup: { key: 'written-out-0123456789' } } },
+    says: 'config.backup.key is written out',
+  },
+  'a token in a variable that is written out': {
+    values: { extraEnv: [{ name: 'ADMIN_TOKEN', value: 'written-out-0123456789' }] },
+    says: 'extraEnv has ADMIN_TOKEN written out',
+  },
+  'a password in a variable with the address of Redis': {
+    values: { extraEnv: [{ name: 'REDIS_URL', value: 'redis://:s3cret@redis:6379' }] },
+    says: 'extraEnv.REDIS_URL carries a password',
+  },
+  'an admin port in the settings': {
+    values: { config: { server: { adminPort: 9000 } } },
+    says: 'config.server.adminPort is set by the chart',
+  },
+  'the admin API behind an Ingress': {
+    base: 'ha',
+    values: { publicPaths: ['/scim/v2', '/admin'] },
+    says: 'publicPaths has /admin',
+  },
+  'less time to end than drainMs needs': {
+    values: { terminationGracePeriodSeconds: 60, config: { server: { drainMs: 15_000 } } },
+    says: 'set at least 70',
+  },
+  'a budget that lets no pod go': {
+    values: { all: { podDisruptionBudget: { maxUnavailable: 0 } } },
+    says: 'all.podDisruptionBudget.maxUnavailable 0 lets no pod go',
+  },
+  'a budget that lets all pods go': {
+    values: { all: { podDisruptionBudget: { maxUnavailable: 2 } } },
+    says: 'lets all 2 pods go at once',
+  },
+  'a label that the chart sets itself': {
+    values: { commonLabels: { 'app.kubernetes.io/name': 'other' } },
+    says: 'commonLabels has app.kubernetes.io/name',
+  },
+  'a label of pods that is among the common ones': {
+    values: { commonLabels: { team: 'identity' }, all: { podLabels: { team: 'other' } } },
+    says: 'all.podLabels has team, which commonLabels has too',
+  },
+  'an alert that does not exist': {
+    values: { metrics: { prometheusRule: { disabled: ['ScimBridgeNoSuchAlert'] } } },
+    says: 'names the alert ScimBridgeNoSuchAlert',
+  },
+  'an override of an alert that does not exist': {
+    values: { metrics: { prometheusRule: { overrides: { ScimBridgeTypo: { for: '1h' } } } } },
+    says: 'names the alert ScimBridgeTypo',
+  },
+  'a vertical and a horizontal scaler on CPU': {
+    values: { all: { autoscaling: { enabled: true }, verticalPodAutoscaler: { enabled: true } } },
+    says: 'all.verticalPodAutoscaler would fight',
+  },
+  'a restore of nothing': { values: { restore: { enabled: true } }, says: 'exactly one of restore.file' },
+  'a restore of a file without a volume': {
+    values: { restore: { enabled: true, file: 'a.ndjson' } },
+    says: 'Name it in backup.volume.existingClaim',
+  },
+  'an image for a command that is missing': {
+    values: { backup: { enabled: true, image: 'amazon/aws-cli:2' } },
+    says: 'backup.image runs backup.command',
   },
 };

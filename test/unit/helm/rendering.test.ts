@@ -5,6 +5,8 @@ import { parse, parseDocument, stringify } from 'yaml';
 import { testWith } from '../../support/needs.ts';
 import {
   CASES,
+  CHART,
+  chartFile,
   chartHash,
   hasHelm,
   helmTemplate,
@@ -17,6 +19,7 @@ import {
   type Manifest,
 } from './chart.ts';
 import { REFUSED } from './refused-values.ts';
+import { settingsSchema } from './settings-schema.ts';
 
 const HASH_FILE = join(RENDERED, 'of-chart.sha256');
 const REFUSALS_FILE = join(RENDERED, 'refusals.yaml');
@@ -26,6 +29,9 @@ const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-chart-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 if (helm && process.env.UPDATE_CHART === '1') {
+  const schema = JSON.parse(chartFile('values.schema.json'));
+  schema.properties.config = settingsSchema();
+  writeFileSync(join(CHART, 'values.schema.json'), `${JSON.stringify(schema, null, 2)}\n`);
   for (const name of CASES) {
     const { ok, text } = helmTemplate([valuesFile(name)]);
     if (!ok) throw new Error(text);
@@ -36,11 +42,11 @@ if (helm && process.env.UPDATE_CHART === '1') {
   writeFileSync(HASH_FILE, `${chartHash()}\n`);
 }
 
-/** The sentences with which the chart refuses values, or a note that it does not. */
+/** Returns the error messages of the chart, or a note that it accepts the values. */
 function refusal(name: string): string[] {
   const file = (what: string): string => join(folder, `${name.replaceAll(/\W+/g, '-')}-${what}.yaml`);
   const { values, base = 'minimal', without = [] } = REFUSED[name] ?? {};
-  // Not null in the values: whether that takes away what another file of values sets differs between helm's releases.
+  // The key is not set to null in the values: releases of helm differ in whether null removes a key of another file.
   const document = parseDocument(readFileSync(valuesFile(base), 'utf8'));
   if (without.length > 0) document.deleteIn(without);
   writeFileSync(file('base'), document.toString());
@@ -50,7 +56,7 @@ function refusal(name: string): string[] {
   return text.split('\n').flatMap((line) => (line.startsWith('* ') ? [line.slice(2)] : []));
 }
 
-/** Releases of helm differ in how they write YAML; text inside YAML is compared by what it says. */
+/** Releases of helm differ in how they write YAML, so YAML inside strings is compared by its content. */
 function normalised(objects: Manifest[]): Manifest[] {
   const copies = objects.map((object) => {
     const copy = structuredClone(object);
@@ -63,7 +69,11 @@ function normalised(objects: Manifest[]): Manifest[] {
   return copies.sort((a, b) => place(a).localeCompare(place(b)));
 }
 
-test('the rendered manifests are of this chart', () => {
+test('the chart checks `config` by the current schema of the settings', () => {
+  expect(JSON.parse(chartFile('values.schema.json')).properties.config).toEqual(settingsSchema());
+});
+
+test('the stored manifests equal the rendered chart', () => {
   const made = readFileSync(HASH_FILE, 'utf8').trim();
   expect(made === chartHash() ? 'up to date' : `the chart changed: render it anew with ${UPDATE}`).toBe(
     'up to date',
@@ -76,7 +86,7 @@ withHelm.each(CASES)('helm renders %s as it is kept', (name) => {
   expect(normalised(objectsOf(text))).toEqual(normalised(rendered(name)));
 });
 
-test.each(CASES)('%s renders without leftovers of templates', (name) => {
+test.each(CASES)('%s renders without template leftovers', (name) => {
   const text = renderedText(name);
   expect(text).not.toMatch(/<no value>|<nil>|%!|map\[/);
   expect(rendered(name).length).toBeGreaterThan(5);
@@ -84,7 +94,7 @@ test.each(CASES)('%s renders without leftovers of templates', (name) => {
 
 describe('values that contradict each other are refused', () => {
   const kept = parse(readFileSync(REFUSALS_FILE, 'utf8')) as Record<string, string[]>;
-  test.each(Object.keys(REFUSED))('%s', (name) => {
+  test.each(Object.keys(REFUSED))('contradictory values are refused: %s', (name) => {
     expect(kept[name]).toEqual([expect.stringContaining(REFUSED[name]?.says ?? '')]);
   });
   withHelm.each(Object.keys(REFUSED))('helm agrees: %s', (name) => {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { ConfigError, loadConfig } from '../../../src/config/load.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { configChecks } from '../../../src/sync/config-checks.ts';
@@ -10,7 +11,7 @@ const MOUNTED = '/etc/scim-bridge/secret';
 const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-chart-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Loads the settings file of a rendered chart as a pod would, with a secret file for each name it refers to. */
+/** Loads the settings file of a rendered chart as a pod would, with a secret file for each referenced name. */
 function load(name: string): Config | string[] {
   const [map] = ofKind(rendered(name), 'ConfigMap').filter(({ data }) => data['bridge.yaml']);
   const place = join(folder, name);
@@ -26,7 +27,7 @@ function load(name: string): Config | string[] {
     return loadConfig({ file, env: {}, cwd: place, checks: configChecks });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // A feature that the bridge lacks is no fault of the chart.
+    // A setting that this bridge does not support is no fault of the chart.
     const faults = error.faults.filter(({ path }) => path !== '/redis/cluster');
     return faults.map(({ path, message }) => `${path}: ${message}`);
   }
@@ -37,26 +38,27 @@ test.each(CASES)('the bridge accepts the settings of %s', (name) => {
   expect(Array.isArray(loaded) ? loaded : []).toEqual([]);
 });
 
-test('a fault in the settings would be found', () => {
+test('the check finds a fault in the settings', () => {
   const [map] = ofKind(rendered('minimal'), 'ConfigMap');
   const file = join(folder, 'wrong.yaml');
   writeFileSync(file, `${map.data['bridge.yaml'].replaceAll(MOUNTED, folder)}\nloging: {}\n`);
   expect(() => loadConfig({ file, env: {}, cwd: folder, checks: configChecks })).toThrow(ConfigError);
 });
 
-test('the chart decides about ports and the timetable', () => {
+test('the chart sets the ports and the reconcile schedule', () => {
   const text = (name: string): string =>
     ofKind(rendered(name), 'ConfigMap').find(({ data }) => data['bridge.yaml'])?.data['bridge.yaml'];
-  for (const name of CASES) expect(text(name)).toMatch(/metricsPort: 9090\n {2}port: 8080/);
+  for (const name of CASES) expect(parse(text(name)).server).toMatchObject({ port: 8080, adminPort: 8081, metricsPort: 9090 });
   expect(text('cronjob')).toContain('schedule: null');
+  expect(text('cronjob')).toContain('expectedSchedule: 15 2 * * *');
   expect(text('roles-split')).toContain("schedule: '*/15 * * * *'");
 });
 
-test('no secret stands in a ConfigMap', () => {
+test('no ConfigMap contains a secret', () => {
   for (const name of CASES) {
     for (const { data } of ofKind(rendered(name), 'ConfigMap')) {
       if (!data['bridge.yaml']) continue;
-      const secrets = data['bridge.yaml'].match(/^\s*(- )?(secret|token|scimToken|adminToken): .*$/gm) ?? [];
+      const secrets = data['bridge.yaml'].match(/^\s*(- )?(secret|token|scimToken|adminToken|key): .*$/gm) ?? [];
       expect(secrets.length).toBeGreaterThan(1);
       for (const line of secrets) expect(line).toContain(`\${file:${MOUNTED}/`);
     }

@@ -10,7 +10,7 @@ const defaults = chartYaml('values.yaml') as Tree;
 const schema = JSON.parse(chartFile('values.schema.json')) as Tree;
 const isValid = new Ajv({ allErrors: true, strict: false }).compile(schema);
 
-/** As helm lays given values over the defaults: mappings are merged, null takes away, all else replaces. */
+/** Merges values over the defaults as helm does: mappings are merged, null removes, all other values replace. */
 function over(given: Tree, base: Tree): Tree {
   const merged = { ...base };
   for (const [key, value] of Object.entries(given)) {
@@ -28,11 +28,11 @@ function faults(given: Tree): string[] {
 
 const minimal = parse(chartFile('ci/minimal-values.yaml')) as Tree;
 
-test.each(CASES)('the schema accepts %s', (name) => {
+test.each(CASES)('the values schema accepts %s', (name) => {
   expect(faults(parse(chartFile(`ci/${name}-values.yaml`)) as Tree)).toEqual([]);
 });
 
-test('without any choice the three required ones are named', () => {
+test('without values the three required ones are reported', () => {
   expect(faults({})).toEqual(
     ['redis', 'connections', 'targets'].map((key) => `/config must have required property '${key}'`),
   );
@@ -47,11 +47,11 @@ test.each([
   ['a port that is none', { service: { port: 0 } }, '/service/port must be >= 1'],
   ['an address of another store', { config: { redis: { url: 'http://redis' } } }, '/config/redis/url must match'],
   ['text for a number', { preStopSeconds: '10' }, '/preStopSeconds must be integer'],
-])('the schema refuses %s', (_what, values, says) => {
+])('the values schema refuses %s', (_what, values, says) => {
   expect(faults(over(values, minimal)).join('\n')).toContain(says);
 });
 
-/** Paths of the values that a reader of the README may want to set. */
+/** Returns the paths of values that the README documents. */
 function paths(tree: Tree, path = ''): string[] {
   return Object.entries(tree).flatMap(([key, value]) =>
     isTree(value) && Object.keys(value).length > 0 ? paths(value, `${path}${key}.`) : [`${path}${key}`],
@@ -63,7 +63,7 @@ test('the README lists every value of the chart', () => {
   const listed = new Set([...readme.matchAll(/^\| `([^`]+)`/gm)].map(([, path]) => path));
   const isListed = (path: string): boolean =>
     listed.has(path) || (path.includes('.') && isListed(path.slice(0, path.lastIndexOf('.'))));
-  // The roles share one table, written down once.
+  // The roles share one table in the README.
   const shared = paths(defaults).map((path) => path.replace(/^(all|api|worker|scheduler)\./, '<role>.'));
   expect(shared.filter((path) => !isListed(path))).toEqual([]);
 });

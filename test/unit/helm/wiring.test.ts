@@ -23,13 +23,15 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
   });
 
   test('the Service selects the role that receives pushes, and the metrics Service selects all roles', () => {
-    const [service, metrics] = ofKind(objects, 'Service');
+    const [service, admin, metrics] = ofKind(objects, 'Service');
+    expect(admin.spec).toMatchObject({ type: 'ClusterIP', selector: service.spec.selector });
+    expect(service.spec.ports.map(({ targetPort }: Manifest) => targetPort)).toEqual(['http']);
     const inbound = deploymentsBehind(objects, service.spec.selector);
     expect(inbound.map(roleOf)).toEqual([deployments.length === 1 ? 'all' : 'api']);
     expect(podsOf(objects).filter(({ labels }) => isSelected(service.spec.selector, labels))).toHaveLength(1);
     const scraped = podsOf(objects).filter(({ labels }) => isSelected(metrics.spec.selector, labels));
     expect(scraped).toHaveLength(deployments.length);
-    for (const { spec } of [service, metrics]) {
+    for (const { spec } of [service, admin, metrics]) {
       for (const { targetPort } of spec.ports) expect(portsOf(inbound[0])).toContain(targetPort);
     }
   });
@@ -55,7 +57,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     }
   });
 
-  test('a pod has longer to end than the bridge needs after leaving the endpoints', () => {
+  test("a pod's termination grace period exceeds the time that the bridge needs to stop", () => {
     expect(LAST_RESORT_S).toBeGreaterThan(0);
     for (const deployment of deployments) {
       const { terminationGracePeriodSeconds, containers } = deployment.spec.template.spec;
@@ -65,7 +67,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     }
   });
 
-  test('a rolling update gives no capacity away, and new settings replace the pods', () => {
+  test('a rolling update keeps the full capacity, and new settings replace the pods', () => {
     for (const { spec } of deployments) {
       expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
       expect(spec.template.metadata.annotations['checksum/settings']).toMatch(/^[0-9a-f]{64}$/);
@@ -76,14 +78,14 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     for (const deployment of deployments) {
       const [{ startupProbe, livenessProbe, readinessProbe }] = deployment.spec.template.spec.containers;
       expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet)).toEqual([
-        { path: '/livez', port: 'http' },
-        { path: '/livez', port: 'http' },
-        { path: '/readyz', port: 'http' },
+        { path: '/livez', port: 'admin' },
+        { path: '/livez', port: 'admin' },
+        { path: '/readyz', port: 'admin' },
       ]);
     }
   });
 
-  test('every volume that is mounted exists, and what the chart names it also makes', () => {
+  test('every mounted volume exists, and the chart creates the objects that it names', () => {
     for (const { spec } of podsOf(objects)) {
       const volumes = spec.volumes.map((volume: Manifest) => volume.name);
       for (const { volumeMounts = [] } of spec.containers) {
@@ -94,7 +96,7 @@ describe.each(CASES)('%s: the objects fit each other', (name) => {
     }
   });
 
-  test('the Ingress routes to the Service, and only SCIM addresses', () => {
+  test('the Ingress routes only SCIM addresses to the Service', () => {
     const [service] = ofKind(objects, 'Service');
     for (const { spec } of ofKind(objects, 'Ingress')) {
       const paths = spec.rules.flatMap(({ http }: Manifest) => http.paths);
@@ -124,7 +126,7 @@ test('every example values file renders the objects that its name announces', ()
   expect(count('roles-split', 'ScaledObject')).toBe(1);
 });
 
-test('the job for reconcile never overlaps itself and is not repeated when a person has to decide', () => {
+test('the reconcile job never overlaps itself, and is not repeated after exit code 2', () => {
   const [job] = ofKind(rendered('cronjob'), 'CronJob');
   expect(job.spec).toMatchObject({
     schedule: '15 2 * * *',
@@ -134,7 +136,7 @@ test('the job for reconcile never overlaps itself and is not repeated when a per
     startingDeadlineSeconds: 1800,
   });
   const { podFailurePolicy, template } = job.spec.jobTemplate.spec;
-  expect(podFailurePolicy.rules[0]).toMatchObject({ action: 'FailJob', onExitCodes: { values: [2, 78] } });
+  expect(podFailurePolicy.rules[0]).toMatchObject({ action: 'FailJob', onExitCodes: { values: [2, 65, 78] } });
   expect(podFailurePolicy.rules[0].onExitCodes.containerName).toBe(template.spec.containers[0].name);
   expect(template.spec).toMatchObject({ restartPolicy: 'Never', containers: [{ args: ['reconcile'] }] });
 });

@@ -4,7 +4,7 @@ const NOW = 1_800_000_000_000;
 const create = (maxAddresses = 100) => createBadCredentials({ burst: 3, perSecond: 1, maxAddresses });
 const times = (count: number, note: () => number): number[] => Array.from({ length: count }, note);
 
-test('a few wrong tokens are free, more have to wait, and after a pause the address may try again', () => {
+test('the first three wrong tokens are not delayed, the fourth is delayed, and only for that address', () => {
   const bad = create();
   expect(times(4, () => bad.note('1.2.3.4', NOW))).toEqual([0, 0, 0, 1000]);
   expect(bad.note('1.2.3.5', NOW)).toBe(0);

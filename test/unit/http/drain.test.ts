@@ -23,7 +23,7 @@ test('a draining server answers existing and new connections with Connection: cl
   await server.stop(1000);
 });
 
-test('a request under way when the server stops gets its answer, and then the connection closes', async () => {
+test('a request that runs when the server stops is answered, and then the connection closes', async () => {
   let arrive: (response: ServerResponse) => void;
   const underWay = new Promise<ServerResponse>((resolve) => (arrive = resolve));
   const server = await listen((_request, response) => arrive(response), LOCAL);

@@ -49,7 +49,7 @@ test('profile auto logs one suggestion when the deviations point to a profile, a
 });
 
 test.each(['entra', 'okta', 'lenient', 'rfc'] as const)(
-  '%s was chosen by somebody: no suggestion',
+  'a configured profile %s gets no suggestion',
   (profile) => {
     expect(watch(profile, [{ 'operation-case': 400 }]).suggestions).toEqual([]);
   },

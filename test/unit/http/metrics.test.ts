@@ -1,4 +1,4 @@
-// Tests the guard of the metrics on the port of the SCIM addresses, with clients of any address.
+// Tests access to the metrics on the SCIM port for clients of any address.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';

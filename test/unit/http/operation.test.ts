@@ -1,4 +1,4 @@
-import { operationOf, SCIM_OPERATIONS } from '../../../src/http/scim/router.ts';
+import { operationOf, SCIM_OPERATIONS } from '../../../src/http/scim/operation.ts';
 
 test.each([
   ['GET', '/Users', 'list'],
@@ -21,7 +21,7 @@ test.each([
   ['GET', '', 'other'],
   ['POST', '/constructor', 'other'],
   ['constructor', '/Users', 'other'],
-])('%s %s is %s', (method, path, operation) => {
+])('%s %s counts as the operation %s', (method, path, operation) => {
   expect(operationOf(method, path)).toBe(operation);
 });
 

@@ -14,7 +14,7 @@ test.each([
   ['/constructor/__proto__', '/scim/v2/{id}/{id}'],
   ['/Users/1#jo@x.example', '/scim/v2/Users/{id}'],
   ['', '/scim/v2/'],
-])('below a SCIM root, %s is %s', (path, route) => {
+])('below a SCIM root, the route of %s is %s', (path, route) => {
   expect(routeOf(`/scim/v2${path}`, '/scim/v2')).toBe(route);
 });
 

@@ -1,4 +1,4 @@
-// Tests when a process beats: at once, every five seconds, sooner after a failure, and not any more after the stop.
+// Tests the times of beats: at the start, every five seconds, sooner after a failure, and none after the stop.
 import { BEAT_MS, type ProcessFacts } from '../../../src/directory/fleet/fleet-store.ts';
 import { RETRY_MS, startBeats } from '../../../src/ops/beats.ts';
 import type { Clock } from '../../../src/support/sources.ts';
@@ -7,7 +7,7 @@ const FACTS: ProcessFacts = {
   ...{ role: 'worker', version: '1.0.0', host: 'host', port: 8080, pid: 1, startedAt: 0 },
 };
 
-/** A clock that is moved by hand. */
+/** A clock that the test sets. */
 function handClock(): Clock & { pass: (ms: number) => Promise<void> } {
   let now = 0;
   const sleepers = new Set<{ at: number; wake: () => void }>();
@@ -41,10 +41,10 @@ function rig(beat: () => Promise<void>) {
       return Promise.resolve();
     },
   };
-  return { calls, clock, beats: startBeats({ clock }, fleet, 'p1', FACTS) };
+  return { calls, clock, beats: startBeats({ clock }, fleet, 'p1', () => FACTS) };
 }
 
-test('a process beats at its start and every five seconds, and leaves when it stops', async () => {
+test('a process beats at its start and every five seconds, and is removed when it stops', async () => {
   const { calls, clock, beats } = rig(() => Promise.resolve());
   await beats.started();
   expect(calls).toEqual(['beat p1']);
@@ -71,7 +71,7 @@ test('a beat that Redis refuses is tried again after a second, and the start doe
   await beats.stop();
 });
 
-test('a Redis that does not answer delays start and stop by a second only, and beats do not pile up', async () => {
+test('an unresponsive Redis delays start and stop by only a second, and beats do not queue up', async () => {
   const { calls, clock, beats } = rig(() => new Promise(() => undefined));
   const started = beats.started();
   await clock.pass(1000);

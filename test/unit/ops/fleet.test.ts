@@ -1,4 +1,4 @@
-// Tests how the fleet is judged: which role is missing, which process is silent, which versions differ.
+// Tests the findings about the fleet: missing roles, silent processes, differing versions.
 import type { FleetProcess, FleetView } from '../../../src/directory/fleet/fleet-store.ts';
 import { fleetFindings, judgeFleet, processText } from '../../../src/ops/fleet.ts';
 
@@ -33,7 +33,7 @@ test.each<[string, FleetProcess[], boolean, string[]]>([
   ['the only worker is silent', [one('api'), silent('worker')], false, ['noWorker error', 'silent warning']],
   ['one of two workers is silent', [one('all'), silent('worker')], true, ['silent warning']],
   ['all are gone', [], true, ['noProcess error']],
-])('%s', (_name, processes, isScheduled, expected) => {
+])('findings of the fleet: %s', (_name, processes, isScheduled, expected) => {
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
 });
 
@@ -43,7 +43,7 @@ test('before the first start of a process, the finding is a warning', () => {
   expect(findings[0]?.advice).toBe('Start scim-bridge serve.');
 });
 
-test('a role that no process ever had names no last process', () => {
+test('a missing role that never had a process names no last process', () => {
   const { findings } = judgeFleet(view([one('api')], { lastBeats: { api: one('api') } }), {
     isScheduled: false,
   });
@@ -52,7 +52,7 @@ test('a role that no process ever had names no last process', () => {
   ]);
 });
 
-test('a missing role names the last process that had it, and since when', () => {
+test('a missing role names its last process and the time of its last beat', () => {
   const [finding] = judgeFleet(view([one('api')]), { isScheduled: false }).findings;
   expect(finding?.message).toBe(
     'no worker has run since 2026-03-01T11:59:00.000Z (the last was host-all, version 1.0.0): changes are stored and not applied',
@@ -60,7 +60,7 @@ test('a missing role names the last process that had it, and since when', () => 
   expect(finding?.advice).toContain('serve --role worker');
 });
 
-test('two versions are a finding after a quarter of an hour, with the hosts of each', () => {
+test('two versions are a finding after 15 minutes, with the hosts of each', () => {
   const both = [one('api'), one('worker', { version: '1.1.0' }), one('scheduler', { version: '1.1.0' })];
   expect(kinds(view(both, { versionsDifferSince: NOW - 14 * MINUTE }))).toEqual([]);
   const { findings } = judgeFleet(view(both, { versionsDifferSince: NOW - 16 * MINUTE }), {
@@ -71,21 +71,21 @@ test('two versions are a finding after a quarter of an hour, with the hosts of e
   ]);
 });
 
-test('a silent process of another version is no second version', () => {
+test('a silent process with another version does not count as a second version', () => {
   const old = { ...silent('worker'), version: '0.9.0' };
   expect(kinds(view([one('all'), old], { versionsDifferSince: NOW - 60 * MINUTE }))).toEqual([
     'silent warning',
   ]);
 });
 
-test('many silent processes are five findings, the last of which counts the rest', () => {
+test('many silent processes give five findings, the last with the number of the others', () => {
   const many = Array.from({ length: 8 }, (_, index) => ({ ...silent('worker'), id: `w${index}` }));
   const { findings } = judgeFleet(view([one('all'), ...many]), { isScheduled: true });
   expect(findings).toHaveLength(5);
   expect(findings.at(-1)?.message).toContain('(3 more are silent)');
 });
 
-test('doctor has a line for each process that beats, and one for each finding', () => {
+test('doctor prints a line for each process that beats, and for each finding', () => {
   const report = judgeFleet(view([one('api'), silent('worker')]), { isScheduled: false });
   expect(fleetFindings(report).map(({ area, level, message }) => `${area} ${level} ${message}`)).toEqual([
     `fleet ok ${processText(one('api'))}`,

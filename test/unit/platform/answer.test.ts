@@ -7,15 +7,15 @@ import { textId } from '../../../src/platform/readers.ts';
 describe('redaction', () => {
   const redact = createRedactor(['abc', 'abc"def', 'x/y']);
 
-  test('one secret inside another leaves no remainder', () => {
+  test('redaction of two overlapping secrets leaves no remainder', () => {
     expect(redact('1 abc"def 2 abc 3')).toBe('1 [redacted] 2 [redacted] 3');
   });
 
-  test('secrets are found as written in JSON and in addresses', () => {
+  test('secrets are redacted also in JSON escapes and URL encoding', () => {
     expect(redact(String.raw`{"t":"abc\"def"} x%2Fy`)).toBe('{"t":"[redacted]"} [redacted]');
   });
 
-  test('a cause keeps name, code and message, and loses all other properties', () => {
+  test('a redacted cause keeps name, code and message, and no other property', () => {
     const fault = Object.assign(new TypeError('bad abc'), { code: 'E1', data: 'payload', socket: {} });
     const copy = redactedCause(fault, redact);
     expect(copy).toMatchObject({ name: 'TypeError', message: 'bad [redacted]', code: 'E1' });
@@ -31,7 +31,7 @@ describe('redaction', () => {
   });
 });
 
-test('long words of the platform are kept to 1,000 characters', () => {
+test('messages of the platform are shortened to 1,000 characters', () => {
   expect(platformMessage(JSON.stringify({ error: 'e'.repeat(5000) }), (text) => text)).toHaveLength(1000);
 });
 
@@ -43,11 +43,11 @@ test.each([
   ['2026', 2026_000],
   ['', undefined],
   ['Thu, 01 Jan 1970 00:00:07 GMT', 7000],
-])('Retry-After %j without a Date header', (value, expected) => {
+])('Retry-After %j is read without a Date header', (value, expected) => {
   expect(retryAfterMs({ 'retry-after': value }, 0)).toBe(expected);
 });
 
-test('a filter value stays inside its quotes', () => {
+test('an escaped filter value cannot leave its quotes', () => {
   expect(scimFilter('userName', 'a" or active eq "\\')).toBe(String.raw`userName eq "a\" or active eq \"\\"`);
 });
 
@@ -57,6 +57,6 @@ test.each([
   [1.5, undefined],
   ['', undefined],
   [null, undefined],
-])('id %j as text', (id, expected) => {
+])('the id %j becomes text', (id, expected) => {
   expect(textId(id)).toBe(expected);
 });

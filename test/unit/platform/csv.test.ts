@@ -16,7 +16,7 @@ async function read(text: string, length = 7): Promise<string[][]> {
   return rows;
 }
 
-test('cells hold commas, quotes and line ends when they are quoted (RFC 4180 §2)', async () => {
+test('quoted cells may contain commas, quotes and line ends (RFC 4180 §2)', async () => {
   expect(await read('a,b\r\n"x, ""y""\r\nz",2\r\n')).toEqual([
     ['a', 'b'],
     ['x, "y"\r\nz', '2'],
@@ -47,7 +47,7 @@ test.each([
   ],
   ['one', [['one']]],
   ['', []],
-])('%j', async (text, rows) => {
+])('the CSV text %j is parsed', async (text, rows) => {
   for (const length of [1, 2, 100]) expect(await read(text, length)).toEqual(rows);
 });
 
@@ -55,7 +55,7 @@ test('a row above the size limit is refused', async () => {
   await expect(read(`a\r\n${'x'.repeat(9_000_000)}\r\n`, 65_536)).rejects.toThrow('too long');
 });
 
-test('a text that ends inside a quoted cell was cut short', async () => {
+test('a text that ends inside a quoted cell throws', async () => {
   await expect(read('a,b\r\n"c,d\r\n')).rejects.toThrow('inside a cell');
 });
 

@@ -15,7 +15,7 @@ describe('the tenant address', () => {
     ['http://127.0.0.1:8080/', true, { origin: 'http://127.0.0.1:8080', prefix: '' }],
     ['http://localhost', true, { origin: 'http://localhost', prefix: '' }],
     ['http://[::1]:1', true, { origin: 'http://[::1]:1', prefix: '' }],
-  ])('%s (loopback http allowed: %s) is taken', (url, allow, expected) => {
+  ])('%s (loopback http allowed: %s) is accepted', (url, allow, expected) => {
     expect(parseTenantAddress(url, allow)).toEqual(expected);
   });
 

@@ -17,7 +17,7 @@ test.each([
   ['blanks around a text', { displayName: ' Jo Doe ' }, shown({ displayName: 'Jo Doe' })],
   ['the case of a userName', { userName: 'Jo' }, shown({ userName: 'jo' })],
   ['blanks and case of an address', { emails: 'Jo@x ' }, shown({ emails: [{ value: 'jo@x' }] })],
-])('%s: a platform that normalizes the value is not written again', (_what, core, user) => {
+])('%s: a value that the platform normalizes is no difference', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual([]);
 });
 
@@ -25,6 +25,6 @@ test.each([
   ['blanks within', { displayName: 'Jo  Doe' }, shown({ displayName: 'Jo Doe' })],
   ['the case of a display name', { displayName: 'jo doe' }, shown({ displayName: 'Jo Doe' })],
   ['a text that is gone', { displayName: 'Jo' }, shown({})],
-])('%s: is a difference', (_what, core, user) => {
+])('%s is a difference', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual(['displayName']);
 });

@@ -52,7 +52,7 @@ function meddle(page: ListedPage<Item>, random: () => number, items: Item[]): Li
   throw new Error('503');
 }
 
-test('1,000 random schedules: a complete scan has read every item exactly once', async () => {
+test('a complete scan has read every item exactly once (1,000 random schedules)', async () => {
   let complete = 0;
   for (let seed = 1; seed <= 1000; seed++) {
     const random = createRandom(seed * 7919);
@@ -73,11 +73,11 @@ test('1,000 random schedules: a complete scan has read every item exactly once',
       continue;
     }
     complete++;
-    // A platform that counts too few people and shows as few is found out by the second look (second-look.test.ts).
+    // A platform whose total and list miss the same users is detected by the second look (second-look.test.ts).
     if (lied && proof.total !== items.length) continue;
     expect([seed, seen.map(({ id }) => id).sort()]).toEqual([seed, items.map(({ id }) => id).sort()]);
   }
-  // The test says nothing if no walk ever succeeds.
+  // The test proves nothing if no scan succeeds.
   expect(complete).toBeGreaterThan(200);
 }, 60_000);
 
@@ -86,7 +86,7 @@ test.each([
   ['one page', 5, 1000],
   ['exactly two pages', 14, 1000],
   ['many pages that the platform made smaller', 50, 3],
-])('%s is read whole', async (_what, size, cap) => {
+])('the list of %s is read completely', async (_what, size, cap) => {
   const items = all(size);
   const { seen, proof } = await walk(honest(items, cap));
   expect(seen).toEqual(items);
@@ -104,7 +104,7 @@ test('a page that fails once is read again, and the scan is complete', async () 
   expect(proof.complete).toBe(true);
 });
 
-test('pages are read ahead of a late one, up to the limits of concurrency and memory', async () => {
+test('pages are requested ahead of a late page, within the limits of concurrency and memory', async () => {
   const items = all(70);
   const asked: number[] = [];
   let [underWay, most] = [0, 0];
@@ -118,7 +118,7 @@ test('pages are read ahead of a late one, up to the limits of concurrency and me
     return honest(items)(startIndex, count);
   });
   await new Promise((resolve) => setImmediate(resolve));
-  // The late one is taken out to be waited for; as many as may be kept meanwhile have come.
+  // The late page is awaited; meanwhile as many pages as allowed have arrived.
   expect(asked).toEqual([1, 8, 15, 22, 29, 36, 43, 50]);
   arrive();
   const { seen, proof } = await walked;
@@ -127,7 +127,7 @@ test('pages are read ahead of a late one, up to the limits of concurrency and me
   expect(most).toBe(3);
 });
 
-test('an empty list whose total is not zero is not taken for complete', async () => {
+test('an empty list with a total above zero is not complete', async () => {
   const { proof } = await walk((startIndex) =>
     Promise.resolve({ startIndex, totalResults: 40, resources: [] }),
   );

@@ -17,7 +17,7 @@ const people = (size: number): Person[] =>
   Array.from({ length: size }, (_, index) => ({
     id: `p${index}`,
     userName: `u${index}@x.example`,
-    // Some have left and are inactive at both sides.
+    // Some users have left and are inactive on both sides.
     active: index % 5 !== 0,
   }));
 
@@ -36,7 +36,7 @@ interface Meddling {
   one(): void;
 }
 
-/** An estate in memory with links for `all`; the platform has `there`, and answers lists through `meddling`. */
+/** Creates a target in memory with links for `all`; the platform has `there` and answers lists through `meddling`. */
 function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScope {
   const accounts = new Map(there.map((person) => [person.id, person]));
   const byId = new Map(all.map((person) => [person.id, person]));
@@ -149,13 +149,13 @@ function meddle(page: ListedPage<Person>, random: () => number, all: Person[]): 
   if (roll < 0.35) return { ...page, resources: [] };
   if (roll < 0.5) return { ...page, resources: [...all].reverse().slice(startIndex - 1, startIndex + 8) };
   if (roll < 0.6) return { ...page, totalResults: Math.floor(random() * all.length * 2) };
-  // The worst: it leaves people out and counts as if they had never been.
+  // The worst fault: the list omits users and its total omits them too.
   const kept = resources.slice(0, Math.floor(resources.length / 2));
   if (roll < 0.8) return { ...page, totalResults: startIndex - 1 + kept.length, resources: kept };
   return fail(503);
 }
 
-test('1,000 random schedules of bad lists over an estate without drift: never one entry', async () => {
+test('bad lists of a target without drift never give a plan entry (1,000 random schedules)', async () => {
   let suspected = 0;
   for (let seed = 1; seed <= 1000; seed++) {
     const random = createRandom(seed * 104729);
@@ -175,11 +175,11 @@ test('1,000 random schedules of bad lists over an estate without drift: never on
     expect([seed, plan.entries.filter(isChange)]).toEqual([seed, []]);
     if (gets > 0) suspected++;
   }
-  // The test says nothing if bad lists never make anybody a suspect.
+  // The test proves nothing if bad lists never make a user suspected.
   expect(suspected).toBeGreaterThan(50);
 }, 60_000);
 
-test('an account that is really gone, and one that was activated again, are reported as drift', async () => {
+test('a deleted account and a reactivated account are reported as drift', async () => {
   const all = people(30);
   const there = all
     .filter(({ id }) => id !== 'p3')

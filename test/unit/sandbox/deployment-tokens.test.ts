@@ -19,12 +19,12 @@ test('a token is valid for its own deployment until it expires', async () => {
   expect(await verifyToken(ops, token, nowMs)).toBeNull();
 });
 
-test('claims cannot lengthen the life of a token', async () => {
+test('claims cannot extend the lifetime of a token', async () => {
   const token = await sign({ exp: 9_999_999_999, iat: 1 });
   expect(await verifyToken(sales, token, nowMs + 61_000)).toBeNull();
 });
 
-test('text that is no token, other algorithms and unsigned tokens are refused', async () => {
+test('malformed tokens, other algorithms and unsigned tokens are refused', async () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const unsigned = `${part({ alg: 'none' })}.${part({ sub: 'x' })}.`;
   const head = `${part({ alg: 'RS256' })}.${part({ sub: 'x' })}`;

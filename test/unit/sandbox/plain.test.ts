@@ -6,7 +6,7 @@ import { partsOf } from '../../../src/sandbox/persistence/parts.ts';
 
 const roundTrip = (value: unknown): unknown => decode(JSON.parse(JSON.stringify(encode(value))));
 
-test('maps, sets, bigints, infinities and members named like the tag come back as they were', () => {
+test('maps, sets, bigints, infinities and members named like the tag are restored unchanged', () => {
   const value = {
     map: new Map<unknown, unknown>([[1, new Set(['a', Infinity])]]),
     big: 12n ** 30n,
@@ -16,21 +16,21 @@ test('maps, sets, bigints, infinities and members named like the tag come back a
   expect(roundTrip(value)).toEqual(value);
 });
 
-test('any JSON comes back as it was, a member named __proto__ as well', () => {
+test('any JSON is restored unchanged, with a member named __proto__ too', () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
-      // As JSON itself would bring it back: it writes -0 as 0.
+      // JSON writes -0 as 0, so the expected value does too.
       const value: unknown = JSON.parse(JSON.stringify(JSON.parse(text)));
       expect(roundTrip(JSON.parse(text))).toEqual(value);
     }),
-    // Rare values are met by luck, so the one that was is always among them.
+    // Random tests rarely produce such values, so known ones are always included.
     { examples: [['-0'], ['{"__proto__":1}']] },
   );
   const hostile: unknown = JSON.parse('{"__proto__":{"isAdmin":true}}');
   expect(JSON.stringify(roundTrip(hostile))).toBe('{"__proto__":{"isAdmin":true}}');
 });
 
-test('a value that JSON cannot hold is refused, not dropped', () => {
+test('a value that JSON cannot express is refused, not dropped', () => {
   expect(() => encode({ run: () => undefined })).toThrow('function');
   expect(() => encode(new Date())).toThrow('Date');
 });

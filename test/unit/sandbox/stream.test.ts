@@ -25,7 +25,7 @@ afterEach(() => {
   server?.close();
 });
 
-test('lines of both kinds of iterable arrive in order', async () => {
+test('lines of sync and async iterables arrive in order', async () => {
   const url = await serve(() => ['a\n', 'b\n']);
   expect(await (await request(url)).body.text()).toBe('a\nb\n');
   server?.closeAllConnections();
@@ -38,7 +38,7 @@ test('lines of both kinds of iterable arrive in order', async () => {
   expect(await (await request(other)).body.text()).toBe('c\nd\n');
 });
 
-test('the source is not read faster than the client reads, and ends when the client leaves', async () => {
+test('the source is read no faster than the client reads, and is closed when the client disconnects', async () => {
   let made = 0;
   let isReturned = false;
   const url = await serve(function* () {
@@ -49,7 +49,7 @@ test('the source is not read faster than the client reads, and ends when the cli
     }
   });
   const { body } = await request(url);
-  // A client that reads nothing: what the sockets hold is all that may be made.
+  // A client that reads nothing: only as much is produced as the sockets buffer.
   await new Promise((resolve) => setTimeout(resolve, 300));
   const before = made;
   expect(before).toBeLessThan(50_000);
@@ -60,7 +60,7 @@ test('the source is not read faster than the client reads, and ends when the cli
   await eventually('the source is returned', () => isReturned);
 });
 
-test('a client that leaves while the next line is pending returns the source', async () => {
+test('a client that disconnects while the next line is pending closes the source', async () => {
   let isReturned = false;
   const source: AsyncIterable<string> = {
     [Symbol.asyncIterator]: () => {
@@ -85,7 +85,7 @@ test('a client that leaves while the next line is pending returns the source', a
   await eventually('the source is returned', () => isReturned);
 });
 
-test('a failure before the first line is an ordinary error, a later one breaks the connection', async () => {
+test('a failure before the first line is an ordinary error, and a later one closes the connection', async () => {
   const early = await serve(function* () {
     if (Date.now() > 0) throw new Error('early');
     yield '';

@@ -24,7 +24,7 @@ const patch = (path: string, value: unknown) => ({
   path,
   data: { Operations: [{ value }] },
 });
-/** The plan as text: `0 1 0+` runs 0, then 1, then completes 0. */
+/** Returns the plan as text: `0 1 0+` runs 0, then 1, then completes 0. */
 const planned = (...operations: unknown[]): string =>
   [...planBulk(parse(operations).operations)]
     .filter((step) => step !== undefined)
@@ -32,7 +32,7 @@ const planned = (...operations: unknown[]): string =>
     .join(' ');
 
 describe('the message (RFC 7644 §3.7)', () => {
-  test('operations with their target, null and absent alike, names in any case', () => {
+  test('a Bulk request is parsed with names in any case, and null means absent', () => {
     const raw = {
       Method: 'PUT',
       PATH: '/Users/7/',
@@ -78,7 +78,7 @@ describe('the message (RFC 7644 §3.7)', () => {
         ] as const,
     ),
     ['too many operations', message(Array(MAX_BULK_OPERATIONS + 1).fill(user('a'))), '413'],
-  ])('%s is refused as a whole', (_what, body, expected) => {
+  ])('a Bulk request with %s is refused as a whole', (_what, body, expected) => {
     expect(refusal(() => parseBulkRequest(body, rfc))).toBe(expected);
   });
 
@@ -104,7 +104,7 @@ describe('the message (RFC 7644 §3.7)', () => {
     [{ method: 'DELETE', path: '/Users/\ud800' }, 404],
     [{ method: 'DELETE', path: `/Users/${'x'.repeat(1001)}` }, 404],
     [{ method: 'DELETE' }, 404],
-  ])('%j is the fault of that operation alone', (raw, status) => {
+  ])('an error in %j affects that operation only', (raw, status) => {
     expect(parse([raw]).operations[0]?.fault).toMatchObject({ status });
   });
 
@@ -118,13 +118,13 @@ describe('references (RFC 7644 §3.7.2)', () => {
     '{"members":[{"value":"bulkId:a"},{"value":"x"}],"deep":{"__proto__":{"$ref":"/Users/bulkId:b"}},"t":"no bulkId:c"}',
   ) as unknown;
 
-  test('are found as whole texts and at the end of addresses, at any place', () => {
+  test('bulkId references are found as whole texts and at the end of addresses, at any depth', () => {
     expect([...referencesIn(data)]).toEqual(['a', 'b']);
     expect([...referencesIn('bulkId:')]).toEqual([]);
     expect([...referencesIn('bulkId:bulkId:a')]).toEqual(['bulkId:a']);
   });
 
-  test('are replaced in a copy, where they are known; keys stay own keys', () => {
+  test('known bulkId references are replaced in a copy, and keys stay unchanged', () => {
     const before = JSON.stringify(data);
     const after = replaceReferences(
       data,
@@ -141,14 +141,14 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(({} as Record<string, unknown>).$ref).toBeUndefined();
   });
 
-  test('depth is bounded', () => {
+  test('the depth of references is bounded', () => {
     let deep: unknown = 'bulkId:a';
     for (let n = 0; n < 200_000; n++) deep = [deep];
     expect([...referencesIn(deep)]).toEqual([]);
     expect(() => replaceReferences(deep, new Map([['a', '1']]))).not.toThrow();
   });
 
-  test('a forward reference may stand in members and complex attributes, not in simple values', () => {
+  test('a forward reference may be in members and complex attributes, not in simple values', () => {
     const pending = (name: string): boolean => name === 'a';
     const manager = { manager: { value: 'bulkId:a' }, department: 'd' };
     const members = [{ value: 'bulkId:a' }, { value: 'bulkId:known' }];
@@ -163,7 +163,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
 });
 
 describe('order (RFC 7644 §3.7, §3.7.1)', () => {
-  test('stays as given where nothing refers forward', () => {
+  test('operations without forward references keep their order', () => {
     expect(planned(user('a'), group('g', 'a'), patch('/Groups/bulkId:g', 'bulkId:a'), user('b'))).toBe(
       '0 1 2 3',
     );
@@ -176,12 +176,12 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(patch('/Groups/bulkId:g', 'x'), group('g', 'a'), user('a'))).toBe('2 1 0');
   });
 
-  test('changes of one resource keep their order, even if the first has to wait', () => {
+  test('operations on one resource keep their order, even if the first has to wait', () => {
     const remove = { method: 'DELETE', path: '/Groups/1' };
     expect(planned(patch('/Groups/1', 'bulkId:a'), remove, user('a'))).toBe('2 0 1');
   });
 
-  test('references that are unknown, or whose target cannot be created, delay no operation', () => {
+  test('a reference that is unknown, or whose target cannot be created, delays no operation', () => {
     expect(
       planned(group('g', 'nobody', 'constructor'), group('h', 'bad'), { ...user('bad'), path: '/X' }),
     ).toBe('0 1 2');
@@ -190,7 +190,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
   const withManager = (bulkId: string, manager: string) =>
     user(bulkId, { userName: bulkId, [ENTERPRISE]: { manager: { value: `bulkId:${manager}` } } });
 
-  test('a circle is opened at a group, which is completed as soon as it can be', () => {
+  test('a circle of references is opened at a group, which is completed as soon as possible', () => {
     expect(planned(group('g', 'h'), group('h', 'g'), user('u'))).toBe('2 0 1 0+');
     expect(planned(withManager('u', 'v'), group('g', 'v'), withManager('v', 'g'))).toBe('1 2 1+ 0');
   });
@@ -199,7 +199,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(group('g', 'g'), withManager('u', 'u'))).toBe('0 0+ 1 1+');
   });
 
-  test('users in a circle of managers', () => {
+  test('users who are managers of each other in a circle are created and then completed', () => {
     expect(planned(withManager('u', 'v'), withManager('v', 'w'), withManager('w', 'u'))).toBe('0 2 1 0+');
   });
 

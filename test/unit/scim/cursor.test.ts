@@ -26,12 +26,12 @@ describe('cursors (RFC 9865 §2)', () => {
     expect(parseCursor(toCursor(uncounted, ['Group']), ['Group'])).toEqual(uncounted);
   });
 
-  test('do not tell the filter', () => {
+  test('a cursor does not contain the filter', () => {
     expect(Buffer.from(cursor, 'base64url').toString()).not.toContain('userName');
   });
 
   test.each([[['User', 'userName sw "b"']], [['Group', 'userName sw "a"']], [['User']], [[]]])(
-    'are refused with another query: %j',
+    'a cursor is refused with another query: %j',
     (query) => {
       expect(refusal(() => parseCursor(cursor, query))).toBe('400 invalidCursor');
     },
@@ -57,9 +57,12 @@ describe('cursors (RFC 9865 §2)', () => {
     forged(['User', 1, 0]),
     forged(['User', 1, 0, 'x']),
   ];
-  test.each(bad.map((text) => [text.slice(0, 60), text]))('"%s" is 400 invalidCursor', (_shown, text) => {
-    expect(refusal(() => parseCursor(text, QUERY))).toBe('400 invalidCursor');
-  });
+  test.each(bad.map((text) => [text.slice(0, 60), text]))(
+    'the cursor "%s" is 400 invalidCursor',
+    (_shown, text) => {
+      expect(refusal(() => parseCursor(text, QUERY))).toBe('400 invalidCursor');
+    },
+  );
 });
 
 describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
@@ -69,7 +72,7 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     ['cursor=abc&count=9999', { startIndex: 1, count: 500, cursor: 'abc' }],
     ['cursor=abc&startIndex=', { startIndex: 1, count: 100, cursor: 'abc' }],
   ];
-  test.each(accepted)('%s', (query, expected) => {
+  test.each(accepted)('cursor parameters: %s', (query, expected) => {
     expect(parseListQuery(new URLSearchParams(query), limits)).toEqual(expected);
   });
 
@@ -81,11 +84,11 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     ['cursor=abc&startIndex=5', '400 invalidValue'],
     ['count=ten', '400 invalidValue'],
   ];
-  test.each(refused)('%s is %s', (query, expected) => {
+  test.each(refused)('the cursor parameters %s are %s', (query, expected) => {
     expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe(expected);
   });
 
-  test('in a .search body too', () => {
+  test('cursor parameters work in a .search body too', () => {
     const schemas = ['urn:ietf:params:scim:api:messages:2.0:SearchRequest'];
     expect(parseSearchRequest({ schemas, cursor: '', count: 2 }, limits, rfc)).toEqual({
       startIndex: 1,
@@ -98,7 +101,7 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     }
   });
 
-  test('the answer has nextCursor and no startIndex; text and object agree', () => {
+  test('the list answer has nextCursor and no startIndex, and its text equals the object', () => {
     const position = { totalResults: 3, nextCursor: 'abc' };
     const answer = listResponse([{ id: '1' }], position);
     expect(answer).toMatchObject({ totalResults: 3, itemsPerPage: 1, nextCursor: 'abc' });
@@ -119,13 +122,13 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     `${ENTERPRISE}:manager.value eq "x"`,
     'emails[type eq "work"]',
     'meta.resourceType eq "User"',
-  ])('%s is known to both', (filter) => {
+  ])('the attribute %s is known in a query over both types', (filter) => {
     for (const type of [users, groups])
       expect(refusal(() => parseFilter(type, filter, rfc))).toBe('accepted');
   });
 
   test.each(['nosuch pr', `${USER}:members pr`, `${GROUP}:userName pr`, 'members.nosuch pr'])(
-    '%s is known to none',
+    'the attribute %s is unknown in a query over both types',
     (filter) => {
       for (const type of [users, groups])
         expect(refusal(() => parseFilter(type, filter, rfc))).toBe('400 invalidFilter');
@@ -140,7 +143,7 @@ describe('names in a query over several types (RFC 7644 §3.4.2.1)', () => {
     expect(key(users, 'members')).toBeUndefined();
   });
 
-  test('the types themselves stay as they are', () => {
+  test('a query over both types does not change the resource types', () => {
     expect(refusal(() => parseFilter(userType, 'members pr', rfc))).toBe('400 invalidFilter');
     expect(refusal(() => parseFilter(groupType, 'userName pr', rfc))).toBe('400 invalidFilter');
   });

@@ -24,7 +24,7 @@ describe('errors (RFC 7644 §3.12)', () => {
     [scim.notImplemented('x'), '501 undefined'],
     [scim.unavailable('x', 0), '503 undefined'],
   ];
-  test.each(errors)('%s', (error, expected) => {
+  test.each(errors)('error answer: %s', (error, expected) => {
     expect(`${error.status} ${error.scimType}`).toBe(expected);
     const body = scim.errorBody(error);
     expect(body.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:Error']);
@@ -32,14 +32,14 @@ describe('errors (RFC 7644 §3.12)', () => {
     expect('scimType' in body).toBe(error.scimType !== undefined);
   });
 
-  test('headers: challenge, Allow, whole seconds', () => {
+  test('an error has the headers WWW-Authenticate, Allow and Retry-After in whole seconds', () => {
     expect(scim.unauthorized().headers['WWW-Authenticate']).toContain('Bearer');
     expect(scim.methodNotAllowed(['GET', 'PUT']).headers.Allow).toBe('GET, PUT');
     expect(scim.tooManyRequests('x', 1.2).headers['Retry-After']).toBe('2');
     expect(scim.unavailable('x', 0).headers['Retry-After']).toBe('1');
   });
 
-  test('Okta asks for status as text and a scimType with 409', () => {
+  test('a uniqueness error has its status as text and a scimType, as Okta requires', () => {
     expect(scim.errorBody(scim.uniqueness('userName is taken'))).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
       status: '409',
@@ -50,7 +50,7 @@ describe('errors (RFC 7644 §3.12)', () => {
 });
 
 describe('profiles', () => {
-  test('rfc refuses every deviation, auto and lenient take all of them, and say so', () => {
+  test('rfc refuses every deviation; auto and lenient accept all and report them', () => {
     for (const { name } of scim.deviations) {
       const seen: string[] = [];
       expect(scim.profileOf('rfc', (kind) => seen.push(kind)).allows(name)).toBe(false);

@@ -22,7 +22,7 @@ test.each([
   ['half a pair', String.raw`{"a":"\ud800"}`],
   ['half a pair in a name', String.raw`{"\uDFFF":1}`],
   ['half a pair behind a backslash', String.raw`{"a":"\\\ud800"}`],
-])('%s is refused once it is parsed', (_what, text) => {
+])('%s is refused after parsing', (_what, text) => {
   expect(isRefusedParsed(text)).toBe(true);
 });
 
@@ -30,7 +30,7 @@ test.each([
   ['33 lists', nested(33, ['[', ']'])],
   ['33 objects', nested(33, ['{"a":', '}'])],
   ['33 of both', nested(17, ['{"a":[', ']}'])],
-])('%s are refused before and after they are parsed', (_what, text) => {
+])('%s are refused before and after parsing', (_what, text) => {
   expect([isRefusedUnparsed(text), isRefusedParsed(text)]).toEqual([true, true]);
 });
 
@@ -40,7 +40,7 @@ test.each([
   String.raw`"\n"`,
   String.raw`"\"[["`,
   'null',
-])('%j is accepted', (text) => {
+])('the JSON %j is accepted', (text) => {
   expect([isRefusedUnparsed(text), isRefusedParsed(text)]).toEqual([false, false]);
 });
 

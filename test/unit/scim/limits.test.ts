@@ -27,7 +27,7 @@ test.each([
   );
 });
 
-test('a text of exactly the limit is taken', () => {
+test('a value of exactly the maximum length is accepted', () => {
   check({ userName: text(300, '😀'), title: text(2000), name: { givenName: text(500, 'é') } });
 });
 
@@ -36,7 +36,7 @@ test('a resource above the size limit answers 400 that names its largest attribu
   expect(() => check({ userName: 'ada', title: text(1000), emails })).toThrow(/6\d\d\d bytes.*"emails"/);
 });
 
-test('a value from before the limit does not keep the resource from being changed, and may not grow', () => {
+test('a stored value above the limit does not stop other changes, and may not grow', () => {
   const before = { userName: text(400), title: text(6000), active: true };
   check({ ...before, active: undefined }, before);
   expect(() => check({ ...before, nickName: text(10) }, before)).toThrow(/bytes/);

@@ -25,16 +25,19 @@ describe('list parameters (RFC 7644 §3.4.2.4)', () => {
     ['attributes=id&excludedAttributes=members', { startIndex: 1, count: 100, attributes: 'id', excludedAttributes: 'members' }],
     ['sortBy=userName&sortOrder=Descending', { startIndex: 1, count: 100, sortBy: 'userName', sortOrder: 'descending' }],
   ]; // prettier-ignore
-  test.each(queries)('%s', (query, expected) => {
+  test.each(queries)('list parameters: %s', (query, expected) => {
     expect(parseListQuery(new URLSearchParams(query), limits)).toEqual(expected);
   });
 
-  test.each(['filter=', 'filter=%20', 'Filter='])('%s is refused: everybody would be a guess', (query) => {
-    expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe('400 invalidFilter');
-  });
+  test.each(['filter=', 'filter=%20', 'Filter='])(
+    '%s is refused, because it would list every user',
+    (query) => {
+      expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe('400 invalidFilter');
+    },
+  );
 
   test.each(['count=ten', 'startIndex=1.5', 'count=1e3', 'count=99999999999999999999', 'sortOrder=up'])(
-    'refuses %s',
+    'the list parameter %s is refused',
     (query) => {
       expect(refusal(() => parseListQuery(new URLSearchParams(query), limits))).toBe('400 invalidValue');
     },
@@ -42,7 +45,7 @@ describe('list parameters (RFC 7644 §3.4.2.4)', () => {
 });
 
 describe('POST /.search (RFC 7644 §3.4.3)', () => {
-  test('gives the same query as a GET', () => {
+  test('.search gives the same query as a GET', () => {
     const body = {
       schemas: [SEARCH],
       attributes: ['displayName', 'userName'],
@@ -66,18 +69,18 @@ describe('POST /.search (RFC 7644 §3.4.3)', () => {
     [{ attributes: [1] }, '400 invalidValue'],
     [{ attributes: {} }, '400 invalidValue'],
   ];
-  test.each(bad)('refuses %j', (body, expected) => {
+  test.each(bad)('.search refuses %j', (body, expected) => {
     expect(refusal(() => parseSearchRequest(body, limits, auto))).toBe(expected);
   });
 
-  test('the message schema is asked for under rfc only', () => {
+  test('only the profile rfc requires the message schema in .search', () => {
     expect(refusal(() => parseSearchRequest({}, limits, auto))).toBe('accepted');
     expect(refusal(() => parseSearchRequest({}, limits, profileOf('rfc')))).toBe('400 invalidSyntax');
   });
 });
 
 describe('ListResponse (RFC 7644 §3.4.2)', () => {
-  test('no hit: 200 with numbers and an empty list, as every provider expects', () => {
+  test('a list without matches is 200 with totalResults 0 and an empty Resources', () => {
     expect(listResponse([], { totalResults: 0, startIndex: 1 })).toEqual({
       schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
       totalResults: 0,
@@ -88,7 +91,7 @@ describe('ListResponse (RFC 7644 §3.4.2)', () => {
   });
 
   test.each([[[]], [[{ id: '1' }]], [[{ id: '1' }, { id: '"itemsPerPage":0' }]]])(
-    'text and object agree: %j',
+    'the text of a ListResponse equals its object: %j',
     (page) => {
       const position = { totalResults: 70, startIndex: 11 };
       const text = listResponseText(

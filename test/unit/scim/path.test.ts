@@ -52,7 +52,7 @@ describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
     ['name.constructor', 'unknown'],
     ['name.__proto__', 'unknown'],
   ];
-  test.each(paths)('%s', (text, expected) => {
+  test.each(paths)('the PATCH path %s is parsed', (text, expected) => {
     expect(shape(text)).toBe(expected);
   });
 
@@ -79,7 +79,7 @@ describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
     [`${ENTERPRISE}:`, '400 invalidPath'],
     [`emails[value eq "${'x'.repeat(5000)}"]`, '400 invalidPath'],
   ];
-  test.each(bad)('refuses %s', (text, expected) => {
+  test.each(bad)('the PATCH path %s is refused', (text, expected) => {
     expect(refusal(() => parsePath(userType, text, auto))).toBe(expected);
   });
 
@@ -102,7 +102,7 @@ describe('paths of PATCH operations (RFC 7644 §3.5.2, figure 7)', () => {
     expect(shape('urn:X:1.0', type)).toBe('section urn:x:1.0');
   });
 
-  test('rfc does not guess the extension of an attribute without URN', () => {
+  test('the profile rfc does not guess the extension of an attribute without URN', () => {
     expect(parsePath(userType, 'manager', rfc).kind).toBe('unknown');
   });
 });

@@ -47,7 +47,7 @@ describe('attributes (RFC 7644 §3.9): only these, id and schemas', () => {
     ['title', {}],
     ['__proto__', {}],
   ];
-  test.each(situations)('%s', (attributes, expected) => {
+  test.each(situations)('attributes=%s returns these attributes, id and schemas', (attributes, expected) => {
     expect(shown({ attributes })).toEqual({ schemas, id, ...expected });
   });
 });
@@ -64,9 +64,12 @@ describe('excludedAttributes: all but these', () => {
     [`${ATTRIBUTES}:region`, { ...jo, [ATTRIBUTES]: { free: 1 } }],
     ['nonsense', jo],
   ];
-  test.each(situations)('%s', (excludedAttributes, expected) => {
-    expect(shown({ excludedAttributes })).toEqual(expected);
-  });
+  test.each(situations)(
+    'excludedAttributes=%s returns all other attributes',
+    (excludedAttributes, expected) => {
+      expect(shown({ excludedAttributes })).toEqual(expected);
+    },
+  );
 });
 
 test('without attributes and excludedAttributes the same object is returned', () => {
@@ -83,7 +86,7 @@ test('attributes wins over excludedAttributes', () => {
   });
 });
 
-test('returned never is never shown, returned request only when named (RFC 7643 §2.4)', () => {
+test('attributes with returned never are never returned, with returned request only when named (RFC 7643 §2.4)', () => {
   const secret = { ...jo, password: 'x' };
   expect(project(userType, secret, undefined)).toEqual(jo);
   expect(project(userType, secret, parseProjection(userType, { attributes: 'password' }))).toEqual({

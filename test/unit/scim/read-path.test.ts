@@ -34,10 +34,10 @@ const paths: [string, unknown[]][] = [
   [`${ATTRIBUTES}:toString`, []],
   ['schemas', jo.schemas],
 ];
-test.each(paths)('%s', (text, expected) => {
+test.each(paths)('readPath reads %s', (text, expected) => {
   expect(readPath(userType, text)(jo)).toEqual(expected);
 });
 
-test.each(['foo', 'name.foo', '', 'urn:x:y'])('refuses "%s"', (text) => {
+test.each(['foo', 'name.foo', '', 'urn:x:y'])('readPath refuses "%s"', (text) => {
   expect(refusal(() => readPath(userType, text))).toBe('400 invalidPath');
 });

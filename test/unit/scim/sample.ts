@@ -32,7 +32,7 @@ export const groupType = groupResourceType();
 export const auto = profileOf('auto');
 export const rfc = profileOf('rfc');
 
-/** A canonical user made from a POST body under `auto`. */
+/** Returns a canonical user made from a POST body under `auto`. */
 export function user(body: object): Resource {
   return parseResource(
     userType,
@@ -46,13 +46,13 @@ export const patchOp = (...operations: unknown[]): object => ({
   Operations: operations,
 });
 
-/** The user after the operations. */
+/** Returns the user after the operations. */
 export function patched(resource: Resource, operations: unknown[], profile: ProfileName = 'auto'): Resource {
   const used = profileOf(profile);
   return applyPatch(userType, resource, parsePatch(userType, patchOp(...operations), used), used);
 }
 
-/** The error that `act` throws, as `status scimType`; fails when it throws nothing or something else. */
+/** Returns the error that `act` throws, as `status scimType`; fails when it throws nothing or another error. */
 export function refusal(act: () => unknown): string {
   try {
     act();
@@ -64,7 +64,9 @@ export function refusal(act: () => unknown): string {
   return 'accepted';
 }
 
-/** Each named attribute has exactly this value; undefined means that it is absent. User attributes: only those named. */
+/**
+ * Expects each named attribute to have exactly this value; undefined: absent. User attributes: only the named ones.
+ */
 export function expectShows(resource: object, expected: object): void {
   const actual = resource as Record<string, unknown>;
   for (const [key, value] of Object.entries(expected) as [string, unknown][]) {

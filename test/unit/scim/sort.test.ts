@@ -38,17 +38,17 @@ describe('compared values (RFC 7644 §3.4.2.3)', () => {
     [`${ATTRIBUTES}:free`, 'Text'],
     [`${ATTRIBUTES}:none`, undefined],
   ];
-  test.each(cases)('%s', (sortBy, expected) => {
+  test.each(cases)('the sort key of %s is read', (sortBy, expected) => {
     expect(keyOf(sortBy, jo)).toBe(expected);
   });
 
-  test('dates are points in time, not text; what is no date has no value', () => {
+  test('dates are sorted as points in time, and an invalid date counts as absent', () => {
     const at = (created: string): SortKey => keyOf('meta.created', { meta: { created } });
     expect(at('2026-01-01T01:00:00+01:00')).toBe(at('2026-01-01T00:00:00.000Z'));
     expect(at('yesterday')).toBeUndefined();
   });
 
-  test('empty text, null and foreign shapes are no value', () => {
+  test('empty text, null and values of another type count as absent', () => {
     for (const userName of ['', null, {}, [], [[]]]) expect(keyOf('userName', { userName })).toBeUndefined();
     for (const resource of [undefined, null, 7, 'text', []])
       expect(keyOf('emails.value', resource)).toBeUndefined();
@@ -73,10 +73,10 @@ describe('sortBy that names nothing to compare', () => {
 });
 
 describe('order of keys', () => {
-  test('by type, no value last; mixed types of undeclared members have an order too', () => {
+  test('sort keys are ordered by type, absent ones last; undeclared attributes with mixed types are ordered too', () => {
     const keys: SortKey[] = [undefined, true, 'b', 10, false, 'a', undefined, 9, 'B', 'ä'];
     const sorted = [9, 10, 'B', 'a', 'b', 'ä', false, true, undefined, undefined];
-    // Array.sort puts undefined last by itself; wrapped, the comparison has to.
+    // Array.sort itself puts undefined last, so the values are wrapped to test the comparison.
     const order = (sign: number): SortKey[] =>
       keys
         .map((key) => ({ key }))
@@ -86,7 +86,7 @@ describe('order of keys', () => {
     expect(order(-1)).toEqual([...sorted].reverse());
   });
 
-  test('equal keys compare as equal', () => {
+  test('equal sort keys compare as equal', () => {
     for (const key of [undefined, '', 0, false]) expect(compareKeys(key, key)).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { ATTRIBUTES, auto, ENTERPRISE, USER, userType } from './sample.ts';
 
 const parse = (body: unknown) => parseResource(userType, body, { operation: 'create', profile: auto });
 
-/** The same object with its members in any order, some of them spelled in lower case, some said to be nothing. */
+/** Returns the same object with keys in another order, some in lower case, and some with empty values. */
 const anyForm = (members: Record<string, unknown>) =>
   fc
     .record({
@@ -45,7 +45,7 @@ test('equal resources give the same canonical text', () => {
   fc.assert(fc.property(forms, (each) => JSON.stringify(parse(body(each))) === wanted));
 });
 
-test('the object of the client is not changed', () => {
+test('parsing does not modify the object of the client', () => {
   const sent = {
     ...body({ name, work: { ...work }, home: { ...home, primary: true }, enterprise: { department: 'D' } }),
     [`${ENTERPRISE}:costCenter`]: 'C',
@@ -60,7 +60,7 @@ test('the object of the client is not changed', () => {
   expect(JSON.stringify(sent)).toBe(before);
 });
 
-test('a key named like a member of Object.prototype is no attribute', () => {
+test('a key named like a member of Object.prototype is not stored as an attribute', () => {
   const emails = '[{"value":"a@x.com","__proto__":{"primary":true},"toString":"x"}]';
   const resource = parse(JSON.parse(`{"schemas":["${USER}"],"userName":"ada","emails":${emails}}`));
   expect(JSON.stringify(resource.emails)).toBe('[{"value":"a@x.com"}]');

@@ -27,12 +27,12 @@ test.each([
   ['Entra with a single managerId', { 'operation-case': 500, 'manager-id': 1 }, 'lenient'],
   ['Entra with one stray id, far from a habit', { 'operation-case': 500, 'read-only-ignored': 4 }, 'entra'],
   ['the habits of two', { 'operation-case': 500, 'read-only-ignored': 5 }, 'lenient'],
-] as const)('%s', (_, counts, expected) => {
+] as const)('suggested profile: %s', (_, counts, expected) => {
   expect(seen(counts)).toBe(expected);
 });
 
 test('the suggested profile accepts every deviation that was seen', () => {
-  // It is asked of `auto`, which takes all but what contradicts something else.
+  // Deviations are taken from `auto`, which accepts all except contradictory ones.
   const names = deviations.filter(({ not = [] }) => !not.includes('auto')).map(({ name }) => name);
   for (const one of names) {
     for (const other of names) {

@@ -6,7 +6,7 @@ const attempts = fc.integer({ min: 1, max: 10_000 });
 const luck = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
 describe('backoff', () => {
-  it('is between half of the full delay and the full delay', () => {
+  it('a delay is between half of the full delay and the full delay', () => {
     fc.assert(
       fc.property(attempts, luck, (attempt, random) => {
         const full = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt - 1, 30));
@@ -27,7 +27,7 @@ describe('backoff', () => {
     );
   });
 
-  it('doubles until the longest delay', () => {
+  it('the full delay doubles up to the maximum', () => {
     const waits = [1, 2, 3, 7, 8, 1000].map((attempt) => backoffMs(attempt, options, () => 0));
     expect(waits).toEqual([250, 500, 1000, 15_000, 15_000, 15_000]);
   });

@@ -1,7 +1,7 @@
-// Tests slots: how many pieces of work run at once, and in which order they begin.
+// Tests how many calls run at once, and in which order they start.
 import { createCallSlots } from '../../../src/support/call-slots.ts';
 
-/** Work that ends when it is told to. */
+/** Work that ends when the test says so. */
 function createWork() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -33,7 +33,7 @@ test('work waits for a slot and begins in the order of the calls', async () => {
   expect(slots.waiting()).toBe(0);
 });
 
-test('work ahead does not wait, and the next one waits for its slot too', async () => {
+test('urgent work does not wait, and the next call waits for the slot it uses', async () => {
   const work = createWork();
   const slots = createCallSlots(() => 1);
   void slots.run(work.of('a'));
@@ -46,7 +46,7 @@ test('work ahead does not wait, and the next one waits for its slot too', async 
   expect(work.begun).toEqual(['a', 'urgent', 'b']);
 });
 
-test('work that fails frees its slot, and a higher limit lets more begin', async () => {
+test('failed work frees its slot, and a higher limit starts waiting work', async () => {
   let limit = 1;
   const work = createWork();
   const slots = createCallSlots(() => limit);

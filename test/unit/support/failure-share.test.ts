@@ -14,14 +14,14 @@ function window(atLeast = 1) {
   return { share: share.share, note, pass: (ms: number) => (now += ms) };
 }
 
-test('is the share of failures, and 0 before anything happened', () => {
+test('the failure share is the share of failures, and 0 without events', () => {
   const { share, note } = window();
   expect(share()).toBe(0);
   note(30, 70);
   expect(share()).toBeCloseTo(0.3);
 });
 
-test('forgets what is older than the window, part by part', () => {
+test('the failure share forgets events older than the window, slice by slice', () => {
   const { share, note, pass } = window();
   note(10, 0);
   pass(30 * MINUTE);
@@ -33,7 +33,7 @@ test('forgets what is older than the window, part by part', () => {
   expect(share()).toBeCloseTo(0.5);
 });
 
-test('a silence of many windows leaves nothing behind', () => {
+test('after a pause of many windows no event counts', () => {
   const { share, note, pass } = window();
   note(10, 0);
   pass(100 * HOUR + 7 * MINUTE);
@@ -42,7 +42,7 @@ test('a silence of many windows leaves nothing behind', () => {
   expect(share()).toBe(0);
 });
 
-test('a few failures are a share of the least number of events, not of themselves', () => {
+test('few failures are divided by the minimum number of events', () => {
   const { share, note } = window(20);
   note(1, 0);
   expect(share()).toBeCloseTo(0.05);
@@ -50,7 +50,7 @@ test('a few failures are a share of the least number of events, not of themselve
   expect(share()).toBe(1);
 });
 
-test('a clock that goes back loses nothing and counts nothing twice', () => {
+test('a clock that is set back neither loses nor doubles events', () => {
   const { share, note, pass } = window();
   note(5, 5);
   pass(-10 * MINUTE);

@@ -21,12 +21,12 @@ test('a logged error holds type, message, code, status and causes, and no other 
   });
 });
 
-test('causes without end are logged to a bounded depth', () => {
+test('a circular chain of causes is logged to a bounded depth', () => {
   const error = new Error('round');
   error.cause = error;
   expect(JSON.stringify(logged(error)).split('"cause"').length - 1).toBe(3);
 });
 
-test('a thrown text is logged as it is', () => {
+test('a thrown string is logged unchanged', () => {
   expect(logged('only words').err).toBe('only words');
 });

@@ -1,13 +1,13 @@
 import { oncePerTurn } from '../../../src/support/once-per-turn.ts';
 
-test('callers of one turn share one run, and a later caller gets a new one', async () => {
+test('callers within one turn of the event loop share one run, and a later caller starts a new one', async () => {
   let runs = 0;
   const ask = oncePerTurn(() => Promise.resolve(++runs));
   expect(await Promise.all([ask(), ask(), ask()])).toEqual([1, 1, 1]);
   expect(await ask()).toBe(2);
 });
 
-test('an error reaches all callers of the turn, and the next turn runs again', async () => {
+test('an error reaches all callers of its turn, and the next turn runs again', async () => {
   let runs = 0;
   const ask = oncePerTurn(() => (++runs === 1 ? Promise.reject(new Error('away')) : Promise.resolve('back')));
   const outcomes = await Promise.allSettled([ask(), ask()]);

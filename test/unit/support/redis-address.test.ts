@@ -41,7 +41,7 @@ const READ: [string, Partial<RedisAddress>][] = [
   ],
 ];
 
-test.each(READ)('%s is read', (text, parts) => {
+test.each(READ)('the Redis address %s is parsed', (text, parts) => {
   expect(parseRedisAddress(text)).toEqual({ ...plain, ...parts });
 });
 
@@ -60,7 +60,7 @@ const REFUSED: [string, RegExp][] = [
   ['redis://:secret%@one', /%25/],
 ];
 
-test.each(REFUSED)('%s is refused without repeating it', (text, why) => {
+test.each(REFUSED)('the Redis address %s is refused without quoting it', (text, why) => {
   const answer = parseRedisAddress(text);
   expect(answer).toMatch(why);
   expect(answer).not.toContain('secret');

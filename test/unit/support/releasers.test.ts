@@ -2,7 +2,7 @@ import { createLogger, silentLogger } from '../../../src/support/logger.ts';
 import { createReleasers } from '../../../src/support/releasers.ts';
 
 describe('releasers', () => {
-  it('release in the reverse order of construction, one after the other', async () => {
+  it('releasers run in the reverse order of construction, one after the other', async () => {
     const log: string[] = [];
     const releasers = createReleasers(silentLogger);
     releasers.add('redis', () => void log.push('redis'));
@@ -32,7 +32,7 @@ describe('releasers', () => {
     ]);
   });
 
-  it('each part is released once for repeated calls', async () => {
+  it('a second release does not run a releaser again', async () => {
     let count = 0;
     const releasers = createReleasers(silentLogger);
     releasers.add('once', () => void count++);

@@ -27,7 +27,7 @@ describe('serially', () => {
     expect(log).toEqual(['first begins', 'first ends', 'second', 'third']);
   });
 
-  it('does not let one name wait for another', async () => {
+  it('tasks with different names do not wait for each other', async () => {
     const serially = createSerially();
     const hanging = gate();
     const slow = serially('a', () => hanging.opened);
@@ -36,7 +36,7 @@ describe('serially', () => {
     await slow;
   });
 
-  it('gives each caller its own answer or error, and goes on after an error', async () => {
+  it('each caller gets its own result or error, and later tasks run after an error', async () => {
     const serially = createSerially();
     const failing = serially('a', () => Promise.reject(new Error('no')));
     const next = serially('a', () => Promise.resolve(2));

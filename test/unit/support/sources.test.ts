@@ -8,7 +8,7 @@ describe('the system clock', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(38);
   });
 
-  it('wakes at once when the signal aborts, without an error', async () => {
+  it('sleep resolves at once without an error when the signal aborts', async () => {
     const abort = new AbortController();
     const startedAt = performance.now();
     const sleeping = systemClock.sleep(60_000, abort.signal);
@@ -17,11 +17,11 @@ describe('the system clock', () => {
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
-  it('does not sleep at all when the signal was aborted before', async () => {
+  it('sleep does not wait if the signal is already aborted', async () => {
     await expect(systemClock.sleep(60_000, AbortSignal.abort())).resolves.toBeUndefined();
   });
 
-  it('leaves no listener behind on a signal that lives long', async () => {
+  it('sleep removes its listener from a long-lived signal', async () => {
     const { signal } = new AbortController();
     const sleeping = [1, 2, 3].map((ms) => systemClock.sleep(ms, signal));
     expect(getEventListeners(signal, 'abort')).toHaveLength(3);

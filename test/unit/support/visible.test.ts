@@ -12,18 +12,18 @@ describe('visible', () => {
     ['overrides of direction', 'user\u202etxt.exe\u2066x\u2069', 'user\\u202etxt.exe\\u2066x\\u2069'],
     ['letters without width', 'ad\u200bmin\ufeff', 'ad\\u200bmin\\ufeff'],
     ['tags beyond the first plane', 'a\u{e0041}', 'a\\udb40\\udc41'],
-  ])('writes out %s', (_what, text, expected) => {
+  ])('visible escapes %s', (_what, text, expected) => {
     expect(visible(text)).toBe(expected);
   });
 
   test.each(['Jo Doe', 'Ágnes Őry', '李小龍', 'محمد\u200c\u200f', '👩\u200d💻 dev', 'a → b – c'])(
-    'leaves %s as it is',
+    'visible leaves %s unchanged',
     (text) => {
       expect(visible(text)).toBe(text);
     },
   );
 
-  test('JSON stays the same document', () => {
+  test('visible JSON parses to the same document', () => {
     const value = { name: 'a\u001b\u009b\u202e\u2028\nb', list: ['\u007f'] };
     const text = visible(JSON.stringify(value));
     expect(JSON.parse(text)).toEqual(value);
@@ -46,11 +46,11 @@ describe('spreadsheetCell', () => {
     ['a\n=1', "a\n'=1"],
     ['a=1; b - c', 'a=1; b - c'],
     ['', ''],
-  ])('%j becomes %j', (text, expected) => {
+  ])('spreadsheetCell turns %j into %j', (text, expected) => {
     expect(spreadsheetCell(text)).toBe(expected);
   });
 
-  test.each(['\t=1', '\r=1'])('a tab or a return at the start of %j does not hide a formula', (text) => {
+  test.each(['\t=1', '\r=1'])('a leading tab or carriage return does not hide the formula %j', (text) => {
     expect(spreadsheetCell(text)).toMatch(/^'?\s*'/);
   });
 });

@@ -17,13 +17,13 @@ test.each([
   ['one who is closed', [account('Ada', true, true)], none, false],
   ['somebody else', [account('Ada', false)], none, false],
   ['nobody', [], none, false],
-])('%s is counted on or not', (_, accounts, leaving, remains) => {
+])('%s is or is not a remaining administrator', (_, accounts, leaving, remains) => {
   const { known } = createKnowledge();
   known.see(accounts);
   expect(known.remainsWithout(leaving)).toBe(remains);
 });
 
-test('an administrator seen long ago no longer counts as a remaining one, and is still known as an administrator', () => {
+test('an administrator not read recently does not count as remaining, and still counts as an administrator', () => {
   const { known, pass } = createKnowledge();
   known.see([account('Ada')]);
   pass(60_000);

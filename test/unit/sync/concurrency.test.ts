@@ -1,4 +1,4 @@
-// Tests how many calls may be under way, against platforms that are modelled by latency and refusals.
+// Tests the limit of concurrent calls against modelled platforms with latency and refusals.
 import { createConcurrency, type Concurrency } from '../../../src/sync/concurrency.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 
@@ -8,7 +8,7 @@ beforeEach(() => void (nowMs = 0));
 
 type Platform = (underWay: number) => { status: number; durationMs: number };
 
-/** Runs rounds of as many calls as are allowed. @returns the limits after each round */
+/** Runs rounds with as many calls as allowed. @returns the limit after each round */
 function rounds(concurrency: Concurrency, platform: Platform, count: number, isShort = true): number[] {
   return Array.from({ length: count }, () => {
     const underWay = concurrency.limit();
@@ -20,7 +20,7 @@ function rounds(concurrency: Concurrency, platform: Platform, count: number, isS
 }
 
 const steady: Platform = () => ({ status: 200, durationMs: 20 });
-/** Serves `capacity` calls at once; more of them share its time. */
+/** A platform that serves `capacity` calls at once; further calls share its time. */
 const sharing =
   (capacity: number): Platform =>
   (underWay) => ({ status: 200, durationMs: 20 * Math.max(1, underWay / capacity) });
@@ -29,7 +29,7 @@ const refusing =
   (underWay) =>
     underWay > most ? { status, durationMs: 2 } : { status: 200, durationMs: 20 };
 
-test('while the latency stays the limit rises to the most, and not beyond', () => {
+test('with steady latency the limit rises to the maximum', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(concurrency.limit()).toBe(8);
   const limits = rounds(concurrency, steady, 100);
@@ -37,19 +37,19 @@ test('while the latency stays the limit rises to the most, and not beyond', () =
   expect(Math.max(...limits)).toBe(32);
 });
 
-test('calls that wait for nothing, or for the rate limit, do not raise the limit', () => {
+test('calls that never waited for the limit do not raise it', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(rounds(concurrency, steady, 50, false).at(-1)).toBe(8);
 });
 
-test('the limit stays where more calls would only wait at the platform', () => {
+test('the limit stops rising when more calls would only wait at the platform', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 200 }, clock);
   const limits = rounds(concurrency, sharing(12), 400);
   expect(Math.max(...limits)).toBeLessThan(60);
   expect(Math.min(...limits)).toBeGreaterThanOrEqual(8);
 });
 
-test('a platform that becomes slower for good is used again after a while', () => {
+test('after a lasting rise of latency the limit rises again to the maximum', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   rounds(concurrency, steady, 100);
   const slow: Platform = () => ({ status: 200, durationMs: 90 });
@@ -58,14 +58,14 @@ test('a platform that becomes slower for good is used again after a while', () =
   expect(limits.at(-1)).toBe(32);
 });
 
-test.each([429, 503])('refusals with %i bring the limit to what the platform takes', (status) => {
+test.each([429, 503])('refusals with %i lower the limit to the capacity of the platform', (status) => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   const limits = rounds(concurrency, refusing(5, status), 200).slice(20);
   expect(Math.max(...limits)).toBeLessThanOrEqual(6);
   expect(Math.min(...limits)).toBeGreaterThanOrEqual(2);
 });
 
-test('a limit that was refused is not tried again for a minute', () => {
+test('a refused limit is not tried again for a minute', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   let refused = 0;
   const capped: Platform = (underWay) => {
@@ -82,13 +82,13 @@ test('a limit that was refused is not tried again for a minute', () => {
   expect(refused).toBe(26);
 });
 
-test('calls that were refused together lower the limit once', () => {
+test('simultaneous refusals lower the limit once', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   rounds(concurrency, () => ({ status: 429, durationMs: 2 }), 1);
   expect(concurrency.limit()).toBe(4);
 });
 
-test('the limit stays between the bounds of the settings', () => {
+test('the limit stays between the configured bounds', () => {
   const concurrency = createConcurrency({ least: 3, start: 4, most: 5 }, clock);
   expect(concurrency.limit()).toBe(4);
   expect(rounds(concurrency, refusing(0), 20).at(-1)).toBe(3);
@@ -97,7 +97,7 @@ test('the limit stays between the bounds of the settings', () => {
   expect(createConcurrency({ least: 9, start: 4, most: 2 }, clock).limit()).toBe(4);
 });
 
-test('other failures change nothing', () => {
+test('other failures do not change the limit', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(rounds(concurrency, () => ({ status: 500, durationMs: 2 }), 20).at(-1)).toBe(8);
   expect(rounds(concurrency, () => ({ status: 0, durationMs: 2 }), 20).at(-1)).toBe(8);

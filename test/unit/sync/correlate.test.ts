@@ -11,7 +11,7 @@ const candidate = (rest: Partial<Candidate> = {}, user: Partial<WireUser> = {}):
 const conflict = (message: RegExp) => ({ kind: 'conflict', message: expect.stringMatching(message) });
 
 describe('which account a user has', () => {
-  it('is none when nothing was found, whatever may be adopted', () => {
+  it('no matching account is absent, for every value of adopt', () => {
     for (const adopt of ['exact', 'report', 'never'] as const) {
       expect(correlate(wanted, [], adopt)).toEqual({ kind: 'absent' });
     }
@@ -43,7 +43,7 @@ describe('which account a user has', () => {
     expect(correlate(wanted, [candidate()], 'exact')).toMatchObject({ kind: 'adopt', ours: false });
   });
 
-  it.each(['report', 'never'] as const)('is for a person to decide with adopt %s', (adopt) => {
+  it.each(['report', 'never'] as const)('an exact match is a conflict under adopt: %s', (adopt) => {
     expect(correlate(wanted, [candidate()], adopt)).toMatchObject(conflict(new RegExp(`adopt is ${adopt}`)));
   });
 
@@ -56,7 +56,7 @@ describe('which account a user has', () => {
     ['the account has no externalId', wanted, undefined],
     ['the user has none', { userName: 'ada', externalId: null }, 'E-2'],
     ['both have the same', wanted, 'E-1'],
-  ])('is an exact match when %s', (_what, user, externalId) => {
+  ])('an account is an exact match when %s', (_what, user, externalId) => {
     const found = candidate({}, externalId === undefined ? {} : { externalId });
     expect(correlate(user, [found], 'exact')).toMatchObject({ kind: 'adopt' });
   });

@@ -32,7 +32,7 @@ function apply(applied: Core, operations: PlatformPatchOperation[]): Core {
 }
 
 describe('core members', () => {
-  it('need nothing more once the difference is applied', () => {
+  it('the difference is empty after it was applied', () => {
     fc.assert(
       fc.property(core, core, (desired, applied) => {
         const operations = coreOperations(desired, applied);
@@ -42,18 +42,18 @@ describe('core members', () => {
     );
   });
 
-  it('that the desired state does not mention are left alone', () => {
+  it('core attributes without a desired value are not changed', () => {
     expect(coreOperations({ userName: 'a' }, { userName: 'a', displayName: 'theirs' })).toEqual([]);
   });
 
-  it('that were never set are not removed', () => {
+  it('core attributes that were never set are not removed', () => {
     expect(coreOperations({ displayName: null }, {})).toEqual([]);
     expect(coreOperations({ displayName: null }, { displayName: 'x' })).toEqual([
       { op: 'remove', path: 'displayName' },
     ]);
   });
 
-  it('carry an address as a list with one primary entry', () => {
+  it('emails are written as a list with one primary entry', () => {
     expect(coreOperations({ emails: 'a@x' }, { emails: 'b@x' })).toEqual([
       { op: 'replace', path: 'emails', value: [{ value: 'a@x', primary: true }] },
     ]);
@@ -146,7 +146,7 @@ describe('observed values of an account', () => {
     [EXTENSION]: { country: 'PT', level: 4, unknown: 'x' },
   };
 
-  it('is taken as applied, except where the desired state wants nothing of it', () => {
+  it('observed values become applied values, except where no value is desired', () => {
     const wanted = {
       userName: 'ada',
       externalId: null,
@@ -175,7 +175,7 @@ describe('observed values of an account', () => {
     expect(observedCore({ id: '7', userName: 'a' }, {}).active).toBe(true);
   });
 
-  it('an answer confirms managed attributes with the desired type', () => {
+  it('an answer confirms managed attributes of the desired type', () => {
     expect(echoedAttributes(account, { country: 'PT', level: 5, other: 'x' })).toEqual({
       country: 'PT',
       level: 4,

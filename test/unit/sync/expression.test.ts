@@ -4,7 +4,7 @@ import { compilePattern, patternFault } from '../../../src/support/linear-regexp
 
 const LONG = 'a'.repeat(60_000);
 
-/** Also watches that the event loop is never kept for long. */
+/** Also checks that no evaluation blocks the event loop for long. */
 async function failureOf(text: string, input: unknown = {}): Promise<ExpressionFailed> {
   let last = Date.now();
   let longest = 0;
@@ -18,7 +18,7 @@ async function failureOf(text: string, input: unknown = {}): Promise<ExpressionF
   } catch (error) {
     expect(error).toBeInstanceOf(ExpressionFailed);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    // Twice the limit and some more, for a machine that is busy.
+    // Twice the limit plus a margin for a busy machine.
     expect(longest).toBeLessThan(1000);
     return error as ExpressionFailed;
   } finally {
@@ -48,11 +48,11 @@ test.each([
   ['copies that are kept', '$count([1..9000].$uppercase($$.title))'],
   ['a text that doubles in $eval', '$eval("$length($reduce([1..28], function($a, $b){ $a & $a }, \'x\'))")'],
   ['a map over many', '$map([1..100000], function($x){ $map([1..1000], function($y){ $x * $y }) })'],
-])('an expression ends with a named limit: %s', async (_, text) => {
+])('an expression ends at its limit: %s', async (_, text) => {
   expect((await failureOf(text, { title: LONG })).exceeded).toBe(true);
 });
 
-test('functions with limits of their own work as JSONata documents them', async () => {
+test('limited functions give the results that JSONata documents', async () => {
   const results = [
     '$join(["a", "b"], "-")',
     '$join("a")',
@@ -67,7 +67,7 @@ test('functions with limits of their own work as JSONata documents them', async 
   ]);
 });
 
-test('an error of the data is no exceeded limit', async () => {
+test('an error in the data is not reported as an exceeded limit', async () => {
   expect(await failureOf('$number(title)', { title: 'x' })).toMatchObject({ exceeded: false });
 });
 
@@ -95,7 +95,7 @@ test('look-around and backreferences are refused when an expression is compiled'
   expect(() => compileExpression('title ~> /(a)\\1/')).toThrow('backreferences');
 });
 
-test('patterns read as JavaScript reads them, in linear time', () => {
+test('patterns match as in JavaScript, in linear time', () => {
   expect(compilePattern('^(a+)+$').test(`${LONG}!`)).toBe(false);
   expect(compilePattern('^acme-(.*)$').replace('acme-sales', '$1')).toBe('sales');
   expect(compilePattern('(\\w+) (\\w+)').replace('one two three', '$2 $1')).toBe('two one three');
@@ -122,7 +122,7 @@ test('the rule trial reports an expression that never ends or always fails by it
   expect(faults[0]?.message).toContain('takes longer than');
 });
 
-test('one hundred thousand names, and a thousand expressions, take seconds at most', async () => {
+test('evaluating 100,000 names and 1,000 expressions takes seconds at most', async () => {
   const include = compilePattern('^(acme|globex)-[a-z]+-\\d+$');
   const evaluate = compileExpression('groups.display[$match($, /^region-/)]');
   const startedAt = Date.now();

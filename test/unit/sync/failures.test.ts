@@ -18,30 +18,30 @@ const verdict = (error: Parameters<typeof judgeFailure>[0], attempt = 1, transie
 
 describe('the verdict on a platform failure', () => {
   it.each([408, 425, 500, 501, 502, 503, 504, 599])(
-    'ERR-09 tries again later after %i, without stopping the others',
+    'ERR-09 after %i the resource is tried again later, and other resources are not paused',
     (status) => {
       expect(verdict(response(status))).toMatchObject({ kind: 'later', afterMs: 250, pauseMs: 0 });
     },
   );
 
-  it('keeps everybody away after 429, and as long as Retry-After says', () => {
+  it('after 429 or Retry-After the whole target pauses, as long as Retry-After says', () => {
     expect(verdict(response(429))).toMatchObject({ kind: 'later', afterMs: 250, pauseMs: 250 });
     expect(verdict(response(429, 7000))).toMatchObject({ kind: 'later', afterMs: 7000, pauseMs: 7000 });
     expect(verdict(response(503, 9000))).toMatchObject({ kind: 'later', afterMs: 9000, pauseMs: 9000 });
   });
 
-  it('never comes back before its own backoff, however short Retry-After is', () => {
+  it('a short Retry-After does not shorten the backoff of the resource', () => {
     expect(verdict(response(503, 10), 20)).toMatchObject({ afterMs: 15_000, pauseMs: 10 });
   });
 
-  it('waits longer with every failure', () => {
+  it('the delay grows with every failure', () => {
     const waits = [1, 2, 3, 4, 20].map(
       (attempt) => (verdict(response(500), attempt) as { afterMs: number }).afterMs,
     );
     expect(waits).toEqual([250, 500, 1000, 2000, 15_000]);
   });
 
-  it('blames no resource for a refused credential', () => {
+  it('a refused credential pauses the target and refuses no resource', () => {
     expect(verdict(response(401))).toMatchObject({ kind: 'later', afterMs: 15_000, pauseMs: 15_000 });
   });
 
@@ -51,20 +51,23 @@ describe('the verdict on a platform failure', () => {
     [409, 'Conflict'],
     [413, 'Refused'],
     [422, 'Refused'],
-  ])('ERR-09 leaves %i to a person, as %s, in the words of the platform', (status, reason) => {
-    expect(verdict(response(status))).toEqual({ kind: 'refused', reason, status, message: 'says no' });
-  });
+  ])(
+    'ERR-09 %i refuses the resource with the reason %s and the message of the platform',
+    (status, reason) => {
+      expect(verdict(response(status))).toEqual({ kind: 'refused', reason, status, message: 'says no' });
+    },
+  );
 
   it.each([
     ['a redirect', new PlatformIntermediary({ status: 302, platformMessage: '' }, call)],
     ["a firewall's page", new PlatformIntermediary({ status: 403, platformMessage: '<html>' }, call)],
     ['a 404', response(404)],
-  ])('believes %s only when it stays', (_what, error) => {
+  ])('%s refuses the resource only after several attempts', (_what, error) => {
     expect(verdict(error, 20, 7)).toMatchObject({ kind: 'later', pauseMs: 0 });
     expect(verdict(error, 20, 8)).toMatchObject({ kind: 'refused' });
   });
 
-  it('hears a wish for days of silence as one for an hour', () => {
+  it('Retry-After is capped at one hour', () => {
     expect(verdict(response(429, 1e23))).toMatchObject({ afterMs: 3_600_000, pauseMs: 3_600_000 });
   });
 
@@ -78,11 +81,11 @@ describe('the verdict on a platform failure', () => {
     ['a timeout', new PlatformTimeout(1000, call)],
     ['a lost connection', new PlatformConnection('ECONNRESET', call, { redact })],
     ['an answer that cannot be read', new PlatformDecode('no JSON', call)],
-  ])('tries again later after %s', (_what, error) => {
+  ])('after %s the resource is tried again later', (_what, error) => {
     expect(verdict(error)).toEqual({ kind: 'later', afterMs: 250, pauseMs: 0, message: error.message });
   });
 
-  it('comes back at once, elsewhere, when this process is stopping', () => {
+  it('a call aborted by the stop of this process is tried again at once', () => {
     expect(verdict(new PlatformAborted(call, { redact }), 9)).toMatchObject({
       kind: 'later',
       afterMs: 0,
@@ -98,7 +101,7 @@ describe('the verdict on a platform failure', () => {
 });
 
 describe('questions about a failure', () => {
-  it('only 404 means gone', () => {
+  it('only 404 counts as gone', () => {
     expect([response(404), response(410), new PlatformTimeout(1, call), undefined].map(isGone)).toEqual([
       true,
       false,

@@ -1,5 +1,5 @@
-// Tests the list that saves look-ups of new users: it never denies an account that the platform had when the list began, or
-// it tells nothing.
+// Tests the list that replaces look-ups of new users: it never misses an account that existed when the list began, or
+// it is not used.
 import type { WireUser } from '../../../src/platform/wire.ts';
 import { createListedAccounts } from '../../../src/sync/listed-accounts.ts';
 import { externalIdKey, nameKey, readAccountList } from '../../../src/sync/account-list.ts';
@@ -11,7 +11,7 @@ const account = (number: number): WireUser => ({
   externalId: `external-${number}`,
 });
 
-/** Small deterministic generator of numbers in [0, 1). */
+/** A small seeded generator of numbers in [0, 1). */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,7 +20,7 @@ function generator(seed: number): () => number {
   };
 }
 
-/** A platform with pages of at most `cap`; `before` runs ahead of every page. */
+/** A platform with pages of at most `cap`; `before` runs before every page. */
 function platformOf(accounts: WireUser[], cap: number, before: () => void = () => undefined) {
   const calls = { pages: 0 };
   const list = ({ startIndex = 1, count = 20 }) => {
@@ -93,7 +93,7 @@ test('short pages, repeated accounts and smaller totals leave the list unproven'
   }
 });
 
-test('one new user is looked up, many new users cost one list, and a long list for few is not read', async () => {
+test('few new users are looked up one by one, many new users cause one list, and a long list is not read for a few', async () => {
   const clock = { now: () => 0, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
   const signal = new AbortController().signal;
   const wanted = { userName: 'new@acme.example', externalId: null };

@@ -65,7 +65,7 @@ async function attributesOf(
 describe('core members of a user', () => {
   const core = async (resource: object) => (await mappingOf().user(resource as Resource, 'id', [])).core;
 
-  it('are read by the names under which the platform takes them', async () => {
+  it('core attributes have the names that the platform accepts', async () => {
     await expect(core(ada)).resolves.toEqual({
       userName: 'ada',
       externalId: 'E-1',
@@ -76,7 +76,7 @@ describe('core members of a user', () => {
     });
   });
 
-  it('are null where the resource has nothing or an empty text', async () => {
+  it('core attributes are null if the resource has no value or an empty text', async () => {
     await expect(core({ userName: 'ada', displayName: '', emails: [], name: null })).resolves.toEqual({
       userName: 'ada',
       externalId: null,
@@ -97,7 +97,7 @@ describe('core members of a user', () => {
     });
   });
 
-  it('say active unless the resource says no', async () => {
+  it('active is true unless the resource says false', async () => {
     const active = async (resource: object) =>
       (await mappingOf().user(resource as Resource, 'id', [])).active;
     expect([await active({}), await active({ active: true }), await active({ active: false })]).toEqual([
@@ -109,7 +109,7 @@ describe('core members of a user', () => {
 });
 
 describe('mapped attributes', () => {
-  it('come from paths: plain, with a sub-attribute, with a filter, and from an extension', async () => {
+  it('attributes are mapped from plain paths, sub-attributes, filters and extensions', async () => {
     await expect(
       attributesOf({
         title: rule('string', 'title'),
@@ -127,7 +127,7 @@ describe('mapped attributes', () => {
     });
   });
 
-  it('come from JSONata expressions over the whole resource, its id and its groups', async () => {
+  it('attributes are mapped by JSONata from the resource, its id and its groups', async () => {
     await expect(
       attributesOf({
         contractor: rule('boolean', 'userType = "Contractor"'),
@@ -138,14 +138,14 @@ describe('mapped attributes', () => {
     ).resolves.toEqual({ contractor: true, label: 'Countess id', teams: ['EMEA', 'Sales'], first: ['EMEA'] });
   });
 
-  it('are plain lists, equal to what JSON reads back', async () => {
+  it('mapped lists are plain arrays without properties of JSONata', async () => {
     const { teams } = (await attributesOf({ teams: rule('string_array', '$sort(groups.display)') })) as {
       teams: string[];
     };
     expect(Object.keys(teams)).toEqual(['0', '1']);
   });
 
-  it('keep or clear what the platform has when the source has nothing', async () => {
+  it('a missing source value keeps or clears the attribute, as onEmpty says', async () => {
     const mapped = await attributesOf(
       {
         kept: rule('string', 'nickName'),
@@ -160,7 +160,7 @@ describe('mapped attributes', () => {
     expect(mapped).toEqual({ cleared: null, clearedList: null, none: null });
   });
 
-  it('that cannot be computed or converted give faults with a name and a reason, and the others their values', async () => {
+  it('a failed expression gives a fault with name and reason, and other attributes keep their values', async () => {
     await expect(
       attributesOf({
         title: rule('string', 'title'),
@@ -190,12 +190,12 @@ describe('the scope', () => {
   const inScope = async (scope: string, memberOf = groups) =>
     (await mappingOf({ users: { scope } }).user(ada, 'id', memberOf)).inScope;
 
-  it.each(['true', ' true ', 'active or true'])('%j is everybody', async (scope) => {
+  it.each(['true', ' true ', 'active or true'])('the scope %j selects every user', async (scope) => {
     expect(isEveryone(scope)).toBe(true);
     await expect(inScope(scope)).resolves.toBe(true);
   });
 
-  it('is a SCIM filter over the resource, its groups included', async () => {
+  it('the scope is a SCIM filter over the resource and its groups', async () => {
     await expect(inScope('userType eq "contractor"')).resolves.toBe(true);
     await expect(inScope('userType eq "Employee" or title pr')).resolves.toBe(true);
     await expect(inScope('not (title pr)')).resolves.toBe(false);
@@ -210,7 +210,7 @@ describe('group names', () => {
     return (name: string) => mapping.groupName(name);
   };
 
-  it('are taken over when included and not excluded', () => {
+  it('group names are kept if included and not excluded', () => {
     const name = nameOf({ include: ['^team-', '^all$'], exclude: ['-test$'] });
     expect(['team-a', 'all', 'team-a-test', 'my-team-a'].map(name)).toEqual([
       'team-a',
@@ -220,7 +220,7 @@ describe('group names', () => {
     ]);
   });
 
-  it('are renamed by the first rule that matches, with its groups', () => {
+  it('a group is renamed by the first matching rule, with its capture groups', () => {
     const name = nameOf({
       rename: [
         { match: '^team-(.*)$', to: 'T $1' },
@@ -230,7 +230,7 @@ describe('group names', () => {
     expect([name('team-a'), name('data'), name('x')]).toEqual(['T a', 'dneverta', 'x']);
   });
 
-  it('give the same answer every time', () => {
+  it('renaming gives the same name every time', () => {
     const name = nameOf({ include: ['team'] });
     expect([name('team'), name('team'), name('team')]).toEqual(['team', 'team', 'team']);
   });
@@ -243,7 +243,7 @@ describe('whether users change with their groups', () => {
     ['a path does', { attributes: { t: rule('string_array', 'groups.display') } }, true],
     ['the scope does', { users: { scope: 'groups.display eq "x"' } }, true],
     ['a word only contains it', { attributes: { t: rule('string', '$lookup($, "subgroupsX")') } }, false],
-  ])('when %s', (_what, rest, matters) => {
+  ])('users change with their groups or not: %s', (_what, rest, matters) => {
     expect(mappingOf(rest).groupsMatter).toBe(matters);
   });
 });
@@ -254,7 +254,7 @@ describe('rules that do not compile', () => {
     ['path', { attributes: { a: rule('string', 'addresses[type eq') } }],
     ['scope', { users: { scope: 'active eq' } }],
     ['pattern', { groups: { include: ['('], exclude: [], rename: [] } }],
-  ])('are refused before anything is synced: %s', (_what, rest) => {
+  ])('an invalid rule is refused before the first sync: %s', (_what, rest) => {
     expect(() => mappingOf(rest)).toThrow();
   });
 });

@@ -26,12 +26,12 @@ describe('types of extension members', () => {
     ]);
   });
 
-  it('know the extension in any letter case, and keep the case of the member', () => {
+  it('extension URNs are known in any letter case, and the member keeps its case', () => {
     const [member] = typedMembers([target({ x: { type: 'number', from: `${URN.toUpperCase()}:Level` } })]);
     expect(member).toEqual({ name: 'Level', type: 'number' });
   });
 
-  it('types of targets that agree are used; a disagreement gives no type', () => {
+  it('an extension member is typed if all targets agree, and untyped otherwise', () => {
     const number = target({ level: { type: 'number' } });
     expect(typedMembers([number, number])).toEqual([{ name: 'level', type: 'number' }]);
     expect(typedMembers([number, target({ level: { type: 'string' } })])).toEqual([]);
@@ -40,19 +40,22 @@ describe('types of extension members', () => {
 });
 
 describe('settings checks', () => {
-  it.each(['userType = "Contractor"', '$sort(groups.display)', '1'])('take the expression %s', (text) => {
-    expect(configChecks.expression(text)).toBeUndefined();
-  });
+  it.each(['userType = "Contractor"', '$sort(groups.display)', '1'])(
+    'the expression %s is accepted',
+    (text) => {
+      expect(configChecks.expression(text)).toBeUndefined();
+    },
+  );
 
   it.each(['true', 'active or true', 'active eq true', 'groups.display sw "a" and not (title pr)'])(
-    'take the scope %s',
+    'the scope %s is accepted',
     (text) => {
       expect(configChecks.scopeFilter(text, [])).toBeUndefined();
     },
   );
 
   it.each(['title', 'addresses[type eq "work"].country', `${URN}:level`, 'name.givenName'])(
-    'take the path %s',
+    'the path %s is accepted',
     (text) => {
       expect(configChecks.attributePath(text, [])).toBeUndefined();
     },

@@ -12,11 +12,11 @@ describe.each(TYPES)('a %s attribute', (type) => {
     expect(toAttributeValue(type, undefined, 'clear')).toEqual({ kind: 'clear' });
   });
 
-  it('is cleared by an explicit null', () => {
+  it('an explicit null clears the attribute', () => {
     expect(toAttributeValue(type, null, 'keep')).toEqual({ kind: 'clear' });
   });
 
-  it('is never made from an object', () => {
+  it('an object is not a valid attribute value', () => {
     expect(toAttributeValue(type, { a: 1 }, 'keep')).toEqual(invalid);
   });
 });
@@ -57,16 +57,19 @@ describe('attribute values', () => {
     ['number_array', [], value([])],
     ['number_array', 3, value([3])],
     ['number_array', ['1', 'x'], invalid],
-  ])('%s from %j', (type, raw, expected) => {
+  ])('a %s is converted from %j', (type, raw, expected) => {
     expect(toAttributeValue(type, raw, 'keep')).toEqual(expected);
   });
 
-  it.each<UserAttributeType>(['string', 'number', 'boolean'])('an empty list is nothing to a %s', (type) => {
-    expect(toAttributeValue(type, [], 'keep')).toEqual({ kind: 'absent' });
-    expect(toAttributeValue(type, [], 'clear')).toEqual({ kind: 'clear' });
-  });
+  it.each<UserAttributeType>(['string', 'number', 'boolean'])(
+    'an empty list counts as a missing %s',
+    (type) => {
+      expect(toAttributeValue(type, [], 'keep')).toEqual({ kind: 'absent' });
+      expect(toAttributeValue(type, [], 'clear')).toEqual({ kind: 'clear' });
+    },
+  );
 
-  it('never throw, and a value converts to itself', () => {
+  it('conversion never throws, and converting a converted value does not change it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...TYPES), fc.jsonValue(), (type, raw) => {
         const mapped = toAttributeValue(type, raw, 'keep');
@@ -82,7 +85,7 @@ describe('attribute values', () => {
     [[], null, false],
     [['a', 'b'], ['b', 'a'], false],
     [false, null, false],
-  ])('%j and %j are the same to the platform: %p', (left, right, same) => {
+  ])('%j and %j count as the same value: %p', (left, right, same) => {
     expect(sameValue(left, right)).toBe(same);
   });
 });

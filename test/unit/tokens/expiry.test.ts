@@ -10,7 +10,7 @@ test.each([
   ['4w', NOW + 28 * DAY],
   ['2027-01-31', Date.parse('2027-01-31T00:00:00Z')],
   ['2027-01-31T10:00:00+02:00', Date.parse('2027-01-31T08:00:00Z')],
-])('%s is understood', (text, at) => {
+])('the expiry %s is parsed', (text, at) => {
   expect(parseExpiry(text, NOW)).toEqual({ kind: 'at', at });
 });
 
@@ -24,7 +24,7 @@ test.each([
   ['2027', 'unreadable'],
   ['0d', 'past'],
   ['2026-05-31', 'past'],
-])('%p is %s', (text, kind) => {
+])('the expiry %p is %s', (text, kind) => {
   expect(parseExpiry(text, NOW)).toEqual({ kind });
 });
 
@@ -40,6 +40,6 @@ test.each([
   [-DAY, 0],
   [Infinity, undefined],
   [NaN, undefined],
-])('%d ms before its end a token is warned of at the limit %p', (left, limit) => {
+])('a token that expires in %d ms is warned about at the limit %p', (left, limit) => {
   expect(warningOf(NOW + left, NOW)).toBe(limit);
 });

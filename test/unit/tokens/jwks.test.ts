@@ -37,7 +37,7 @@ async function addKey(kid: string): Promise<(claims?: object) => Promise<string>
 const create = () =>
   createJwtVerifier({ clock, logger: silentLogger }, { issuer: 'i', audience: 'a', jwksUri });
 
-test('a new key is fetched when its first token comes, at most every half minute', async () => {
+test('a token with a new key causes a fetch of the keys, at most every 30 seconds', async () => {
   const first = await addKey('first');
   const verifier = create();
   expect((await verifier.verify(await first())).kind).toBe('valid');
@@ -49,7 +49,7 @@ test('a new key is fetched when its first token comes, at most every half minute
   expect(state.asked).toBe(2);
 });
 
-test('tokens that come together ask once', async () => {
+test('concurrent tokens cause one fetch of the keys', async () => {
   const sign = await addKey('one');
   const verifier = create();
   const tokens = await Promise.all([1, 2, 3, 4, 5].map((n) => sign({ n })));
@@ -68,7 +68,7 @@ test('a withdrawn key also invalidates its cached tokens', async () => {
   await eventually('refused', async () => (await verifier.verify(token)).kind === 'refused');
 });
 
-test('the end of a remembered token is its end', async () => {
+test('a cached token is refused one minute after its expiry', async () => {
   const sign = await addKey('k');
   const verifier = create();
   const token = await sign({ exp: now / 1000 + 60 });
@@ -79,7 +79,7 @@ test('the end of a remembered token is its end', async () => {
   expect((await verifier.verify(token)).kind).toBe('refused');
 });
 
-test('keys of an issuer that is away are believed for a day', async () => {
+test('keys of an unavailable issuer are used for a day', async () => {
   const sign = await addKey('k');
   const verifier = create();
   expect((await verifier.verify(await sign())).kind).toBe('valid');
@@ -97,7 +97,7 @@ test('keys of an issuer that is away are believed for a day', async () => {
   expect((await verifier.verify(await sign({ n: 2 }))).kind).toBe('valid');
 });
 
-test('an answer without end is no set of keys', async () => {
+test('an endless key document is refused', async () => {
   const sign = await addKey('k');
   state.padding = 'x'.repeat(600_000);
   expect((await create().verify(await sign())).kind).toBe('undecided');

@@ -32,7 +32,7 @@ test('a stored token is found by its secret, never by its digest', () => {
   }
 });
 
-test('an expired token is refused, also with an expiry that cannot be read', () => {
+test('an expired token is refused, and a token with an unreadable expiry too', () => {
   const keyring = createOne();
   keyring.setStored([stored(secret, NOW)]);
   expect(keyring.find(secret, NOW - 1)).toBeDefined();
@@ -57,7 +57,7 @@ test('a reload keeps the rate limit of a token, and a new secret under the same 
 });
 
 test.each(['x'.repeat(340), 'x'.repeat(341), 'ü'.repeat(500), '漢'.repeat(2000)])(
-  'secrets of any length are told apart',
+  'secrets of any length are compared',
   (long) => {
     const keyring = createOne();
     keyring.setSettings([{ name: 'long', secret: long }]);

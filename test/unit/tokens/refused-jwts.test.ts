@@ -2,7 +2,7 @@ import { errors } from 'jose';
 import { createLogger } from '../../../src/support/logger.ts';
 import { createRefusedJwts } from '../../../src/tokens/refused-jwts.ts';
 
-test('repeated refusals are counted, and the next line after a minute tells how many were left out', () => {
+test('repeated refusals are logged once a minute with the number of omitted ones', () => {
   let now = 0;
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(line) });

@@ -28,7 +28,7 @@ const WANTED = [
   { platformId: undefined, name: 'not there yet' },
 ];
 
-test('for an account without group list, the desired groups are read one by one', async () => {
+test('for an account without a group list, each desired group is read', async () => {
   const accounts = [
     { id: '7', username: 'ada@acme.example' },
     { id: '8', username: 'ada@acme.example.org' },
@@ -43,7 +43,7 @@ test('for an account without group list, the desired groups are read one by one'
   expect(reading?.notes).toHaveLength(1);
 });
 
-test('two accounts with one userName match no user; without account id the extension values are read', async () => {
+test('two accounts with one userName match no user; without an account id the values are read from the extension', async () => {
   const same = { username: 'ada@acme.example' };
   const two = () => Promise.resolve([7, 9].map((id) => ({ id: String(id), ...same })));
   const absent = () => Promise.reject(new EndpointAbsent(200, { method: 'GET', route: '/api/v1/users' }));
@@ -55,7 +55,7 @@ test('two accounts with one userName match no user; without account id the exten
   }
 });
 
-test('the context holds stored values, else defaults in their type; what does not fit is left out', () => {
+test('the security context has stored values, else typed defaults, and omits values of another type', () => {
   const define = (name: string, type: string, defaultValue: string | null = null) =>
     ({ id: name, name, type, defaultValue }) as never;
   const definitions = [

@@ -209,7 +209,7 @@ async function resultOf({ operations }: AdminContext, id: string): Promise<strin
   if (bytes > MAX_PLAN_BYTES)
     throw new Problem(
       413,
-      `The plan of operation ${id} has ${bytes} bytes, and ${MAX_PLAN_BYTES} can be applied from here: use scim-bridge plan --out FILE and scim-bridge apply FILE, or reconcile.`,
+      `The plan of operation ${id} has ${bytes} bytes, and ${MAX_PLAN_BYTES} can be applied from here: use scim-bridge plan --out FILE and scim-bridge apply FILE, or scim-bridge reconcile.`,
     );
   const pieces: Buffer[] = [];
   for await (const piece of operations.result(id, bytes)) pieces.push(piece);

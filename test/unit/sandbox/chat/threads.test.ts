@@ -31,7 +31,7 @@ const TABLE: [string, ThreadState, string | null, string | null, ThreadDecision]
   ['streaming, no question', streaming('1'), null, null, 'read'],
 ];
 
-test.each(TABLE)('%s', (_name, standing, input, messageId, decision) => {
+test.each(TABLE)('a request to a thread: %s', (_name, standing, input, messageId, decision) => {
   expect(decide(standing, { input, messageId })).toBe(decision);
 });
 
@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('end' as const) }),
 );
 
-/** Drives one stored thread as chat does, without HTTP and without an agent. */
+/** Drives one stored thread as chat does, without HTTP and agent. */
 function createDriver(state: State) {
   const { chatId } = openThread(state, 0, { deploymentId: '1', owner: 'external:ada', keyName: null });
   const threadNow = () => {

@@ -1,6 +1,6 @@
 import { isTimezone, parseMoment, parseSpan } from '../../../../src/sandbox/core-data/date-range.ts';
 
-/** Late on a Tuesday; in Berlin it is Wednesday already. */
+/** A Tuesday evening in UTC, which is Wednesday in Berlin. */
 const NOW = Date.parse('2026-03-10T23:30:00Z');
 const day = (first: string, last = first) => [`${first} 00:00:00.000`, `${last} 23:59:59.999`];
 
@@ -25,19 +25,19 @@ test('today is the local day of the time zone', () => {
   expect(parseSpan('today', NOW, 'America/New_York')).toEqual(day('2026-03-10'));
 });
 
-test('a moment with a zone is shown in the zone of the query, one without stays', () => {
+test('a time with a zone is converted to the zone of the query, one without is kept', () => {
   expect(parseMoment('2026-07-01T12:00:00Z', 'from', 'Europe/Berlin')).toBe('2026-07-01 14:00:00.000');
   expect(parseMoment('2026-07-01T12:00:00', 'from', 'Europe/Berlin')).toBe('2026-07-01 12:00:00');
 });
 
 test.each(['', 'soon', 'last 0 days', 'this 3 weeks', '2026-13-01', '2026-02-30', '2026-01-01T99:00'])(
-  '%j is refused',
+  'the date range %j is refused',
   (text) => {
     expect(() => parseSpan(text, NOW, 'UTC')).toThrow();
   },
 );
 
-test('zones are names that the machine knows', () => {
+test('the time zones of the machine are accepted', () => {
   expect(['UTC', 'Asia/Kolkata', 'Mars/Base', '', "UTC'", 'Europe/Berlin; x'].map(isTimezone)).toEqual([
     true,
     true,

@@ -28,7 +28,7 @@ test.each<[string, boolean]>([
   ['{ userAttributes.no || userAttributes.level === 3 }', true],
   ['{ userAttributes.yes && !userAttributes.yes }', false],
   ['{ userAttributes.yes and not userAttributes.no or userAttributes.no }', true],
-])('%s is %s', (text, expected) => {
+])('the condition %s is %s', (text, expected) => {
   expect(parseCondition(text)?.(context)).toBe(expected);
 });
 
@@ -41,6 +41,6 @@ test.each([
   '{ userAttributes.yes && }',
   '{ f(userAttributes.yes) }',
   `{ ${'!'.repeat(2000)}userAttributes.yes }`,
-])('%s cannot be read', (text) => {
+])('the condition %s does not parse', (text) => {
   expect(parseCondition(text)).toBeUndefined();
 });

@@ -19,13 +19,13 @@ const some = (...alternatives: string[][]) => ({
   alternatives: alternatives.map((values) => [{ dimension: 'country', values }]),
 });
 
-test('without policies a person sees all rows; with policies of which none matches, no rows', () => {
+test('without policies every row is visible; with policies of which none matches, no row', () => {
   expect(access([], {})).toEqual({ kind: 'all' });
   expect(access([own('analysts', 'DE')], { groups: ['others'] })).toEqual({ kind: 'none' });
   expect(access([own('*', 'DE')], {})).toEqual(some(['DE']));
 });
 
-test('several matching policies give the union of their rows, and one without filters all rows', () => {
+test('several matching policies combine their rows, and one without filters gives all rows', () => {
   const policies = [own('analysts', COUNTRY), own('french', 'FR'), { group: 'everything', filters: [] }];
   const userAttributes = { country: 'DE' };
   expect(access(policies, { groups: ['analysts', 'french'], userAttributes })).toEqual(some(['DE'], ['FR']));
@@ -54,7 +54,7 @@ test('a policy with a list attribute takes the list, and refuses a text, an empt
     expect(() => at(attributes)).toThrow('Values required for filter');
 });
 
-test('claims count inside the wrapper only, and only in the right types', () => {
+test('claims are read inside the wrapper only, and only with the right types', () => {
   const empty = { groups: [], userAttributes: {} };
   for (const claims of [
     {},

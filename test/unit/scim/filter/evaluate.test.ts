@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { evaluateFilter, parseFilter } from '../../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, groupType, USER, userType } from '../sample.ts';
 
-// The resource as it is answered: with id, meta and groups.
+// The resource as in an answer, with id, meta and groups.
 const jo = {
   schemas: [USER, ENTERPRISE],
   id: 'Ab12',
@@ -80,7 +80,7 @@ describe('filters that hold', () => {
     'NOT (displayName pr) AND title PR',
     'not(not(title pr))',
   ];
-  test.each(yes)('%s', (text) => {
+  test.each(yes)('the filter %s matches', (text) => {
     expect(holds(text)).toBe(true);
   });
 });
@@ -105,19 +105,19 @@ describe('filters that do not hold', () => {
     'meta.created gt "2026-05-13T04:42:34.000Z"',
     'not (userName eq "jo@corp.example")',
   ];
-  test.each(no)('%s', (text) => {
+  test.each(no)('the filter %s does not match', (text) => {
     expect(holds(text)).toBe(false);
   });
 });
 
-test('precedence: or under and under not (RFC 7644 §3.4.2.2)', () => {
+test('and binds tighter than or, and not applies first (RFC 7644 §3.4.2.2)', () => {
   expect(parseFilter(userType, 'title pr or active eq true and not (name pr)', auto)).toMatchObject({
     kind: 'or',
     branches: [{ kind: 'present' }, { kind: 'and', branches: [{ kind: 'compare' }, { kind: 'not' }] }],
   });
 });
 
-test('groups: members eq implies value (Entra reference check)', () => {
+test('the filter members eq matches members.value (Entra reference check)', () => {
   const group = { id: '1', displayName: 'Finance', members: [{ value: '9' }, { value: '8' }] };
   const check = (text: string) => evaluateFilter(parseFilter(groupType, text, auto), group);
   expect(check('id eq "1" and members eq "9"')).toBe(true);

@@ -55,16 +55,16 @@ describe('refused filters (400 invalidFilter)', () => {
     'urn:other:attr eq "x"',
     `${USER} pr`,
   ];
-  test.each(bad)('%s', (text) => {
+  test.each(bad)('the filter %s is 400 invalidFilter', (text) => {
     expect(refusal(() => parseFilter(userType, text, auto))).toBe('400 invalidFilter');
   });
 
-  test('the detail says where', () => {
+  test('the error detail names the position in the filter', () => {
     expect(() => parseFilter(userType, 'userName eq "a" and foo pr', auto)).toThrow('position 20');
     expect(() => parseFilter(userType, 'userName zz "a"', auto)).toThrow('position 9');
   });
 
-  test('longer than 4096 characters, deeper than 32 brackets', () => {
+  test('a filter longer than 4096 characters, or deeper than 32 brackets, is refused', () => {
     const deep = (depth: number) => `${'('.repeat(depth)}title pr${')'.repeat(depth)}`;
     expect(refusal(() => parseFilter(userType, `userName eq "${'x'.repeat(5000)}"`, auto))).toBe(
       '400 invalidFilter',
@@ -87,7 +87,7 @@ describe('filters that only lenient profiles take', () => {
     'emails[type eq "work"].value eq "x"',
     'manager eq "7"',
   ];
-  test.each(lenient)('%s', (text) => {
+  test.each(lenient)('only lenient profiles accept the filter %s', (text) => {
     expect(refusal(() => parseFilter(userType, text, auto))).toBe('accepted');
     expect(refusal(() => parseFilter(userType, text, rfc))).toBe('400 invalidFilter');
   });
@@ -112,7 +112,7 @@ describe('the equality that an index can answer', () => {
     ['userName pr', undefined],
     ['active eq true', undefined],
   ];
-  test.each(equalities)('%s', (text, expected) => {
+  test.each(equalities)('the equality in %s can be answered by an index', (text, expected) => {
     expect(equalityOf(parseFilter(userType, text, auto))).toEqual(expected);
   });
 
@@ -129,7 +129,7 @@ describe('the equality that an index can answer', () => {
 });
 
 describe('a filter that was seen before', () => {
-  test('counts its deviations again', () => {
+  test('a cached filter counts its deviations again', () => {
     const seen: DeviationName[] = [];
     const profile = profileOf('auto', (kind) => seen.push(kind));
     const first = parseFilter(userType, 'manager eq boss', profile);
@@ -143,7 +143,7 @@ describe('a filter that was seen before', () => {
   });
 });
 
-test('enterprise attributes by URN, in any case', () => {
+test('enterprise attributes are named by URN in any case', () => {
   const filter = parseFilter(userType, `${ENTERPRISE.toUpperCase()}:MANAGER.VALUE eq "7"`, rfc);
   expect(equalityOf(filter)?.attribute).toBe(`${ENTERPRISE}:manager.value`.toLowerCase());
   expect(() => parseFilter(userType, 'emails[', auto)).toThrow(ScimError);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { evaluateFilter, parseFilter, ScimError } from '../../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, rfc, user, userType } from '../sample.ts';
 
-// A reference: filters as data, written out to text, and judged by the shortest code that can be right.
+// A reference implementation: filters as data, written as text, and evaluated by simple code.
 type Reference =
   | { is: 'text'; path: 'userName' | 'title' | 'emails.value' | 'emails.type'; op: string; value: string }
   | { is: 'number'; op: string; value: number }
@@ -136,7 +136,7 @@ function judge(filter: Reference, subject: Person): boolean {
   }
 }
 
-test('agrees with a reference evaluator on any filter and any user', () => {
+test('evaluateFilter agrees with a reference evaluator on any filter and any user', () => {
   fc.assert(
     fc.property(filters, person, (filter, subject) => {
       const { clearance, ...core } = subject;
@@ -149,7 +149,7 @@ test('agrees with a reference evaluator on any filter and any user', () => {
   );
 });
 
-test('any text in quotes is found again', () => {
+test('any quoted text in a filter is parsed unchanged', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1 }), (value) => {
       fc.pre(value.trim() !== '');
@@ -160,7 +160,7 @@ test('any text in quotes is found again', () => {
   );
 });
 
-test('any text at all: a filter or a ScimError', () => {
+test('any text as filter gives a parsed filter or a ScimError', () => {
   const piece = fc.constantFrom(
     'userName', 'emails', '[', ']', '(', ')', '"', '\\', ' ', 'eq', 'pr', 'and', 'or', 'not', '.', ':', '"x"', 'true', '1', '\u0000',
   ); // prettier-ignore

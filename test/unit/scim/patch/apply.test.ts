@@ -49,7 +49,7 @@ describe('add (RFC 7644 §3.5.2.1)', () => {
     ['undeclared list', { op: 'add', path: `${ATTRIBUTES}:free`, value: ['b', 'c'] }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
     ['undeclared list, one value', { op: 'add', path: `${ATTRIBUTES}:free`, value: 'c' }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
   ]; // prettier-ignore
-  test.each(situations)('%s', (_name, operation, expected) => {
+  test.each(situations)('PATCH add: %s', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 });
@@ -75,15 +75,15 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
     ['list of numbers', { op: 'replace', path: `${ATTRIBUTES}:levels`, value: ['7'] }, { [ATTRIBUTES]: { levels: [7] } }],
     ['undeclared value changes its type', { op: 'replace', path: `${ATTRIBUTES}:free`, value: 1 }, { [ATTRIBUTES]: { free: 1 } }],
   ]; // prettier-ignore
-  test.each(situations)('%s', (_name, operation, expected) => {
+  test.each(situations)('PATCH replace: %s', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 
-  test('an extension without values leaves schemas', () => {
+  test('replacing an extension with null removes its URN from schemas', () => {
     expect(one({ op: 'replace', value: { [ENTERPRISE]: null } }).schemas).toEqual([USER, ATTRIBUTES]);
   });
 
-  test('no match: noTarget under rfc, created elsewhere', () => {
+  test('PATCH replace without a match is noTarget under rfc, and adds the element under other profiles', () => {
     const operation = { op: 'replace', path: 'phoneNumbers[type eq "work"].value', value: '1' };
     expect(refusal(() => patched(start, [operation], 'rfc'))).toBe('400 noTarget');
     for (const name of ['auto', 'entra', 'okta', 'lenient'] as const) {
@@ -124,7 +124,7 @@ describe('remove (RFC 7644 §3.5.2.2)', () => {
     ['extension attribute', { op: 'remove', path: `${ENTERPRISE}:department` }, { [ENTERPRISE]: { costCenter: '1' } }],
     ['extension root', { op: 'remove', path: ENTERPRISE }, { [ENTERPRISE]: undefined }],
   ]; // prettier-ignore
-  test.each(situations)('%s', (_name, operation, expected) => {
+  test.each(situations)('PATCH remove: %s', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 });
@@ -149,11 +149,11 @@ describe('refused', () => {
     ],
     ['extension root with text', { op: 'replace', path: ENTERPRISE, value: 'x' }, '400 invalidValue'],
   ];
-  test.each(bad)('%s', (_name, operation, expected) => {
+  test.each(bad)('PATCH is refused: %s', (_name, operation, expected) => {
     expect(refusal(() => one(operation))).toBe(expected);
   });
 
-  test('one bad operation and nothing is changed', () => {
+  test('one invalid operation leaves the whole resource unchanged', () => {
     const before = JSON.stringify(start);
     const operations = [
       { op: 'replace', path: 'title', value: 'X' },
@@ -164,7 +164,7 @@ describe('refused', () => {
   });
 });
 
-test('long lists take one pass, not one pass per value', () => {
+test('PATCH of long lists takes one pass, not one pass per value', () => {
   const roles = Array.from({ length: 1000 }, (_, index) => ({ value: `r${index}` }));
   const many = patched(start, [{ op: 'add', path: 'roles', value: roles }]);
   const again = patched(many, [{ op: 'add', path: 'roles', value: roles }]);
@@ -186,7 +186,7 @@ test('each PATCH operation sees the result of the earlier ones', () => {
   });
 });
 
-test('id, meta and externalId of a stored resource stay', () => {
+test('PATCH keeps id, meta and externalId of a stored resource', () => {
   const stored = {
     ...start,
     id: '1',
@@ -200,7 +200,7 @@ test('id, meta and externalId of a stored resource stay', () => {
   expect(Object.keys(result).at(-1)).toBe('meta');
 });
 
-test('an existing element that is set primary takes the flag from the others', () => {
+test('setting an existing element as primary clears primary of the others', () => {
   const primaryLast = user({ emails: [{ value: 'a' }, { value: 'b', primary: true }] });
   const result = patched(primaryLast, [
     { op: 'add', path: 'emails', value: [{ value: 'a', primary: true }] },
@@ -211,12 +211,12 @@ test('an existing element that is set primary takes the flag from the others', (
   ]);
 });
 
-test('without its value, the rest of an element means nothing', () => {
+test('removing the value of an element removes the element', () => {
   const named = user({ emails: [{ value: 'a', type: 'work', display: 'A' }, HOME] });
   expect(patched(named, [{ op: 'Remove', path: 'emails[type eq "work"].value' }]).emails).toEqual([HOME]);
 });
 
-test('a PATCH that changes nothing gives the same text', () => {
+test('a PATCH that changes nothing gives the same canonical text', () => {
   const operations = [
     { op: 'Add', path: 'emails', value: [{ type: 'work', value: 'w@x', primary: 'True' }] },
     { op: 'replace', path: 'name', value: { givenName: 'Jo' } },

@@ -91,12 +91,12 @@ describe('Entra, default shape (2.1.4)', () => {
       { emails: undefined },
     ],
   ];
-  test.each(situations)('%s', (_name, operation, expected) => {
+  test.each(situations)('Entra PATCH: %s', (_name, operation, expected) => {
     expectShows(patched(start, [operation], 'auto'), expected);
     expectShows(patched(start, [operation], 'entra'), expected);
   });
 
-  test('all in one message', () => {
+  test('all Entra operations work in one PATCH', () => {
     const resource = patched(
       start,
       situations.map(([, operation]) => operation),
@@ -111,7 +111,7 @@ describe('Entra, default shape (2.1.4)', () => {
 });
 
 describe('Entra with aadOptscim062020 (2.1.5)', () => {
-  test('simple attributes in one pathless operation', () => {
+  test('one pathless operation changes simple attributes', () => {
     const value = {
       displayName: 'Joan',
       active: false,
@@ -127,7 +127,7 @@ describe('Entra with aadOptscim062020 (2.1.5)', () => {
     expect(enterprise(resource)).toEqual({ employeeNumber: '78', department: 'R&D' });
   });
 
-  test('filtered paths stay apart', () => {
+  test('operations with filtered paths are applied one by one', () => {
     const operation = { op: 'add', path: 'emails[type eq "work"].value', value: 'j@corp.example' };
     expect(patched(start, [operation], 'entra').emails).toEqual([
       { value: 'j@corp.example', type: 'work', primary: true },
@@ -136,7 +136,7 @@ describe('Entra with aadOptscim062020 (2.1.5)', () => {
 });
 
 describe('Entra SCIM validator (2.1.13)', () => {
-  test('capitalised names, stray keys in the operation', () => {
+  test("the validator's capitalised names and extra keys are accepted in an operation", () => {
     const operation = { op: 'replace', name: 'x', path: 'UserName', value: 'new' };
     expect(patched(start, [operation]).userName).toBe('new');
   });
@@ -151,23 +151,23 @@ describe('Entra SCIM validator (2.1.13)', () => {
 });
 
 describe('Okta', () => {
-  test('deactivation without path, and back (2.2.6, 2.2.7)', () => {
+  test('Okta deactivates and reactivates without a path (2.2.6, 2.2.7)', () => {
     const off = patched(start, [{ op: 'replace', value: { active: false } }], 'okta');
     expect(off).toEqual({ ...start, active: false });
     expect(patched(off, [{ op: 'replace', value: { active: true } }], 'okta')).toEqual(start);
   });
 
-  test('id in a pathless value is ignored (2.2.8)', () => {
+  test("Okta's id in a pathless value is ignored (2.2.8)", () => {
     const value = { id: 'other', meta: {}, schemas: [], groups: [], displayName: 'New' };
     expect(patched(start, [{ op: 'replace', value }], 'okta')).toEqual({ ...start, displayName: 'New' });
   });
 
-  test('password is taken and thrown away', () => {
+  test("Okta's password is accepted and not stored", () => {
     expect(patched(start, [{ op: 'replace', value: { password: 'secret' } }], 'okta')).toEqual(start);
     expect(patched(start, [{ op: 'replace', path: 'password', value: 'secret' }], 'okta')).toEqual(start);
   });
 
-  test('custom attributes under their URN, whole object (2.2.9)', () => {
+  test('Okta sets custom attributes by their URN as a whole object (2.2.9)', () => {
     const value = { [ATTRIBUTES]: { region: 'us', clearance: 2, regions: ['eu', 'us'] } };
     expect(patched(start, [{ op: 'replace', value }], 'okta')[ATTRIBUTES]).toEqual({
       clearance: 2,
@@ -178,14 +178,14 @@ describe('Okta', () => {
 });
 
 describe('OneLogin and authentik', () => {
-  test('OneLogin: managerId, text booleans', () => {
+  test("OneLogin's managerId and booleans as text are accepted", () => {
     const value = { active: 'false', [ENTERPRISE]: { manager: { managerId: 12 } } };
     const resource = patched(start, [{ op: 'replace', value }]);
     expect(resource.active).toBe(false);
     expect(enterprise(resource).manager).toEqual({ value: '12' });
   });
 
-  test('authentik: pathless replace of the whole resource', () => {
+  test('authentik replaces the whole resource without a path', () => {
     const value = { ...start, id: '1', meta: { resourceType: 'User' }, displayName: 'Other' };
     expect(patched(start, [{ op: 'replace', value }])).toEqual({ ...start, displayName: 'Other' });
   });
@@ -221,7 +221,7 @@ describe('manager in every shape', () => {
     ['remove with the same value', { op: 'remove', path: 'manager', value: '5' }, undefined],
     ['remove with another value', { op: 'remove', path: 'manager', value: '6' }, { value: '5' }],
   ];
-  test.each(shapes)('%s', (_name, operation, expected) => {
+  test.each(shapes)('manager is set: %s', (_name, operation, expected) => {
     const managed = user({ [ENTERPRISE]: { department: 'x', manager: '5' } });
     expect(enterprise(patched(managed, [operation])).manager).toEqual(expected);
   });

@@ -41,11 +41,11 @@ describe('member steps', () => {
     ['the same value of a member again', { op: 'replace', path: 'members[value eq "9"].value', value: '9' }, [{ kind: 'add', values: ['9'] }]],
     ['add by filter', { op: 'add', path: 'members[value eq "9"]', value: { type: 'User' } }, [{ kind: 'add', values: ['9'] }]],
   ]; // prettier-ignore
-  test.each(situations)('%s', (_name, operation, expected) => {
+  test.each(situations)('member steps of a PATCH: %s', (_name, operation, expected) => {
     expect(steps(operation)).toEqual(expected);
   });
 
-  test('any other filter is left to be evaluated on each member', () => {
+  test('any other filter on members is evaluated for each member', () => {
     const [step] = steps({ op: 'remove', path: 'members[type eq "Group" and display co "x"]' });
     expect(step?.kind).toBe('removeWhere');
     if (step?.kind !== 'removeWhere') return;
@@ -53,7 +53,7 @@ describe('member steps', () => {
     expect(evaluateFilter(step.filter, { value: '1', type: 'User', display: 'axb' })).toBe(false);
   });
 
-  test('Okta group push: id ignored, add and remove in one request, in order (2.2.8)', () => {
+  test('Okta group push: id is ignored, and add and remove in one request are applied in order (2.2.8)', () => {
     const { rest, steps: found } = split(
       { op: 'replace', value: { id: 'g1', displayName: 'Finance' } },
       { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] },
@@ -89,11 +89,11 @@ describe('member steps', () => {
     ['a member with empty value', { op: 'add', path: 'members', value: [{ value: '' }] }],
     ['a member that is null', { op: 'add', path: 'members', value: [null] }],
   ];
-  test.each(bad)('refuses %s', (_name, operation) => {
+  test.each(bad)('member operations refuse %s', (_name, operation) => {
     expect(refusal(() => steps(operation))).toBe('400 invalidValue');
   });
 
-  test('rfc: no bare member, no remove with value', () => {
+  test('the profile rfc refuses a bare member and remove with a value', () => {
     const parse = (operation: object) => refusal(() => parsePatch(groupType, patchOp(operation), rfc));
     expect(parse({ op: 'add', path: 'members', value: ['9'] })).toBe('400 invalidValue');
     expect(parse({ op: 'remove', path: 'members', value: [{ value: '9' }] })).toBe('400 invalidValue');
@@ -103,7 +103,7 @@ describe('member steps', () => {
 });
 
 describe('displayName of a group', () => {
-  test('cannot be removed', () => {
+  test('displayName of a group cannot be removed', () => {
     const operations = parsePatch(groupType, patchOp({ op: 'remove', path: 'displayName' }), auto);
     const group: Resource = { schemas: [GROUP], displayName: 'Old' };
     expect(refusal(() => applyPatch(groupType, group, operations, auto))).toBe('400 mutability');
@@ -123,11 +123,11 @@ describe('membersOf a POST or PUT body', () => {
     ['bare text', { Members: ['1'] }, ['1']],
     ['no object', 'x', undefined],
   ];
-  test.each(bodies)('%s', (_name, body, expected) => {
+  test.each(bodies)('members of a body: %s', (_name, body, expected) => {
     expect(membersOf(body)).toEqual(expected);
   });
 
-  test('a member without usable value is refused', () => {
+  test('a member without a usable value is 400 invalidValue', () => {
     expect(refusal(() => membersOf({ members: [{ value: {} }] }))).toBe('400 invalidValue');
     expect(refusal(() => membersOf({ members: [true] }))).toBe('400 invalidValue');
   });

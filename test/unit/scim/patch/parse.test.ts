@@ -15,12 +15,12 @@ describe('messages', () => {
     ['operations in lower case', { schemas: [PATCH_OP], operations: [{ op: 'remove', path: 'title' }] }, 'accepted', 'accepted'],
     ['stray id in the body', { ...patchOp({ op: 'remove', path: 'title' }), id: '1' }, 'accepted', 'accepted'],
   ]; // prettier-ignore
-  test.each(bodies)('%s', (_name, body, lenient, strict) => {
+  test.each(bodies)('PATCH message: %s', (_name, body, lenient, strict) => {
     expect(refusal(() => parse(body))).toBe(lenient);
     expect(refusal(() => parse(body, rfc))).toBe(strict);
   });
 
-  test('at most 1000 operations, those of a pathless object included: tooMany', () => {
+  test('more than 1000 operations, counting those of a pathless object, are tooMany', () => {
     const many = (count: number) => patchOp(...Array<object>(count).fill({ op: 'remove', path: 'title' }));
     expect(parse(many(1000))).toHaveLength(1000);
     expect(refusal(() => parse(many(1001)))).toBe('400 tooMany');
@@ -58,16 +58,16 @@ describe('operations', () => {
     ['forbidden member', { op: 'add', path: `${ATTRIBUTES}:constructor`, value: 1 }, '400 invalidPath', '400 invalidPath'],
     ['forbidden member, nested', { op: 'add', value: { [ATTRIBUTES]: { prototype: 1 } } }, '400 invalidPath', '400 invalidPath'],
   ]; // prettier-ignore
-  test.each(operations)('%s', (_name, operation, lenient, strict) => {
+  test.each(operations)('PATCH operation: %s', (_name, operation, lenient, strict) => {
     expect(refusal(() => parse(patchOp(operation)))).toBe(lenient);
     expect(refusal(() => parse(patchOp(operation), rfc))).toBe(strict);
   });
 
-  test('the detail names the operation', () => {
+  test('the error detail names the number of the operation', () => {
     expect(() => parse(patchOp({ op: 'remove', path: 'title' }, { op: 'x' }))).toThrow('Operation 2');
   });
 
-  test('an ignored attribute is reported as a deviation', () => {
+  test('an ignored attribute in PATCH is reported as a deviation', () => {
     const seen: DeviationName[] = [];
     const profile = profileOf('auto', (kind) => seen.push(kind));
     expect(parse(patchOp({ op: 'replace', value: { foo: 1, id: '1' } }), profile)).toEqual([]);

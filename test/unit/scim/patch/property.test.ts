@@ -48,7 +48,7 @@ const operations = fc.array(
 
 const text = JSON.stringify;
 
-// Refusals are fine (a list for one value, say); everything else is not.
+// Refusals are allowed (such as a list for a single value); other errors are not.
 function attempt(act: () => Resource): Resource | undefined {
   try {
     return act();
@@ -58,7 +58,7 @@ function attempt(act: () => Resource): Resource | undefined {
   }
 }
 
-test('replacing twice is replacing once (RFC 7644 §3.5.2.3)', () => {
+test('applying a replace twice equals applying it once (RFC 7644 §3.5.2.3)', () => {
   fc.assert(
     fc.property(users, settings, (resource, setting) => {
       const operation = { op: 'replace', ...setting };
@@ -69,7 +69,7 @@ test('replacing twice is replacing once (RFC 7644 §3.5.2.3)', () => {
   );
 });
 
-test('adding twice is adding once', () => {
+test('applying an add twice equals applying it once', () => {
   fc.assert(
     fc.property(users, settings, (resource, setting) => {
       const operation = { op: 'add', ...setting };
@@ -80,7 +80,7 @@ test('adding twice is adding once', () => {
   );
 });
 
-test('the input stays as it was, down to the last object', () => {
+test('applyPatch does not modify its input at any depth', () => {
   const freeze = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     Object.freeze(value);
@@ -98,7 +98,7 @@ test('the input stays as it was, down to the last object', () => {
   );
 });
 
-test('the result is canonical: reading it again gives the same text', () => {
+test('the patched resource is canonical: parsing it again gives the same text', () => {
   fc.assert(
     fc.property(users, operations, (resource, list) => {
       const result = attempt(() => patched(resource, list));
@@ -113,7 +113,7 @@ test('the result is canonical: reading it again gives the same text', () => {
   );
 });
 
-test('adding a missing value and removing it gives the first resource again', () => {
+test('adding a missing value and removing it restores the resource', () => {
   const additions: [object, object][] = [
     [{ op: 'add', path: 'nickName', value: 'n' }, { op: 'remove', path: 'nickName' }],
     [{ op: 'add', path: 'ims', value: [{ value: 'n', type: 'x' }] }, { op: 'remove', path: 'ims[value eq "n"]' }],
@@ -143,7 +143,7 @@ test('any JSON gives a resource or a ScimError, and leaves Object.prototype unch
       fc.jsonValue(),
       nasty,
       fc.array(tie('any'), { maxLength: 3 }),
-      // Parsed, so that __proto__ is an own key, as in a request body.
+      // The body is parsed, so that __proto__ is an own key, as in a request.
       fc.array(fc.tuple(key, tie('any')), { maxLength: 3 }).map(
         (pairs) => JSON.parse(`{${pairs.map(([name, item]) => `${text(name)}:${text(item) ?? 'null'}`).join()}}`) as unknown,
       ),

@@ -11,11 +11,11 @@ import { ATTRIBUTES, auto, ENTERPRISE, GROUP, groupType, USER, userType } from '
 const BASE = 'https://h/scim/v2';
 const types = [userType, groupType];
 
-test('ServiceProviderConfig: patch, filter and etag are supported, passwords are not (RFC 7643 §5)', () => {
+test('ServiceProviderConfig announces patch, filter and etag, and no password change (RFC 7643 §5)', () => {
   const config = serviceProviderConfig({ baseUrl: BASE, bulk: false, maxResults: 500 });
   expect(config).toMatchObject({
     patch: { supported: true },
-    // authentik takes maxOperations for the longest PATCH, bulk or not.
+    // authentik uses maxOperations as the PATCH limit too.
     bulk: { supported: false, maxOperations: 1000, maxPayloadSize: 0 },
     filter: { supported: true, maxResults: 500 },
     changePassword: { supported: false },
@@ -39,7 +39,7 @@ test('ServiceProviderConfig: patch, filter and etag are supported, passwords are
   });
 });
 
-test('ResourceTypes name their schemas (RFC 7643 §6)', () => {
+test('/ResourceTypes names the schemas of each type (RFC 7643 §6)', () => {
   expect(resourceTypeDocuments(types, BASE)).toMatchObject([
     {
       id: 'User',
@@ -59,7 +59,7 @@ describe('Schemas (RFC 7643 §7)', () => {
   const documents = schemaDocuments(types, BASE);
   const find = (id: string) => documents.find((each) => each.id === id) as Record<string, unknown>;
 
-  test('each schema once', () => {
+  test('/Schemas lists each schema once', () => {
     const core = 'urn:ietf:params:scim:schemas:core:2.0:';
     expect(documents.map(({ id }) => id)).toEqual([
       USER,
@@ -70,13 +70,13 @@ describe('Schemas (RFC 7643 §7)', () => {
     ]);
   });
 
-  test('displayName of a group is writable: Rippling leaves out what is readOnly', () => {
+  test('displayName of a group is not readOnly, because Rippling omits readOnly attributes', () => {
     expect(find(GROUP).attributes).toContainEqual(
       expect.objectContaining({ name: 'displayName', required: true, mutability: 'readWrite' }),
     );
   });
 
-  test('configured user attributes are typed', () => {
+  test('configured user attributes have their type in /Schemas', () => {
     const attributes = find(ATTRIBUTES).attributes as { name: string; type: string; multiValued: boolean }[];
     expect(attributes.map(({ name, type, multiValued }) => [name, type, multiValued])).toEqual([
       ['region', 'string', false],
@@ -87,7 +87,7 @@ describe('Schemas (RFC 7643 §7)', () => {
     ]);
   });
 
-  test('every attribute shows all characteristics', () => {
+  test('every attribute in /Schemas has all characteristics', () => {
     for (const document of documents) {
       for (const attribute of document.attributes as object[]) {
         expect(Object.keys(attribute)).toEqual(
@@ -98,16 +98,16 @@ describe('Schemas (RFC 7643 §7)', () => {
   });
 });
 
-test.each([['__proto__'], ['a b'], ['']])('a user attribute cannot be called "%s"', (name) => {
+test.each([['__proto__'], ['a b'], ['']])('a user attribute with the name "%s" is refused', (name) => {
   expect(() => userResourceType({ userAttributes: [{ name, type: 'string' }] })).toThrow('user attribute');
 });
 
-test('a user attribute cannot be configured twice', () => {
+test('a user attribute that is configured twice is refused', () => {
   const twice = { name: 'a', type: 'string' as const };
   expect(() => userResourceType({ userAttributes: [twice, twice] })).toThrow('twice');
 });
 
-test('a user attribute may be called toString', () => {
+test('a user attribute may have the name toString', () => {
   const type = userResourceType({ userAttributes: [{ name: 'toString', type: 'string' }] });
   const read = (members: object) => {
     const body = { schemas: [USER], userName: 'jo', [ATTRIBUTES]: members };

@@ -1,0 +1,56 @@
+// Checks the version of the data in Redis at the start of the service and while it runs.
+import { createDataVersion, DataVersionRefused } from '../directory/fleet/data-version.ts';
+import { BEAT_MS } from '../directory/fleet/fleet-store.ts';
+import { isStoreUnavailable } from '../directory/redis/connection.ts';
+import type { Releasers } from '../support/releasers.ts';
+import type { AppDeps, Store } from './parts.ts';
+
+export interface WatchedDataVersion {
+  /** Resolves when Redis holds data of another version: a newer process has migrated it. */
+  refused: Promise<DataVersionRefused>;
+}
+
+/** Compares the version of the data if Redis answers. @throws DataVersionRefused */
+export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 'config'>): Promise<void> {
+  await createDataVersion({ redis }, config.redis)
+    .check()
+    .catch((error: unknown) => {
+      if (!isStoreUnavailable(error)) throw error;
+    });
+}
+
+/**
+ * Checks once, and then with each new connection to Redis and every five seconds. Redis that is away is checked when
+ * it is back.
+ * @throws DataVersionRefused if the first check finds another version
+ */
+export async function watchDataVersion(
+  { clock, logger }: AppDeps,
+  store: Pick<Store, 'redis' | 'config'>,
+  releasers: Releasers,
+): Promise<WatchedDataVersion> {
+  const { redis } = store;
+  await checkDataVersion(store);
+  const stopping = new AbortController();
+  const refused = new Promise<DataVersionRefused>((resolve) => {
+    const judge = (error: unknown): void => {
+      if (error instanceof DataVersionRefused) resolve(error);
+      else logger.warn({ reason: (error as Error).message }, 'version of the stored data not checked');
+    };
+    const again = (): Promise<void> => checkDataVersion(store).catch(judge);
+    const onReady = (): void => void again();
+    redis.on('ready', onReady);
+    releasers.add('version of the stored data', () => {
+      stopping.abort();
+      redis.off('ready', onReady);
+    });
+    const run = async (): Promise<void> => {
+      while (!stopping.signal.aborted) {
+        await clock.sleep(BEAT_MS, stopping.signal);
+        if (!stopping.signal.aborted) await again();
+      }
+    };
+    void run();
+  });
+  return { refused };
+}

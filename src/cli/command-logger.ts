@@ -1,0 +1,24 @@
+// Creates the logger of commands, which writes what went wrong on the way as plain lines to standard error.
+import { createLogger, type Logger } from '../support/logger.ts';
+import { complain } from './output.ts';
+
+/** A command tells at its end that Redis does not answer, with what to do. */
+const TOLD_AT_THE_END = 'redis away, connecting again';
+
+export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
+  createLogger(level, {
+    write: (lines) => {
+      for (const line of lines.split('\n')) {
+        const text = line === '' ? undefined : logText(line);
+        if (text !== undefined) complain(text);
+      }
+    },
+  });
+
+/** Returns the message of a log line with its reason; undefined for what the command tells itself. */
+function logText(line: string): string | undefined {
+  const entry = JSON.parse(line) as { msg?: string; reason?: string; err?: { message?: string } };
+  if (entry.msg === TOLD_AT_THE_END) return undefined;
+  const reason = entry.reason ?? entry.err?.message;
+  return `${entry.msg ?? ''}${reason === undefined ? '' : `: ${reason}`}`;
+}

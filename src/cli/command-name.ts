@@ -1,0 +1,78 @@
+// Tells how this installation calls the bridge on the command line.
+import { realpathSync } from 'node:fs';
+import { basename, delimiter, join, relative } from 'node:path';
+
+/** The name in messages; an installation may have another. */
+const NAME = 'scim-bridge';
+/** Commands in the order of help. */
+export const COMMAND_NAMES = [
+  'serve',
+  'check-config',
+  'doctor',
+  'status',
+  'plan',
+  'apply',
+  'reconcile',
+  'approvals',
+  'hold',
+  'release',
+  'explain',
+  'sync',
+  'links',
+  'backup',
+  'restore',
+  'dead-letters',
+  'exceptions',
+  'acts',
+  'events',
+  'log',
+  'resync',
+  'token',
+  'forget',
+  'handover',
+  'verify-access',
+  'sandbox',
+  'demo',
+] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
+
+/** The name in front of a command or an option. */
+const NAMED = new RegExp(`(?<![\\w./-])${NAME} (?=--|(?:${COMMAND_NAMES.join('|')})(?![\\w-]))`, 'g');
+
+/** Program file, PATH and working folder of the process. */
+export interface CommandPlace {
+  program: string;
+  path: string;
+  cwd: string;
+}
+
+/** Returns `scim-bridge` where PATH leads to this program by that name (image, package), else `node dist/main.js`. */
+export function commandNameOf({ program, path, cwd }: CommandPlace): string {
+  const own = realPath(program);
+  if (own === undefined || basename(own) !== 'main.js') return NAME;
+  const isOnPath = path
+    .split(delimiter)
+    .some((folder) => folder !== '' && realPath(join(folder, NAME)) === own);
+  if (isOnPath) return NAME;
+  const near = relative(cwd, own);
+  const file = near.startsWith('..') ? own : near;
+  return `node ${/^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`}`;
+}
+
+/** Returns the text with commands as this installation calls them. */
+export const withCommandName = (text: string, place: CommandPlace = placeOfProcess()): string =>
+  text.includes(`${NAME} `) ? text.replaceAll(NAMED, `${commandNameOf(place)} `) : text;
+
+const placeOfProcess = (): CommandPlace => ({
+  program: process.argv[1] ?? '',
+  path: process.env.PATH ?? '',
+  cwd: process.cwd(),
+});
+
+function realPath(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+// Defines the command handover, which lists the handed-over work of closed accounts and takes a handover back.
+import type { Command } from 'commander';
+import type { ListedHandover } from '../ops/handover.ts';
+import { counted } from '../support/counted.ts';
+import { readConfig, type Cli } from './cli.ts';
+import { confirm } from './confirm.ts';
+import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
+import { complain, say, sayJson } from './output.ts';
+import { reportUnknown, UnknownResource } from './resources.ts';
+import { withScopes } from './scopes.ts';
+import { withStore } from './store.ts';
+
+interface Flags extends OperatorFlags {
+  target?: string;
+  yes?: boolean;
+  json?: boolean;
+}
+
+export function handoverCommand(program: Command, cli: Cli): void {
+  const group = program
+    .command('handover')
+    .description('work of closed accounts that was moved to the handover folder');
+
+  group
+    .command('list')
+    .description('whose work was moved where, the oldest first')
+    .option('--json', 'print as JSON, with every item')
+    .action(async (flags: Flags, command: Command) => {
+      const { listHandovers } = await import('../ops/handover.ts');
+      const all: ListedHandover[] = [];
+      const count = await withStore(readConfig(command, cli), async (states) => {
+        let listed = 0;
+        for await (const each of listHandovers(states)) {
+          listed += 1;
+          // Text is printed as it is read, so that only JSON holds all handovers in memory.
+          if (flags.json) all.push(each);
+          else say(...linesOf(each));
+        }
+        return listed;
+      });
+      if (flags.json) sayJson(all);
+      else if (count === 0) say('Nothing was handed over.');
+    });
+
+  withOperator(group.command('undo <person>'))
+    .description('move the work of a person back to the places where it was; exit 4 for an unknown person')
+    .option('--target <name>', 'only this target')
+    .option('--yes', 'do not ask; needed without a terminal')
+    .option('--json', 'print as JSON')
+    .action(async (text: string, flags: Flags, command: Command) => {
+      try {
+        await undo(text, flags, command, cli);
+      } catch (error) {
+        reportUnknown(error, cli);
+      }
+    });
+}
+
+async function undo(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
+  const { findHandovers, undoHandover } = await import('../ops/handover.ts');
+  const { connectionsOf } = await import('../explain/explain.ts');
+  const { whileAnswering } = await import('../reconcile/while-answering.ts');
+  const options = { target: flags.target, worker: false };
+  await withScopes(readConfig(command, cli), options, async ({ scopes: chosen, signal, deps }) => {
+    const scopes = chosen.map(({ scope }) => scope);
+    const { isKnown, found } = await findHandovers(scopes, connectionsOf(scopes), text);
+    if (!isKnown) throw new UnknownResource(text);
+    if (found.length === 0)
+      throw new Error(`Nothing of ${text} is handed over: see scim-bridge handover list.`);
+    const count = found.reduce((sum, { handover }) => sum + movedOf(handover), 0);
+    await confirm(flags, `Move ${counted(count, 'item')} of ${text} back?`, () => {
+      for (const { handover } of found) say(...linesOf(handover));
+    });
+    const undone = [];
+    for (const each of found) {
+      const order = { actor: actorOf(cli, flags), logger: deps.logger, id: deps.ids.request() };
+      undone.push(
+        await whileAnswering(each.scope, signal, (answering) =>
+          undoHandover(each, { ...order, signal: answering }),
+        ),
+      );
+    }
+    if (flags.json) sayJson(undone);
+    else
+      for (const { connection, target, name, returned, left } of undone)
+        say(
+          `${connection} → ${target}: ${counted(returned, 'item')} of ${name} moved back${left > 0 ? `, ${left} left where they are now: see scim-bridge log` : ''}`,
+        );
+    for (const { target, problem } of undone)
+      if (problem !== undefined) complain(`Not complete at ${target}: ${problem}. Give the order again.`);
+    if (undone.some(({ problem }) => problem !== undefined)) cli.exit(1);
+  });
+}
+
+const movedOf = ({ counts }: ListedHandover): number => (counts.moved ?? 0) + (counts.planned ?? 0);
+
+const STATES: Record<ListedHandover['state'], string> = {
+  moving: 'not complete, the next reconcile continues',
+  moved: 'handed over',
+  returning: 'on its way back',
+  returned: 'given back',
+};
+
+function linesOf(found: ListedHandover): string[] {
+  const { connection, target, name, ref, state, endedAt, startedAt, deployment, folder, counts, items } =
+    found;
+  const where =
+    folder === null ? '' : `, folder ${folder.name} (${folder.id}) of the deployment ${deployment}`;
+  const numbers = Object.entries(counts).map(([each, count]) => `${count} ${each}`);
+  const refused = items.filter((item) => item.state === 'refused').slice(0, 10);
+  return [
+    `${name}  ${ref}  ${connection} → ${target}  ${STATES[state]} ${endedAt ?? startedAt}${where}: ${numbers.join(', ') || 'no items'}`,
+    ...refused.map(
+      ({ type, name: item, id, reason }) =>
+        `  refused: ${type.toLowerCase()} "${item}" (${id}): ${reason ?? ''}`,
+    ),
+  ];
+}

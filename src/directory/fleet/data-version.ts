@@ -1,0 +1,53 @@
+// Stores the version of the data in Redis, so that an older program does not write into the data of a newer one.
+import type { Redis } from 'ioredis';
+import { createKeyspace } from '../keys.ts';
+import { isStoreUnavailable } from '../redis/connection.ts';
+
+/** Version of the data that this program reads and writes (docs/versions.md). Data without a version has version 1. */
+export const DATA_VERSION = 1;
+
+/** Thrown when the data in Redis has a version that this program must not work with. */
+export class DataVersionRefused extends Error {
+  override name = 'DataVersionRefused';
+}
+
+export interface DataVersion {
+  /**
+   * Compares the stored version with DATA_VERSION, and stores DATA_VERSION where there is none.
+   * @throws DataVersionRefused with what to do
+   */
+  check(): Promise<void>;
+}
+
+export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { prefix: string }): DataVersion {
+  const key = createKeyspace(prefix, 'bridge.fleet').key('dataVersion');
+
+  async function check(): Promise<void> {
+    const stored = await redis.get(key);
+    const fault = stored === null ? undefined : dataVersionFault(stored, DATA_VERSION);
+    if (fault !== undefined) throw new DataVersionRefused(fault);
+    if (stored === null) await redis.setnx(key, String(DATA_VERSION)).catch(ignoreRefusal);
+  }
+
+  return { check };
+}
+
+/** A replica, or a full Redis, takes no writes; the next check stores the version. */
+function ignoreRefusal(error: unknown): void {
+  if (!isStoreUnavailable(error)) throw error;
+}
+
+/**
+ * Returns why a program that knows the version `known` must not work with data of the version `stored`, and what to do;
+ * undefined when both are equal.
+ */
+export function dataVersionFault(stored: string, known: number): string | undefined {
+  const version = /^[1-9]\d{0,8}$/.test(stored) ? Number(stored) : undefined;
+  if (version === known) return undefined;
+  if (version === undefined)
+    return 'The version of the data in Redis is no number: restore a backup into an empty Redis (docs/versions.md).';
+  const difference = `The data in Redis has version ${version}, and this scim-bridge knows version ${known}`;
+  return version > known
+    ? `${difference}: start the newer scim-bridge that wrote it, or restore a backup of this version into an empty Redis (docs/versions.md).`
+    : `${difference} without a way from ${version} to ${known}: update step by step through the releases that CHANGELOG.md names (docs/versions.md).`;
+}

@@ -1,0 +1,130 @@
+// Stores what was handed over of each closed account: the folder, and each item with its place before (ADR 0025).
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
+import type { Ref } from '../records.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+/**
+ * `moving`: noted before the first move, so that a crash loses nothing. `moved`: all items that may be moved are moved.
+ * `returning`, `returned`: the same for the way back.
+ */
+export type HandoverState = 'moving' | 'moved' | 'returning' | 'returned';
+
+/** Facts that all items of a handover share. Times are Unix milliseconds. */
+export interface HandoverHead {
+  state: HandoverState;
+  /** userName of the person. */
+  name: string;
+  /** The platform's SCIM id, and its numeric user id as text. */
+  platformId: string;
+  account: string;
+  /** Closing that it belongs to (Link.closedAt). */
+  closedAt: number;
+  startedAt: number;
+  endedAt?: number;
+  deployment: string;
+  /** Name of the person's folder; chosen before it is created. */
+  folderName?: string;
+  /** Id of the person's folder. */
+  folder?: string;
+  /** Number of items whose move the platform refused; each run tries them again. */
+  refused?: number;
+  /** Operator who ordered the way back; absent: the person is active again. */
+  by?: string;
+}
+
+/**
+ * `planned`: noted, and not moved yet. `refused`: the platform refused the move. `left`: it is in neither place any more.
+ */
+export interface HandedItem {
+  type: 'FOLDER' | 'WORKBOOK' | 'REPORT';
+  id: string;
+  name: string;
+  /** Id of the folder before; null = the root. */
+  from: string | null;
+  state: 'planned' | 'moved' | 'refused' | 'returned' | 'left';
+  /** Words of the platform, or why it was left. */
+  reason?: string;
+}
+
+export interface Handover {
+  head: HandoverHead;
+  items: HandedItem[];
+}
+
+export type HandoverStore = ReturnType<typeof createHandoverStore>;
+
+const HEAD = 'head';
+const PORTION = 500;
+
+export const itemKey = ({ type, id }: Pick<HandedItem, 'type' | 'id'>): string => `${type}:${id}`;
+
+export function createHandoverStore(
+  deps: { redis: Redis; scripts: Scripts; keys: Keyspace; log: Pick<ProvisioningLog, 'toArgs'> },
+  { target }: { target: string },
+) {
+  const { redis, scripts, keys, log } = deps;
+  const recordKey = (ref: Ref): string => keys.key('handover', `${target}:${ref}`);
+
+  /** Returns the heads by ref; a ref without a handover is left out. */
+  async function heads(refs: readonly Ref[]): Promise<Map<Ref, HandoverHead>> {
+    const found = new Map<Ref, HandoverHead>();
+    for (let at = 0; at < refs.length; at += PORTION) {
+      const portion = refs.slice(at, at + PORTION);
+      const texts = await Promise.all(portion.map((ref) => redis.hget(recordKey(ref), HEAD)));
+      for (const [index, ref] of portion.entries()) {
+        const text = texts[index];
+        if (text) found.set(ref, JSON.parse(text) as HandoverHead);
+      }
+    }
+    return found;
+  }
+
+  /** Reads one handover with its items (hand-over.ts limits their number); undefined: there is none. */
+  async function read(ref: Ref): Promise<Handover | undefined> {
+    let head: HandoverHead | undefined;
+    const items = new Map<string, HandedItem>();
+    let cursor = '0';
+    do {
+      const [next, found] = await redis.hscan(recordKey(ref), cursor, 'COUNT', PORTION);
+      cursor = next;
+      for (let at = 0; at + 1 < found.length; at += 2) {
+        const [name = '', text = ''] = [found[at], found[at + 1]];
+        if (name === HEAD) head = JSON.parse(text) as HandoverHead;
+        else items.set(name, JSON.parse(text) as HandedItem);
+      }
+    } while (cursor !== '0');
+    return head && { head, items: [...items.values()] };
+  }
+
+  /** Yields the refs of all handovers in portions, the oldest first. */
+  async function* refs(): AsyncGenerator<Ref[]> {
+    for (let at = 0; ; at += PORTION) {
+      const found = await redis.zrange(keys.key('handovers', target), String(at), String(at + PORTION - 1));
+      if (found.length > 0) yield found as Ref[];
+      if (found.length < PORTION) return;
+    }
+  }
+
+  /** Stores a head and items, with one log entry for each item or none, in one script for each portion. */
+  async function note(
+    ref: Ref,
+    change: { head?: HandoverHead; items?: readonly HandedItem[]; entries?: LogEntry[]; anew?: boolean },
+  ): Promise<void> {
+    const { head, items = [], entries = [], anew = false } = change;
+    for (let at = 0; at === 0 || at < items.length; at += PORTION) {
+      const portion = items.slice(at, at + PORTION);
+      const fields = [
+        ...(head && at === 0 ? [[HEAD, JSON.stringify(head)]] : []),
+        ...portion.map((item) => [itemKey(item), JSON.stringify(item)]),
+      ];
+      // Each entry goes with the portion of its item: there is one entry for each item, or none.
+      const logged = log.toArgs(entries.slice(at, at + PORTION));
+      const args = { target, ref, anew: anew && at === 0, fields, ...(logged ? { log: logged } : {}) };
+      await scripts.run('note_handover', keys.base, args);
+    }
+  }
+
+  return { target, heads, read, refs, note };
+}

@@ -1,0 +1,11 @@
+-- Stores the state of a handover and of some of its items together with their log entries.
+-- KEYS base
+-- ARGV { target, ref, anew (boolean: drops what was stored), fields: [[name, text]], log }
+-- RETURN {"noted"}
+-- NEEDS log
+local record = key('handover', p.target .. ':' .. p.ref)
+if p.anew then redis.call('DEL', record) end
+for _, pair in ipairs(p.fields) do redis.call('HSET', record, pair[1], pair[2]) end
+redis.call('ZADD', key('handovers', p.target), clock(), p.ref)
+write_log(p.target, p.log)
+return { 'noted' }

@@ -1,0 +1,241 @@
+// Renders an explanation as lines of text: one screen, or everything. Pure.
+import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
+import { clipLine, clipWords, wrapLines } from '../support/columns.ts';
+import { visible } from '../support/visible.ts';
+
+/** Size of a page, and the largest number of lines of its first parts. */
+const COLUMNS = 100;
+const LINES = 36;
+const MOST = { head: 2, summary: 2, reasons: 8, link: 2 };
+/** Number of lines of one reason. */
+const REASON_LINES = 2;
+
+const SIGNS: Record<ExplanationVerdict, string> = {
+  asDesired: '✔',
+  onItsWay: '…',
+  held: '⏸',
+  stopped: '⏸',
+  needsPerson: '✘',
+  leftAlone: '–',
+  notForTarget: '–',
+  differs: '≠',
+  gone: '–',
+};
+
+interface Parts {
+  head: string;
+  summary: string;
+  reasons: string[];
+  stored: string;
+  link: string;
+  values: string[];
+  /** Title of the memberships. */
+  groups: string;
+  memberships: string[];
+  timeline: string[];
+}
+
+/** @returns lines; a page of one screen, or with `all` every line in full */
+export function renderExplanation(found: Explanation, { all }: { all: boolean }): string[] {
+  const parts = partsOf(found);
+  return all ? everything(parts) : page(parts, found);
+}
+
+function everything(parts: Parts): string[] {
+  const { head, summary, reasons, stored, link, values, groups, memberships, timeline } = parts;
+  const section = (title: string, lines: string[]): string[] =>
+    lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+  return [
+    head,
+    summary,
+    ...reasons.map((reason) => `  - ${reason}`),
+    '',
+    stored,
+    link,
+    ...section(VALUES, values),
+    ...section(groups, memberships),
+    ...section(TIMELINE, timeline),
+  ];
+}
+
+const VALUES = 'Values (desired ← last applied)';
+const TIMELINE = 'Timeline';
+
+function page(parts: Parts, found: Explanation): string[] {
+  const short = shortener(found);
+  const text = (line: string, most: number, indent = ''): string[] =>
+    wrapLines(short(line), { columns: COLUMNS, most, indent });
+  const reasons = parts.reasons.map((reason) => text(`  - ${reason}`, REASON_LINES, '    '));
+  const shownReasons = fitting(reasons, MOST.reasons);
+  const leftOut = reasons.length - shownReasons.length;
+  const top = [
+    ...text(parts.head, MOST.head),
+    ...text(parts.summary, MOST.summary, '  '),
+    ...shownReasons.flat(),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more ${leftOut === 1 ? 'reason' : 'reasons'}`] : []),
+    '',
+    ...text(parts.stored, 1),
+    ...text(parts.link, MOST.link, '  '),
+  ];
+  const sections = [
+    { title: VALUES, rows: parts.values, newestLast: false },
+    { title: parts.groups, rows: parts.memberships, newestLast: false },
+    { title: TIMELINE, rows: parts.timeline, newestLast: true },
+  ].filter(({ rows }) => rows.length > 0);
+  const shares = sharesOf(
+    sections.map(({ rows }) => rows.length),
+    LINES - top.length - 2 * sections.length - 1,
+  );
+  const isWhole = leftOut === 0 && sections.every(({ rows }, at) => rows.length <= (shares[at] ?? 0));
+  const lists = sections.flatMap(({ title, rows, newestLast }, at) => [
+    '',
+    `${title}:`,
+    ...someRows(rows, shares[at] ?? 0, newestLast).map((row) => clipLine(`  ${short(row)}`, COLUMNS)),
+  ]);
+  return [...top, ...lists, ...(isWhole ? [] : ['Everything: --all, or --json.'])];
+}
+
+/** Divides lines between lists: one after the other gets a line until each is whole or all lines are given. */
+function sharesOf(lengths: number[], lines: number): number[] {
+  const shares = lengths.map(() => 0);
+  let left = lines;
+  while (left > 0 && shares.some((share, at) => share < (lengths[at] ?? 0)))
+    for (const [at, length] of lengths.entries())
+      if (left > 0 && (shares[at] ?? 0) < length) {
+        shares[at] = (shares[at] ?? 0) + 1;
+        left--;
+      }
+  return shares;
+}
+
+/** Returns at most `most` rows; one of them counts the rows that are left out. */
+function someRows(rows: string[], most: number, newestLast: boolean): string[] {
+  if (rows.length <= most) return rows;
+  const left = rows.length - most + 1;
+  if (!newestLast) return [...rows.slice(0, most - 1), `… and ${left} more`];
+  return [`… ${left} earlier, since ${rows[0]?.split(' ', 1)[0] ?? ''}`, ...rows.slice(left)];
+}
+
+/** Returns the first reasons that fit with a line for the others. */
+function fitting(reasons: string[][], most: number): string[][] {
+  const isWhole = reasons.flat().length <= most;
+  if (isWhole) return reasons;
+  const shown: string[][] = [];
+  for (const reason of reasons) {
+    if (shown.flat().length + reason.length > most - 1) break;
+    shown.push(reason);
+  }
+  return shown;
+}
+
+/** Returns a function that shortens the long names of an explanation, and every other long word, in a text. */
+function shortener({ name, nameAtTarget, memberships }: Explanation): (text: string) => string {
+  const names = [name, nameAtTarget ?? '', ...memberships.map((each) => each.name)]
+    .map(visible)
+    .filter((each) => clipWords(each) !== each || each.length > LONG_NAME)
+    .toSorted((one, other) => other.length - one.length);
+  return (text) =>
+    clipWords(names.reduce((left, each) => left.replaceAll(each, middleCut(each)), visible(text)));
+}
+
+const LONG_NAME = 48;
+
+const middleCut = (name: string): string => {
+  const characters = [...name];
+  return characters.length <= LONG_NAME
+    ? name
+    : `${characters.slice(0, 30).join('')}…${characters.slice(-12).join('').trim()}`;
+};
+
+function partsOf(found: Explanation): Parts {
+  const { verdict, summary, reasons, kind, name, ref, connection, target } = found;
+  return {
+    head: `${kind} ${name}  (${ref}, ${connection} → ${target})`,
+    summary: `${SIGNS[verdict]} ${summary}`,
+    reasons,
+    stored: `Stored: ${storedText(found)}`,
+    link: `At the target: ${linkText(found)}`,
+    values: byState(found.values, 'equal').map(valueLine),
+    groups: kind === 'User' ? 'Groups' : membersTitle(found),
+    memberships: byState(found.memberships, 'applied').map((each) => membershipLine(each, found)),
+    timeline: timelineLines(found),
+  };
+}
+
+/** Items that need attention come first; the order is kept otherwise. */
+const byState = <T extends { state: string }>(all: T[], last: string): T[] => [
+  ...all.filter(({ state }) => state !== last),
+  ...all.filter(({ state }) => state === last),
+];
+
+/** The times of pushes are in the timeline, and `active` is one of the values. */
+function storedText({ stored, inScope, name, nameAtTarget }: Explanation): string {
+  if (!stored) return 'deleted at the source';
+  const { version, externalId } = stored;
+  const meant = nameAtTarget === null || nameAtTarget === name ? '' : ` as ${nameAtTarget}`;
+  return [
+    `version ${version}`,
+    ...(externalId === null ? [] : [`externalId ${externalId}`]),
+    inScope ? `meant for this target${meant}` : 'not meant for this target',
+  ].join(', ');
+}
+
+function linkText({ link, platform, policy, mark, values, timeline }: Explanation): string {
+  const { platformId, account, origin, active, lastWrite, departed } = link;
+  const showsActive = active !== null && !values.some(({ name }) => name === 'active');
+  const isInTimeline = timeline.some(({ event }) => event === 'applied');
+  const known =
+    platformId === null
+      ? ['nothing of it is known there']
+      : [
+          `id ${platformId}${account === null ? '' : `, account ${account}`}`,
+          ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),
+          ...(showsActive ? [active ? 'active' : 'inactive'] : []),
+          ...(departed ? ['left by us'] : []),
+          ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
+        ];
+  const read = { equal: ', read now: as last written', differs: '', unread: ', it could not be read now' };
+  const look = platform ? read[platform.state] : '';
+  const marked = mark ? `; mark ${mark.generation} is ${mark.state}` : '';
+  return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
+}
+
+const STATE_SIGNS: Record<AttributeState['state'], string> = {
+  equal: '=',
+  differs: '≠',
+  unsure: '?',
+  unmappable: '!',
+};
+
+/** A value that cannot be mapped has its reason among the reasons. */
+function valueLine({ name, desired, applied, state }: AttributeState): string {
+  const shown = `${STATE_SIGNS[state]} ${name}: ${JSON.stringify(desired)}`;
+  return state === 'equal' ? shown : `${shown} ← ${JSON.stringify(applied)}`;
+}
+
+const MEMBERSHIP_SIGNS = { applied: '=', toAdd: '+', toRemove: '-', notForTarget: '–' };
+
+function membershipLine({ name, state, because }: MembershipState, { condition }: Explanation): string {
+  const isKnown = because === undefined || because === condition?.message;
+  return `${MEMBERSHIP_SIGNS[state]} ${name}${isKnown ? '' : ` (${because})`}`;
+}
+
+const membersTitle = ({ members }: Explanation): string =>
+  members
+    ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove)`
+    : 'Members not equal yet';
+
+/** Equal events in a row are one line, and a message that is told above is not repeated. */
+function timelineLines({ timeline, condition }: Explanation): string[] {
+  const rows: { at: string; event: string; text: string; times: number }[] = [];
+  for (const { at, event, text } of timeline) {
+    const told = condition ? text.replace(`: ${condition.message}`, ', as above') : text;
+    const last = rows.at(-1);
+    if (last?.event === event && last.text === told) Object.assign(last, { at, times: last.times + 1 });
+    else rows.push({ at, event, text: told, times: 1 });
+  }
+  return rows.map(
+    ({ at, event, text, times }) =>
+      `${at}  ${event.padEnd(8)}  ${text}${times > 1 ? ` (${times} times)` : ''}`,
+  );
+}

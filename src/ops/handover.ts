@@ -1,0 +1,109 @@
+// Lists what was handed over of closed accounts, and takes a handover back.
+import type { Actor } from '../directory/logs/acts.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { HandedItem, HandoverHead } from '../directory/outbox/handover-store.ts';
+import type { Ref } from '../directory/records.ts';
+import { giveBack, type GivenBack } from '../reconcile/give-back.ts';
+import { underRunLock } from '../reconcile/run.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { Logger } from '../support/logger.ts';
+import { findResources, type Searched } from './find.ts';
+
+/** One handover, as the command prints it. Times are ISO 8601. */
+export interface ListedHandover {
+  connection: string;
+  target: string;
+  ref: Ref;
+  name: string;
+  state: HandoverHead['state'];
+  closedAt: string;
+  startedAt: string;
+  endedAt: string | null;
+  deployment: string;
+  /** Id and name of the person's folder; null: there is none. */
+  folder: { id: string; name: string } | null;
+  /** Operator who ordered the way back; null: nobody did. */
+  by: string | null;
+  /** Number of items by state. */
+  counts: Partial<Record<HandedItem['state'], number>>;
+  items: HandedItem[];
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Yields the handovers of all connections and targets, the oldest first. */
+export async function* listHandovers(states: readonly DesiredState[]): AsyncGenerator<ListedHandover> {
+  for (const { connection, handovers } of states)
+    for (const store of handovers.values())
+      for await (const refs of store.refs())
+        for (const ref of refs) {
+          const found = await readHandover(connection, store, ref);
+          if (found) yield found;
+        }
+}
+
+/** Returns one handover; undefined: there is none. */
+export async function readHandover(
+  connection: string,
+  store: Pick<ReconcileScope['handovers'], 'read' | 'target'>,
+  ref: Ref,
+): Promise<ListedHandover | undefined> {
+  const stored = await store.read(ref);
+  if (!stored) return undefined;
+  const { head, items } = stored;
+  const counts: ListedHandover['counts'] = {};
+  for (const { state } of items) counts[state] = (counts[state] ?? 0) + 1;
+  return {
+    ...{ connection, target: store.target, ref, name: head.name, state: head.state },
+    closedAt: iso(head.closedAt),
+    startedAt: iso(head.startedAt),
+    endedAt: head.endedAt === undefined ? null : iso(head.endedAt),
+    deployment: head.deployment,
+    folder: head.folder === undefined ? null : { id: head.folder, name: head.folderName ?? '' },
+    by: head.by ?? null,
+    counts,
+    items,
+  };
+}
+
+export interface UndoneHandover extends GivenBack {
+  connection: string;
+  target: string;
+  ref: Ref;
+  name: string;
+}
+
+/** A handover that an order takes back. */
+export interface UndoableHandover {
+  scope: ReconcileScope;
+  handover: ListedHandover;
+}
+
+/** Returns whether the person is known, and the handovers that can be taken back. */
+export async function findHandovers(
+  scopes: readonly ReconcileScope[],
+  searched: readonly Searched[],
+  text: string,
+): Promise<{ isKnown: boolean; found: UndoableHandover[] }> {
+  const resources = (await findResources(searched, text)).filter(({ kind }) => kind === 'User');
+  const found: UndoableHandover[] = [];
+  for (const { connection, ref } of resources)
+    for (const scope of scopes.filter((each) => each.connection === connection)) {
+      const handover = await readHandover(connection, scope.handovers, ref);
+      if (handover && handover.state !== 'returned') found.push({ scope, handover });
+    }
+  return { isKnown: resources.length > 0, found };
+}
+
+/** Takes a handover back, between reconcile runs. The order is in the audit log before anything is moved. */
+export async function undoHandover(
+  { scope, handover }: UndoableHandover,
+  { actor, signal, logger, id }: { actor: Actor; signal: AbortSignal; logger: Logger; id: string },
+): Promise<UndoneHandover> {
+  const { connection, target, ref, name, counts } = handover;
+  await scope.acts.record({ act: 'undoHandover', ...actor, target, subject: ref, count: counts.moved ?? 0 });
+  const back = await underRunLock(scope, signal, (right) =>
+    giveBack(scope, ref, { signal: right, logger, request: `handover:${id}` }, actor.by),
+  );
+  return { connection, target, ref, name, ...back };
+}

@@ -1,0 +1,30 @@
+// Computes the longest time between two reconciles of a schedule, for the alert about a reconcile that does not come.
+import cron from 'node-cron';
+
+/** Runs that are looked at first, and those of a schedule that has so many in less than a week. */
+const RUNS = 600;
+const MOST_RUNS = 8000;
+const WEEK_MS = 8 * 86_400_000;
+
+/**
+ * Returns the longest time between two of the next runs, in milliseconds; null without a schedule and for one that never
+ * runs.
+ * @param schedule node-cron pattern
+ */
+export function expectedGapMs(schedule: string | null, timezone: string): number | null {
+  if (schedule === null) return null;
+  try {
+    const task = cron.createTask(schedule, () => undefined, { timezone });
+    const few = task.getNextRuns(RUNS);
+    const isShort = Number(few.at(-1)) - Number(few[0]) < WEEK_MS;
+    const moments = (isShort ? task.getNextRuns(MOST_RUNS) : few).map(Number);
+    void task.destroy();
+    // A loop: the arguments of Math.max would be thousands.
+    let longest = 0;
+    for (const [index, moment] of moments.entries())
+      longest = Math.max(longest, moment - (moments[index - 1] ?? moment));
+    return longest > 0 ? longest : null;
+  } catch {
+    return null;
+  }
+}

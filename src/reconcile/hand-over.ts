@@ -1,0 +1,288 @@
+// Moves the work of closed accounts to the handover folder: notes each item, moves it, and reads it back (ADR 0025).
+import { itemKey, type HandedItem, type HandoverHead } from '../directory/outbox/handover-store.ts';
+import { parseRef } from '../directory/records.ts';
+import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import type { Resource } from '../scim/index.ts';
+import { counted } from '../support/counted.ts';
+import { visible } from '../support/visible.ts';
+import { giveBack } from './give-back.ts';
+import {
+  findHandoverPlace,
+  platformProblem,
+  readOwnedItems,
+  type HandoverPlace,
+  type OwnedItem,
+} from './handover-place.ts';
+import { contentOfPersonFolder, handoverEntry, whyStopped, type HandoverOptions } from './handover-steps.ts';
+import {
+  DAY_MS,
+  isClosed,
+  protectedNames,
+  type HandoverSection,
+  type PlannedHandover,
+} from './plan-handover.ts';
+import type { ReconcileScope } from './scope.ts';
+
+const MOST_NAME = 200;
+
+/** Moves what a plan names. @returns what was done, or why nothing was; undefined: nothing was due */
+export async function handOver(
+  scope: ReconcileScope,
+  section: HandoverSection,
+  options: HandoverOptions,
+): Promise<string | undefined> {
+  const due = section.people.filter(({ state }) => state === 'due');
+  const returning = section.people.filter(({ state }) => state === 'return');
+  const setting = scope.target.policy.handover;
+  if (!setting || (due.length + returning.length === 0 && section.problem === null)) return undefined;
+  const done = { moved: 0, returned: 0, refused: 0 };
+  const stop = async (): Promise<string | undefined> => {
+    if (section.problem !== null) return section.problem;
+    for (const { ref } of returning) {
+      const back = await giveBack(scope, ref, options);
+      done.returned += back.returned;
+      if (back.problem !== undefined) return back.problem;
+    }
+    if (due.length === 0) return undefined;
+    const place = await findHandoverPlace(scope.target.client.workspace, setting, options);
+    if (place.kind === 'problem') return place.problem;
+    const accounts = new Set(due.map(({ account }) => account));
+    const owned = await readOwnedItems(scope.target.client.workspace, place, accounts, options);
+    for (const person of due) {
+      const planned = new Set(person.items.map(itemKey));
+      const items = (owned.get(person.account) ?? []).filter((item) => planned.has(itemKey(item)));
+      const end = await handOverPerson(scope, place, person, items, options);
+      done.moved += end.moved;
+      done.refused += end.refused;
+      if (end.problem !== undefined) return end.problem;
+    }
+    return undefined;
+  };
+  const problem = await stop().catch((error: unknown) => {
+    if (options.signal.aborted) throw options.signal.reason;
+    return platformProblem(error);
+  });
+  if (problem !== undefined)
+    options.logger.warn({ reason: problem }, 'the handover of closed accounts stopped');
+  const parts = [
+    ...(done.moved > 0 ? [`handed over ${counted(done.moved, 'item')}`] : []),
+    ...(done.returned > 0 ? [`gave back ${counted(done.returned, 'item')}`] : []),
+    ...(done.refused > 0 ? [`the platform refused the move of ${counted(done.refused, 'item')}`] : []),
+    ...(problem === undefined ? [] : [`the handover stopped: ${problem}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
+
+interface Ended {
+  moved: number;
+  refused: number;
+  /** Why the handovers stop here, as a sentence. */
+  problem?: string;
+}
+
+async function handOverPerson(
+  scope: ReconcileScope,
+  place: HandoverPlace,
+  person: PlannedHandover,
+  owned: OwnedItem[],
+  options: HandoverOptions,
+): Promise<Ended> {
+  const { handovers } = scope;
+  const { ref } = person;
+  const nothing: Ended = { moved: 0, refused: 0 };
+  const stopped = await whyStopped(scope, options.signal);
+  if (stopped !== undefined) return { ...nothing, problem: stopped };
+  const begun = await beginHandover(scope, place, person, options);
+  if (!begun) return nothing;
+  if (owned.length === 0 && !begun.items.some(({ state }) => state === 'planned')) {
+    await handovers.note(ref, { head: { ...begun.head, state: 'moved', endedAt: scope.clock.now() } });
+    return nothing;
+  }
+  const folder = await personFolder(scope, place, ref, begun.head, options);
+  const head: HandoverHead = { ...begun.head, folder: folder.id, folderName: folder.name };
+  const known = new Map(begun.items.map((item) => [itemKey(item), item]));
+  const items = owned.map((item): HandedItem => {
+    const { type, id, name, from } = item;
+    const before = known.get(itemKey(item));
+    return {
+      type,
+      id,
+      name,
+      from,
+      state: 'planned',
+      ...(before?.state === 'refused' ? { reason: before.reason ?? '' } : {}),
+    };
+  });
+  // The items are stored before the first move, so that a crash in between can be continued and taken back.
+  await handovers.note(ref, { head, items });
+  const refused = new Map<string, string>();
+  let problem: string | undefined;
+  for (const item of items) {
+    problem = await whyStopped(scope, options.signal);
+    if (problem !== undefined) break;
+    try {
+      const { type, id } = item;
+      await scope.target.client.workspace.move(head.deployment, { type, id, folderId: folder.id }, options);
+    } catch (error) {
+      if (!(error instanceof PlatformResponse) || ![400, 403, 404].includes(error.status)) {
+        if (error instanceof PlatformError && !(error instanceof PlatformAborted)) {
+          problem = platformProblem(error);
+          break;
+        }
+        throw error;
+      }
+      refused.set(itemKey(item), platformProblem(error));
+    }
+  }
+  // Items of a run that a crash ended: they are in the folder by now, or somebody took them elsewhere.
+  const current = new Set(items.map(itemKey));
+  const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
+  const ended = await confirmMoves(
+    scope,
+    ref,
+    head,
+    [...interrupted, ...items],
+    { current, refused },
+    options,
+  );
+  if (problem === undefined && ended.open === 0)
+    await handovers.note(ref, {
+      head: { ...head, state: 'moved', endedAt: scope.clock.now(), refused: refused.size },
+    });
+  return { moved: ended.moved, refused: refused.size, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** Checks the person once more, and stores that the handover begins. @returns undefined if nothing may be moved */
+async function beginHandover(
+  scope: ReconcileScope,
+  place: HandoverPlace,
+  person: PlannedHandover,
+  options: HandoverOptions,
+): Promise<{ head: HandoverHead; items: HandedItem[] } | undefined> {
+  const { handovers, links, target, clock } = scope;
+  const { ref } = person;
+  const link = await links.get(target.name, ref);
+  const { afterDays = 0 } = target.policy.handover ?? {};
+  if (!isClosed(link) || (link.account ?? person.account) !== person.account) return undefined;
+  if (link.closedAt + afterDays * DAY_MS > clock.now()) return undefined;
+  if (protectedNames(target.policy.users.protected)(link) || (await isInDoubt(scope, ref))) return undefined;
+  const account = await target.client.users.get(link.id, options);
+  if (account.active !== false || (account.externalId ?? null) !== (link.core?.externalId ?? null))
+    return undefined;
+  const stored = await handovers.read(ref);
+  const isOver = stored?.head.state === 'returned';
+  if (isOver && stored.head.closedAt === link.closedAt) return undefined;
+  const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
+  const head: HandoverHead = {
+    state: 'moving',
+    ...{
+      name: person.name,
+      platformId: link.id,
+      account: person.account,
+      closedAt: link.closedAt,
+      startedAt,
+    },
+    deployment: place.deployment,
+    ...(folderName === undefined || stored?.head.deployment !== place.deployment ? {} : { folderName }),
+    ...(folder === undefined || stored?.head.deployment !== place.deployment ? {} : { folder }),
+  };
+  await handovers.note(ref, { head, anew: isOver });
+  return { head, items: isOver ? [] : (stored?.items ?? []) };
+}
+
+/** Returns whether a change of the person is pending, held or rejected, or the person is desired to be active. */
+async function isInDoubt(
+  { directory, outbox, target }: ReconcileScope,
+  ref: PlannedHandover['ref'],
+): Promise<boolean> {
+  const { id } = parseRef(ref);
+  const [status, record] = await Promise.all([outbox.whereabouts(ref), directory.get('User', id)]);
+  if (status.mark || status.blockedSince !== null) return true;
+  if (status.guard.some(({ state }) => state !== 'approved')) return true;
+  if (!record) return false;
+  if (record.damaged || !record.text) return true;
+  const [groups = []] = await directory.groupsOf([id]);
+  const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, groups);
+  return desired.inScope && desired.active;
+}
+
+/** Finds or creates the folder of a person below the handover folder. The name is stored before the create. */
+async function personFolder(
+  { handovers, target }: ReconcileScope,
+  { deployment, folder: parent }: HandoverPlace,
+  ref: PlannedHandover['ref'],
+  head: HandoverHead,
+  options: HandoverOptions,
+): Promise<{ id: string; name: string }> {
+  const { workspace } = target.client;
+  const children = new Map<string, string>();
+  for await (const { id, name } of workspace.folders(deployment, parent.id, options)) children.set(id, name);
+  const known = head.folder === undefined ? undefined : children.get(head.folder);
+  if (head.folder !== undefined && known !== undefined) return { id: head.folder, name: known };
+  const taken = new Set(children.values());
+  if (head.folderName !== undefined && head.folder === undefined) {
+    // The name was free when it was chosen: a folder with it was created by a run whose answer was lost.
+    const ours = [...children].find(([, name]) => name === head.folderName);
+    if (ours) return { id: ours[0], name: ours[1] };
+  }
+  const base = visible(head.name).slice(0, MOST_NAME);
+  let folderName = base;
+  for (let count = 2; taken.has(folderName); count++) folderName = `${base} (${count})`;
+  const { folder: _, ...without } = head;
+  await handovers.note(ref, { head: { ...without, folderName } });
+  const { id } = await workspace.createFolder(deployment, { name: folderName, parentId: parent.id }, options);
+  await handovers.note(ref, { head: { ...without, folderName, folder: id } });
+  return { id, name: folderName };
+}
+
+/** Reads the person's folder, and stores and logs each item that is in it. */
+async function confirmMoves(
+  scope: ReconcileScope,
+  ref: PlannedHandover['ref'],
+  head: HandoverHead,
+  items: HandedItem[],
+  { current, refused }: { current: ReadonlySet<string>; refused: ReadonlyMap<string, string> },
+  { signal, request }: HandoverOptions,
+): Promise<{ moved: number; open: number }> {
+  const to = head.folder ?? '';
+  const content = await contentOfPersonFolder(scope, { deployment: head.deployment, folder: to }, { signal });
+  const moved = items
+    .filter((item) => content?.has(itemKey(item)))
+    .map((item): HandedItem => ({ ...withoutReason(item), state: 'moved' }));
+  const action = 'handOver' as const;
+  await scope.handovers.note(ref, {
+    items: moved,
+    entries: moved.map((item) =>
+      handoverEntry(scope, ref, head, item, { action, status: 'success', request, from: item.from, to }),
+    ),
+  });
+  const missed = items.filter((item) => !content?.has(itemKey(item)));
+  const left = missed.filter((item) => !current.has(itemKey(item)));
+  await scope.handovers.note(ref, { items: left.map((item) => ({ ...withoutReason(item), state: 'left' })) });
+  // A refusal is logged once, not in every run.
+  const kept = missed.flatMap((item): HandedItem[] => {
+    const reason = refused.get(itemKey(item));
+    return reason === undefined ? [] : [{ ...item, state: 'refused', reason }];
+  });
+  const fresh = kept.filter(
+    (item) => items.find((one) => itemKey(one) === itemKey(item))?.reason !== item.reason,
+  );
+  await scope.handovers.note(ref, { items: kept.filter((item) => !fresh.includes(item)) });
+  await scope.handovers.note(ref, {
+    items: fresh,
+    entries: fresh.map((item) =>
+      handoverEntry(scope, ref, head, item, {
+        ...{ action, status: 'failure', request, from: item.from, to, why: item.reason ?? '' },
+      }),
+    ),
+  });
+  return { moved: moved.length, open: missed.length - kept.length - left.length };
+}
+
+const withoutReason = ({ type, id, name, from, state }: HandedItem): HandedItem => ({
+  type,
+  id,
+  name,
+  from,
+  state,
+});

@@ -1,0 +1,44 @@
+// Formats the handover section of a plan as text. Pure.
+import { counted } from '../support/counted.ts';
+import type { OwnedItem } from './handover-place.ts';
+import { hasWork, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
+
+const MOST_SHOWN = 20;
+const MOST_ITEMS_SHOWN = 5;
+
+/** Returns lines: who, when, where to, and what; with `all` every person and item. */
+export function handoverLines(section: HandoverSection | undefined, all: boolean): string[] {
+  if (!section) return [];
+  const { deployment, folder, problem } = section;
+  const people = section.people.filter(hasWork);
+  if (people.length === 0 && problem === null) return [];
+  const shown = all ? people : people.slice(0, MOST_SHOWN);
+  const due = people.filter(({ state }) => state === 'due').length;
+  return [
+    '',
+    `→ handover of the work of closed accounts to the folder ${folder} of the deployment ${deployment}: ${counted(due, 'person', 'people')} due`,
+    ...(problem === null ? [] : [`    ! Nothing is moved: ${problem}.`]),
+    ...shown.flatMap((person) => personLines(person, all)),
+    ...(shown.length < people.length
+      ? [`    … and ${people.length - shown.length} more: --all, or --json`]
+      : []),
+  ];
+}
+
+function personLines({ name, state, at, closedAt, folder, items }: PlannedHandover, all: boolean): string[] {
+  if (state === 'return')
+    return [`    ${name} is active again: the work in ${folder} goes back to its places`];
+  const shown = all ? items : items.slice(0, MOST_ITEMS_SHOWN);
+  const when = state === 'due' ? `due since ${at}` : `on ${at}`;
+  return [
+    `    ${name}, closed ${closedAt}: ${counted(items.length, 'item')} to ${folder}, ${when}`,
+    ...shown.map((item) => `      ${itemText(item)} from ${placeText(item)}`),
+    ...(shown.length < items.length ? [`      … and ${items.length - shown.length} more`] : []),
+  ];
+}
+
+export const itemText = ({ type, name, id }: Pick<OwnedItem, 'type' | 'name' | 'id'>): string =>
+  `${type.toLowerCase()} "${name}" (${id})`;
+
+const placeText = ({ fromPath }: OwnedItem): string =>
+  fromPath.length === 0 ? 'the root' : fromPath.join('/');

@@ -1,0 +1,328 @@
+// Tests that the work of closed accounts is moved to the handover folder, and comes back.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
+import { createCommands, type Commands } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+import { openReconciling, type Reconciling } from '../support/reconciling.ts';
+
+let bridge: Bridge;
+let runs: Reconciling;
+let commands: Commands;
+let team = 0;
+
+interface Item {
+  id: number;
+  type: string;
+  name: string;
+  owner: string;
+  folderId?: number | null;
+  parentId?: number | null;
+}
+
+const settingsOf = ({ config, sandbox }: Bridge, handover: object | null, target: object = {}) => ({
+  redis: { url: process.env.TEST_REDIS_URL, prefix: config.redis.prefix },
+  connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+  targets: {
+    main: {
+      url: sandbox.ready.platformUrl,
+      token: sandbox.ready.fixtures.apiKeys.admin,
+      allowLoopbackHttp: true,
+      rateLimit: { requestsPerSecond: 2000, burst: 2000 },
+      handover,
+      ...target,
+    },
+  },
+  reconcile: { schedule: null },
+});
+
+const items = async (): Promise<Item[]> => {
+  const { folders, workbooks, reports } = (await bridge.platform.state()).workspace;
+  return [...folders, ...workbooks, ...reports] as Item[];
+};
+const placeOf = ({ folderId, parentId }: Item): number | null => folderId ?? parentId ?? null;
+const find = async (name: string): Promise<Item> => {
+  const found = (await items()).filter((item) => item.name === name);
+  if (found.length !== 1) throw new Error(`${found.length} items are called ${name}`);
+  return found[0] as Item;
+};
+/** Names of the folders above an item, outermost first. */
+async function pathOf(name: string): Promise<string> {
+  const all = await items();
+  const path: string[] = [];
+  for (let at = placeOf(await find(name)); at !== null;) {
+    const folder = all.find(({ id, type }) => id === at && type === 'FOLDER');
+    if (!folder) throw new Error(`no folder ${at}`);
+    path.unshift(folder.name);
+    at = placeOf(folder);
+  }
+  return path.join('/');
+}
+const fixtures = (body: object) => bridge.platform.control('POST', '/fixtures', body);
+const own = (owner: string, name: string, more: object = {}) => ({ owner, deploymentId: 1, name, ...more });
+const active = (userName: string, wanted: boolean) =>
+  eventually(`${userName} is ${wanted ? 'active' : 'closed'}`, async () => {
+    const user = await bridge.platform.user(userName);
+    return user?.active === wanted;
+  });
+
+/** Brings a person with one workbook, report, and top folder with a workbook in it. */
+async function bring(person: string): Promise<{ id: string; userName: string; top: number }> {
+  const userName = `${person}@acme.example`;
+  const id = await bridge.idp.createUser(userName);
+  await active(userName, true);
+  const made = await fixtures({
+    folders: [own(userName, `${person} top`)],
+    workbooks: [own(userName, `${person} book`)],
+    reports: [own(userName, `${person} report`)],
+  });
+  const top = made.folders[0].id as number;
+  await fixtures({ workbooks: [own(userName, `${person} inner`, { folderId: top })] });
+  return { id, userName, top };
+}
+
+async function close(id: string, userName: string): Promise<void> {
+  await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { active: false } });
+  await active(userName, false);
+  await bridge.idle();
+}
+
+beforeAll(async () => {
+  bridge = await buildBridge({
+    configure: (config) => {
+      if (config.targets.main)
+        config.targets.main.handover = { deployment: '1', folder: 'Team', afterDays: 0 };
+    },
+  });
+  runs = await openReconciling(bridge);
+  team = Number((await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: 'Team' })).id);
+  commands = createCommands(settingsOf(bridge, { deployment: 1, folder: team, afterDays: 0 }));
+});
+afterAll(async () => {
+  commands.remove();
+  await runs.stop();
+  await bridge.stop();
+});
+
+test('plan and explain show who, what, when and where to; reconcile moves it with one log entry an item', async () => {
+  const { id, userName } = await bring('ann');
+  await close(id, userName);
+  const plan = await commands.run('plan');
+  expect(plan.code).toBe(2);
+  expect(plan.text).toContain('1 person due');
+  for (const each of ['ann book', 'ann report', 'ann top', `Team/${userName}`])
+    expect(plan.text).toContain(each);
+  expect(plan.text).not.toContain('ann inner');
+  expect((await commands.run('explain', userName, '--all')).text).toMatch(
+    /handover: the first reconcile after/,
+  );
+  await expect(pathOf('ann book')).resolves.toBe('');
+
+  const ran = await commands.run('reconcile', '--yes');
+  expect(ran.text).toContain('handed over 3 items');
+  expect(ran.code).toBe(0);
+  for (const each of ['ann book', 'ann report', 'ann top'])
+    await expect(pathOf(each)).resolves.toBe(`Team/${userName}`);
+  await expect(pathOf('ann inner')).resolves.toBe(`Team/${userName}/ann top`);
+  const log = await commands.run('log', '--action', 'handOver', '--json');
+  expect(log.text.match(/ann (book|report|top)/g)?.length).toBe(3);
+  expect((await commands.run('explain', userName, '--all')).text).toMatch(/3 items moved to the folder/);
+  expect((await commands.run('plan')).code).toBe(0);
+  const again = await commands.run('reconcile', '--yes');
+  expect(again.text).not.toContain('handed over');
+});
+
+test('handover undo needs a yes, moves all back, is an act, and the next run leaves it so', async () => {
+  const userName = 'ann@acme.example';
+  const refused = await commands.run('handover', 'undo', userName);
+  expect(refused.code).toBe(1);
+  expect(refused.text).toContain('--yes');
+  await expect(pathOf('ann book')).resolves.toBe(`Team/${userName}`);
+  const undone = await commands.run('handover', 'undo', userName, '--yes', '--by', 'kim', '--note', 'asked');
+  expect(undone.text).toContain('3 items of ann@acme.example moved back');
+  for (const each of ['ann book', 'ann report', 'ann top']) await expect(pathOf(each)).resolves.toBe('');
+  expect((await items()).filter(({ name }) => name === userName)).toEqual([]);
+  expect((await commands.run('acts')).text).toMatch(/undoHandover/);
+  await runs.run();
+  await expect(pathOf('ann book')).resolves.toBe('');
+  const [listed] = (await commands.run('handover', 'list', '--json')).json;
+  expect(listed).toMatchObject({ name: userName, state: 'returned', by: 'kim', counts: { returned: 3 } });
+  expect((await commands.run('handover', 'undo', userName, '--yes')).code).toBe(1);
+  expect((await commands.run('handover', 'undo', 'unknown@acme.example', '--yes')).code).toBe(4);
+});
+
+test('a re-hire finds the work again in its places, also when a folder was renamed or is gone', async () => {
+  const { id, userName } = await bring('bob');
+  const place = Number(
+    (await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: 'bob shared' })).id,
+  );
+  const gone = Number((await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: 'bob gone' })).id);
+  await fixtures({
+    workbooks: [
+      own(userName, 'bob in shared', { folderId: place }),
+      own(userName, 'bob in gone', { folderId: gone }),
+    ],
+  });
+  await close(id, userName);
+  await runs.run();
+  await expect(pathOf('bob in shared')).resolves.toBe(`Team/${userName}`);
+  await runs.meddle('DELETE', `/api/v1/deployments/1/folders/${gone}`);
+  await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { active: true } });
+  await active(userName, true);
+  await bridge.idle();
+  expect((await commands.run('plan')).text).toContain(`${userName} is active again`);
+  const { report } = await runs.run();
+  expect(report.message).toContain('gave back 5 items');
+  await expect(pathOf('bob in shared')).resolves.toBe('bob shared');
+  await expect(pathOf('bob in gone')).resolves.toBe('');
+  await expect(pathOf('bob inner')).resolves.toBe('bob top');
+  // A second closing is a new handover.
+  await close(id, userName);
+  await runs.run();
+  await expect(pathOf('bob book')).resolves.toBe(`Team/${userName}`);
+});
+
+test('a folder that has the name of the person gets no items; a folder that is too deep stays and is told once', async () => {
+  const { id, userName, top } = await bring('eve');
+  await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: userName, parentId: team });
+  let parent = top;
+  for (let depth = 0; depth < 8; depth++)
+    parent = Number(
+      (await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: `eve ${depth}`, parentId: parent }))
+        .id,
+    );
+  await close(id, userName);
+  const { report } = await runs.run();
+  expect(report.message).toContain('the platform refused the move of 1 item');
+  await expect(pathOf('eve book')).resolves.toBe(`Team/${userName} (2)`);
+  await expect(pathOf('eve top')).resolves.toBe('');
+  await runs.run();
+  const log = await commands.run('log', '--resource', userName, '--action', 'handOver', '--json');
+  const entries: object[] = log.json ?? log.text.split('\n').map((line) => JSON.parse(line) as object);
+  expect(entries.filter((entry) => JSON.stringify(entry).includes('"failure"')).length).toBe(1);
+  expect((await commands.run('handover', 'list')).text).toMatch(/refused: folder "eve top" .*depth/);
+});
+
+test('500 items of one person are moved and come back', async () => {
+  const userName = 'many@acme.example';
+  const id = await bridge.idp.createUser(userName);
+  await active(userName, true);
+  await fixtures({ workbooks: Array.from({ length: 500 }, (_, at) => own(userName, `many ${at}`)) });
+  await close(id, userName);
+  expect((await runs.run()).report.message).toContain('handed over 500 items');
+  const folder = await find(userName);
+  expect((await items()).filter((item) => placeOf(item) === folder.id).length).toBe(500);
+  expect((await commands.run('handover', 'undo', userName, '--yes')).text).toContain('500 items');
+  expect(
+    (await items()).filter(({ name, folderId }) => name.startsWith('many ') && folderId === null).length,
+  ).toBe(500);
+}, 120_000);
+
+test('nothing is moved on hold, with an incomplete list, or of an account that the bridge does not manage', async () => {
+  const { id, userName } = await bring('pat');
+  await fixtures({
+    users: [{ userName: 'stranger@acme.example', active: false }],
+    workbooks: [own('stranger@acme.example', 'stranger book')],
+  });
+  const { scope } = runs.scopes[0] as Reconciling['scopes'][0];
+  await close(id, userName);
+  await scope.outbox.guardStore.hold('kim');
+  expect((await runs.run()).report.message).toContain('on hold');
+  await expect(pathOf('pat book')).resolves.toBe('');
+  await scope.outbox.guardStore.release();
+  for (const [list, word] of [
+    ['/api/v1/deployments/1/workbooks', 'the handover stopped'],
+    ['/api/scim/v2/Users', ''],
+  ]) {
+    await bridge.platform.control('PATCH', '/faults', {
+      rules: [{ path: list, status5xx: 1 }],
+    });
+    const ran = await runs.run().catch((error: Error) => error);
+    if (word && !(ran instanceof Error)) expect(ran.report.message).toContain(word);
+    await expect(pathOf('pat book')).resolves.toBe('');
+    await bridge.platform.control('PATCH', '/faults', { rules: [] });
+  }
+  await eventually('the target answers', async () => !(await scope.target.breaker.read()).open, 30_000);
+  await runs.run();
+  await expect(pathOf('pat book')).resolves.toBe(`Team/${userName}`);
+  await expect(pathOf('stranger book')).resolves.toBe('');
+}, 120_000);
+
+test('nothing is moved while a closing is held or rejected, or the person is protected', async () => {
+  const { id, userName } = await bring('lee');
+  const { main } = bridge.config.targets;
+  if (!main) throw new Error('no target');
+  const { deactivate } = main.guard;
+  main.guard.deactivate = { count: 0, percent: 0 };
+  await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { active: false } });
+  await bridge.idle();
+  expect((await bridge.platform.user(userName))?.active).toBe(true);
+  await runs.run();
+  await expect(pathOf('lee book')).resolves.toBe('');
+  const [{ id: approval }] = (await commands.run('approvals', 'list', '--json')).json;
+  expect((await commands.run('approvals', 'reject', approval, '--yes')).code).toBe(0);
+  await bridge.idle();
+  await runs.run();
+  await expect(pathOf('lee book')).resolves.toBe('');
+  main.guard.deactivate = deactivate;
+
+  const { id: other, userName: kept } = await bring('kay');
+  await close(other, kept);
+  main.users.protected = [kept];
+  await runs.run();
+  await expect(pathOf('kay book')).resolves.toBe('');
+  main.users.protected = [];
+  await runs.run();
+  await expect(pathOf('kay book')).resolves.toBe(`Team/${kept}`);
+}, 60_000);
+
+test('a missing folder or deployment is told by plan, reconcile and doctor, and nothing is moved', async () => {
+  const { id, userName } = await bring('sam');
+  await close(id, userName);
+  for (const [handover, words] of [
+    [{ deployment: 1, folder: 'Nowhere', afterDays: 0 }, 'has no folder "Nowhere"'],
+    [{ deployment: 1, folder: 999_999, afterDays: 0 }, 'has no folder 999999'],
+    [{ deployment: 77, folder: team, afterDays: 0 }, 'the deployment 77 does not exist'],
+  ] as const) {
+    const wrong = createCommands(settingsOf(bridge, handover));
+    for (const order of [['plan'], ['reconcile', '--yes'], ['doctor']])
+      expect((await wrong.run(...order)).text).toContain(words);
+    wrong.remove();
+  }
+  await expect(pathOf('sam book')).resolves.toBe('');
+  expect((await commands.run('doctor')).text).toContain(
+    'the handover folder Team of the deployment 1 is there',
+  );
+}, 60_000);
+
+test('kill -9 between two moves loses and doubles nothing', async () => {
+  const userName = 'sam@acme.example';
+  await bridge.platform.control('PATCH', '/faults', {
+    rules: [{ path: '/api/v1/deployments/1/workspace/move', latencyMs: 700 }],
+  });
+  const main = join(import.meta.dirname, '../../dist/main.js');
+  const settings = join(commands.folder, 'bridge.json');
+  const child = spawn(process.execPath, [main, '--config', settings, 'reconcile', '--yes'], {
+    stdio: 'ignore',
+  });
+  const ended = once(child, 'exit');
+  const moved = async () =>
+    (await items()).filter(
+      ({ name, ...item }) => /^sam (book|report|top)$/.test(name) && placeOf({ name, ...item }) !== null,
+    ).length;
+  await eventually('one item is moved', async () => (await moved()) >= 1, 60_000);
+  child.kill('SIGKILL');
+  await ended;
+  await bridge.platform.control('PATCH', '/faults', { rules: [] });
+  expect(await moved()).toBeLessThan(3);
+  // The lock of the killed run expires.
+  await runs.run();
+  for (const each of ['sam book', 'sam report', 'sam top'])
+    await expect(pathOf(each)).resolves.toBe(`Team/${userName}`);
+  expect((await items()).filter(({ name }) => name === userName).length).toBe(1);
+  const log = (await commands.run('log', '--resource', userName, '--action', 'handOver', '--json')).text;
+  expect(log.match(/sam (book|report|top)/g)?.length).toBe(3);
+  await commands.run('handover', 'undo', userName, '--yes');
+  for (const each of ['sam book', 'sam report', 'sam top']) await expect(pathOf(each)).resolves.toBe('');
+}, 120_000);

@@ -1,0 +1,135 @@
+// Opens a bridge in which a test causes a situation, and asks every reading command and the alerts about it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { startApp, type App, type Role } from '../../src/app.ts';
+import { readSettings } from '../../src/cli/cli.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { silentLogger } from '../../src/support/logger.ts';
+import { randomIds, systemClock } from '../../src/support/sources.ts';
+import { firingAlerts } from './alerts-now.ts';
+import { TOKEN } from './build-bridge.ts';
+import { createCommands, type Answer, type Commands } from './command.ts';
+import { untilIdle } from './idle.ts';
+import { createIdp, type Idp } from './idp.ts';
+import { createPlatformView, type PlatformView } from './platform-view.ts';
+import { scrape } from './scrape.ts';
+import { settingsFor, type TestSettings } from './settings.ts';
+
+export interface Place {
+  sandbox: Sandbox;
+  settings: TestSettings;
+  commands: Commands;
+  platform: PlatformView;
+  idp: Idp;
+  /** TCP port of the first instance. */
+  port: number;
+  redis: Redis;
+  /** Starts a process-like instance. */
+  start(role?: Role, version?: string): Promise<App>;
+  /** Stops the instances. */
+  stopApps(): Promise<void>;
+  idle(): Promise<void>;
+  /** Full name of the only key that ends so. */
+  key(end: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface PlaceOptions {
+  target?: object;
+  rest?: Partial<TestSettings>;
+  roles?: Role[];
+  /** Runs before the first instance. */
+  before?: (platform: PlatformView) => Promise<unknown>;
+}
+
+export async function openPlace({ target, rest, roles = ['all'], before }: PlaceOptions): Promise<Place> {
+  const sandbox = await startSandbox();
+  const settings = settingsFor(sandbox, target, rest);
+  const { url, prefix } = settings.redis;
+  const server = { ...settings.server, port: 0, host: '127.0.0.1' };
+  const commands = createCommands({ ...settings, server });
+  const platform = createPlatformView(sandbox.ready.controlUrl);
+  await before?.(platform);
+  const redis = new Redis(url, { retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  const apps: App[] = [];
+  const config = readSettings({ env: {}, cwd: commands.folder, file: `${commands.folder}/bridge.json` });
+  const start = async (role: Role = 'all', version?: string): Promise<App> => {
+    const identity = version === undefined ? {} : { identity: { version, host: `pod-${role}` } };
+    const deps = {
+      logger: silentLogger,
+      clock: systemClock,
+      ids: randomIds,
+      random: Math.random,
+      ...identity,
+    };
+    const app = await startApp(config, role, deps);
+    apps.push(app);
+    return app;
+  };
+  const stopApps = async (): Promise<void> => {
+    await Promise.all(apps.splice(0).map((app) => app.stop()));
+  };
+  for (const role of roles) await start(role);
+  const place: Place = {
+    ...{ sandbox, settings, commands, platform, redis, start, stopApps },
+    get idp() {
+      return createIdp(`http://127.0.0.1:${apps[0]?.port ?? 0}/scim/v2`, TOKEN);
+    },
+    get port() {
+      return apps[0]?.port ?? 0;
+    },
+    idle: () => untilIdle({ url, prefix }),
+    key: async (end) => {
+      const keys = (await redis.keys(`${prefix}:*`)).filter((key) => key.endsWith(end));
+      if (keys.length !== 1) throw new Error(`${keys.length} keys end with ${end}: ${keys.join()}`);
+      return keys[0] ?? '';
+    },
+    stop: async () => {
+      redis.disconnect();
+      commands.remove();
+      await stopApps();
+      await sandbox.stop();
+    },
+  };
+  return place;
+}
+
+export interface Answers {
+  status: Answer;
+  plan: Answer;
+  explain: Answer;
+  doctor: Answer;
+  alerts: string[];
+}
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+
+/** Runs a command as a process of its own, so that several can wait at the same time. */
+async function runApart({ folder }: Commands, args: string[]): Promise<Answer> {
+  const child = spawn(process.execPath, [MAIN, '--config', join(folder, 'bridge.json'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  child.stdout.on('data', (data: Buffer) => (text += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (text += data.toString()));
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, text, json: undefined };
+}
+
+/** @param person the person to explain @param isSlow whether commands wait for something that is away */
+export async function ask(
+  place: Place,
+  { person, isSlow, planFlags = [] }: { person: string; isSlow: boolean; planFlags?: string[] | undefined },
+): Promise<Answers> {
+  const { commands, port } = place;
+  const questions = [['status'], ['plan', ...planFlags], ['explain', person, '--all'], ['doctor']];
+  const answers: Answer[] = [];
+  if (isSlow) answers.push(...(await Promise.all(questions.map((each) => runApart(commands, each)))));
+  else for (const each of questions) answers.push(await commands.run(...each));
+  const [status, plan, explain, doctor] = answers;
+  if (!status || !plan || !explain || !doctor) throw new Error('a command gave no answer');
+  return { status, plan, explain, doctor, alerts: firingAlerts(await scrape(port)) };
+}

@@ -1,0 +1,106 @@
+// Tests that each command of the runbook and of the page of alerts exists: scim-bridge with its options, and kubectl with the
+// objects and containers of the rendered chart.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { createProgram } from '../../../src/cli/index.ts';
+import { ofKind, podsOf, rendered, type Manifest } from '../helm/chart.ts';
+
+const PAGES = ['runbook.md', 'alerts.md'];
+const textOf = (page: string): string =>
+  readFileSync(join(import.meta.dirname, '../../../docs', page), 'utf8');
+
+/** Commands of the program, by their words. */
+async function programCommands(): Promise<{ commands: Map<string, Command>; general: Set<string> }> {
+  const program = await createProgram({ env: {}, cwd: '/', exit: () => undefined });
+  const found = new Map<string, Command>();
+  const add = (parent: Command, words: string[]): void => {
+    for (const command of parent.commands) {
+      const path = [...words, command.name()];
+      found.set(path.join(' '), command);
+      add(command, path);
+    }
+  };
+  add(program, []);
+  return { commands: found, general: new Set(program.options.map(({ long }) => long ?? '')) };
+}
+
+/** Lines of the log that begin with the name of a command. */
+const LOG_LINES = ['token expires soon', 'events were dropped'];
+
+interface Quoted {
+  page: string;
+  text: string;
+}
+
+/** Code in backticks that begins with a command of the program, with or without its name. */
+const quoted = (names: Set<string>): Quoted[] =>
+  PAGES.flatMap((page) =>
+    [...textOf(page).matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => {
+      const text = code.replace(/^.* -- (?=scim-bridge )/, '').replace(/^docker exec \S+ /, '');
+      const [first = '', second = ''] = text.split(' ');
+      if (text === 'scim-bridge' || LOG_LINES.includes(text)) return [];
+      if (first === 'scim-bridge') return [{ page, text: text.slice('scim-bridge '.length) }];
+      // One word such as `status` may be a field; with arguments it is a command.
+      return names.has(first) && second !== '' && !text.includes('=') ? [{ page, text }] : [];
+    }),
+  );
+
+test('each scim-bridge command of the runbook and the alerts exists, with its options', async () => {
+  const { commands, general } = await programCommands();
+  const all = quoted(new Set([...commands.keys()].map((path) => path.split(' ')[0] ?? '')));
+  expect(all.length).toBeGreaterThan(40);
+  const unknown = all.filter(({ text }) => {
+    const words = text.split(/\s+/);
+    const path = [2, 1].map((length) => words.slice(0, length).join(' ')).find((each) => commands.has(each));
+    const command = commands.get(path ?? '');
+    if (!command) return true;
+    const isGroup = command.commands.length > 0;
+    const options = new Set([...general, ...command.options.map(({ long }) => long)]);
+    const missing = words.filter((word) => word.startsWith('--')).some((word) => !options.has(word));
+    return missing || (isGroup && words.length > 1);
+  });
+  expect(unknown).toEqual([]);
+});
+
+const kubectl = PAGES.flatMap((page) =>
+  [...textOf(page).matchAll(/`(kubectl [^`\n]+)`/g)].map(([, text = '']) => ({ page, text })),
+);
+
+/** Returns the name that a chart gives to its release: the shortest of its objects. */
+const nameOf = (objects: Manifest[]): string =>
+  objects
+    .map(({ metadata }) => String(metadata.name))
+    .reduce((one, other) => (other.length < one.length ? other : one));
+
+/** Rendered charts in which the objects of a command have to be. */
+const CHARTS = ['ha', 'roles-split', 'cronjob'].map((name) => rendered(name));
+
+test('each kubectl command of the runbook and the alerts names objects and containers of the chart', () => {
+  expect(kubectl.length).toBeGreaterThan(3);
+  const verbs = new Set(['exec', 'get', 'logs', 'rollout', 'port-forward', 'describe', 'create']);
+  const faults = kubectl.flatMap(({ page, text }) => {
+    const words = text.replace(/--namespace <namespace> /, '').split(' ');
+    const found: string[] = [];
+    if (!verbs.has(words[1] ?? '')) found.push(`no verb: ${words[1]}`);
+    for (const [, kind = '', name = ''] of text.matchAll(/\b(deploy|cronjob|service)\/(\S+)/g)) {
+      const full = { deploy: 'Deployment', cronjob: 'CronJob', service: 'Service' }[kind] ?? kind;
+      const isThere = CHARTS.some((objects) =>
+        ofKind(objects, full).some(
+          ({ metadata }) => metadata.name === name.replace('<name>', nameOf(objects)),
+        ),
+      );
+      if (!isThere) found.push(`no ${full} ${name}`);
+    }
+    const [, label = '', value = ''] = /--selector (\S+?)=(\S+)/.exec(text) ?? [];
+    const [, container] = /--container (\S+)/.exec(text) ?? [];
+    const pods = CHARTS.flatMap((objects) => podsOf(objects)).filter(
+      ({ labels }) => label === '' || labels[label] === value,
+    );
+    if (pods.length === 0) found.push(`no pod with ${label}=${value}`);
+    const containers = pods.flatMap(({ spec }) => spec.containers.map(({ name }: { name: string }) => name));
+    if (container !== undefined && !containers.includes(container)) found.push(`no container ${container}`);
+    return found.map((fault) => `${page}: ${text}: ${fault}`);
+  });
+  expect(faults).toEqual([]);
+});

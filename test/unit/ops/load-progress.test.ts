@@ -1,0 +1,91 @@
+// Tests how the progress of a load is judged: rate, time left, and what bounds it.
+import type { FleetProcess, TargetWork } from '../../../src/directory/fleet/fleet-store.ts';
+import { judgeLoad, loadRate, loadText, type LoadSurroundings } from '../../../src/ops/load-progress.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+
+const worker = (target: Partial<TargetWork> = {}, processor = 0.1): FleetProcess => ({
+  ...{ id: 'w1', role: 'worker', version: '1.0.0', host: 'host', port: 8080, pid: 7 },
+  ...{ startedAt: NOW - 60_000, lastBeatAt: NOW - 2000, beatAgeMs: 2000, silent: false },
+  work: {
+    processor,
+    targets: { main: { calls: 50, delayed: 0, waiting: 0, queued: 3, busy: 0.9, ...target } },
+  },
+});
+const backlog = (change: object = {}) => ({
+  ...{ now: NOW, dirty: 600, inflight: 400, due: 200, oldestMs: 40_000 },
+  load: {
+    startedAt: NOW - 40_000,
+    done: 400,
+    samples: [
+      { at: NOW - 1000, done: 390 },
+      { at: NOW - 20_000, done: 200 },
+      { at: NOW - 70_000, done: 100 },
+    ],
+  },
+  ...change,
+});
+const around = (change: Partial<LoadSurroundings> = {}): LoadSurroundings => ({
+  ...{ target: 'main', isOnHold: false, hasMoved: false, isBreakerOpen: false },
+  processes: [worker()],
+  ...change,
+});
+
+test('the rate is that of the last minute, and the time left follows from it', () => {
+  expect(judgeLoad(backlog(), around())).toEqual({
+    ...{ since: NOW - 40_000, done: 400, total: 1000, perSecond: 10, secondsLeft: 60, bound: 'latency' },
+  });
+});
+
+test('without a load there is no progress', () => {
+  expect(judgeLoad(backlog({ load: null }), around())).toBeNull();
+});
+
+test('a rate over less than four seconds is not told', () => {
+  const young = backlog({ load: { startedAt: NOW - 2000, done: 3, samples: [{ at: NOW - 2000, done: 0 }] } });
+  expect(judgeLoad(young, around())).toMatchObject({ perSecond: null, secondsLeft: null });
+});
+
+test('when no worker has measured for a minute, the rate is 0', () => {
+  const old = backlog({
+    load: { startedAt: NOW - 90_000, done: 3, samples: [{ at: NOW - 80_000, done: 0 }] },
+  });
+  expect(loadRate(old)).toBe(0);
+  expect(judgeLoad(old, around({ processes: [] }))).toMatchObject({ bound: 'noWorker', secondsLeft: null });
+});
+
+test('a load that no worker has seen began with its oldest change', () => {
+  const unseen = backlog({ load: { startedAt: null, done: 0, samples: [] } });
+  expect(judgeLoad(unseen, around({ processes: [] }))).toMatchObject({
+    ...{ since: NOW - 40_000, done: 0, total: 600, perSecond: null, bound: 'noWorker' },
+  });
+});
+
+test.each<[string, object, Partial<LoadSurroundings>, string | null]>([
+  ['hold', {}, { isOnHold: true }, 'hold'],
+  ['an address that changed', {}, { hasMoved: true }, 'address'],
+  ['an open breaker', {}, { isBreakerOpen: true }, 'breaker'],
+  ['a silent worker and a rate of a command', {}, { processes: [{ ...worker(), silent: true }] }, null],
+  ['marks that are not due', { due: 0, inflight: 2 }, {}, 'waiting'],
+  ['calls that wait for the rate limit', {}, { processes: [worker({ delayed: 40 })] }, 'rateLimit'],
+  ['a pause without calls', {}, { processes: [worker({ calls: 0, waiting: 8 })] }, 'rateLimit'],
+  ['a busy event loop', {}, { processes: [worker({}, 0.97)] }, 'processor'],
+  [
+    'free slots and a half-busy event loop',
+    {},
+    { processes: [worker({ queued: 0, busy: 0.1 }, 0.6)] },
+    'processor',
+  ],
+  ['full slots', {}, { processes: [worker({}, 0.6)] }, 'latency'],
+  ['no measure yet', {}, { processes: [worker({ calls: 0, queued: 0, busy: 0 })] }, null],
+])('%s bounds the load', (_name, change, surroundings, expected) => {
+  expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
+});
+
+test('the text names what is done, the rate, the time left and the setting that bounds the load', () => {
+  const progress = judgeLoad(backlog(), around({ processes: [worker({ delayed: 40 })] }));
+  expect(progress && loadText(progress, 'main')).toBe(
+    'loading since 2026-03-01T11:59:20.000Z: 400 of 1000 done, 10 a second, about 60 s left; ' +
+      'the rate limit bounds it (targets.main.rateLimit, or pauses that the platform asks for)',
+  );
+});

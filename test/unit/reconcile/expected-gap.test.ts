@@ -1,0 +1,17 @@
+// Tests the longest time between two runs of a schedule.
+import { expectedGapMs } from '../../../src/reconcile/expected-gap.ts';
+
+const HOUR = 3_600_000;
+
+test.each<[string | null, number | null]>([
+  ['*/30 * * * *', HOUR / 2],
+  ['*/30 8-17 * * *', 14.5 * HOUR],
+  ['0 8-17 * * 1-5', 63 * HOUR],
+  ['* 8-17 * * 1-5', 62 * HOUR + HOUR / 60],
+  ['0 3 * * *', 24 * HOUR],
+  ['0 3 * * 1', 7 * 24 * HOUR],
+  ['0 0 30 2 *', null],
+  [null, null],
+])('%s has a gap of %s ms', (schedule, gap) => {
+  expect(expectedGapMs(schedule, 'UTC')).toBe(gap);
+});
