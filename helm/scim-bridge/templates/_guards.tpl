@@ -88,13 +88,15 @@ Shapes and words are checked before this by values.schema.json.
 {{- range $index, $value := .value -}}
 {{- include "scim-bridge.addressFaults" (dict "place" (printf "%s[%d]" $place $index) "value" $value) -}}
 {{- end -}}
-{{- else if and (kindIs "string" .value) (contains "://" .value) -}}
+{{- else if kindIs "string" .value -}}
+{{- if contains "://" .value -}}
 {{- /* References do not count. The password of a Redis address may hold a slash. */ -}}
 {{- $bare := regexReplaceAll "\\$\\{[^}]*\\}" .value "" -}}
 {{- $user := regexMatch "://[^/?#@]*:[^/?#@]+@" $bare -}}
 {{- $redis := and (regexMatch "^rediss?" $bare) (regexMatch "://[^/?@]*:[^@]+@" $bare) -}}
 {{- if or $user $redis (regexMatch "(?i)[?&][a-z_-]*(password|passwd|token|secret|key)=[^&#]+" $bare) }}
 * {{ $place }} carries a password. Put the whole address, or the password, into the Secret and refer to it.
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end }}
