@@ -96,7 +96,7 @@ function listing(all, again) {
   };
   return table(
     'Tokens',
-    ['Name', 'Connection', 'State', 'Ends', 'Last used', 'Made', ''],
+    ['Name', 'Connection', 'State', 'Ends', 'Last used', 'Made', 'Act'],
     all.map(({ connection, name, source, state, createdAt, createdBy, expiresAt, lastUsedAt }) => [
       h('strong', {}, name),
       connection,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith, findTool } from '../../support/needs.ts';
-import { FAINT_TEXT } from './contrast.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
+import { accessFaults } from './axe.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
 const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
@@ -13,7 +13,6 @@ const SHOTS = process.env.ADMIN_SCREENSHOTS;
 const PEOPLE = ['ada.lovelace', 'grace.hopper', 'alan.turing', 'mary.jackson', 'john.backus', 'edith.clarke']
   .concat(['karen.jones', 'hedy.lamarr'])
   .map((name) => `${name}@acme.example`);
-const VIEWS = ['overview', 'approvals', 'dead-letters', 'exceptions', 'people', 'log', 'tokens', 'doctor'];
 let rig: AdminRig;
 
 beforeAll(async () => {
@@ -107,30 +106,6 @@ inBrowser('in a browser', () => {
     expect(kept).toEqual([2, 0, '']);
   }, 60_000);
 
-  test.each([
-    [1440, 'light'],
-    [360, 'dark'],
-  ] as const)(
-    'every view fits a screen of %i px, %s',
-    async (width, colorScheme) => {
-      await page.setViewportSize({ width, height: 800 });
-      // A colour transition in progress would be measured as low contrast.
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      for (const view of VIEWS) {
-        await open(view);
-        expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, width]);
-        const unnamed = await page.evaluate(
-          `[...document.querySelectorAll('input,select,button')].filter((each) => !each.labels?.length && !each.textContent.trim() && !each.ariaLabel).length`,
-        );
-        expect([view, unnamed]).toEqual([view, 0]);
-        expect(await page.innerText('main')).not.toMatch(/\b(null|undefined|NaN)\b|\[object /);
-        expect([view, await page.evaluate(FAINT_TEXT)]).toEqual([view, []]);
-        await shoot(`${view}-${width}`);
-      }
-    },
-    60_000,
-  );
-
   test('a comparison is shown as a diff, and the explanation of a person keeps the name out of the address', async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.emulateMedia({ colorScheme: 'light' });
@@ -147,7 +122,7 @@ inBrowser('in a browser', () => {
     await page.getByRole('button', { name: /^Verify access of alan/ }).click();
     await see('From push to what is visible');
     expect(await page.locator('.access tbody tr').count()).toBe(4);
-    expect(await page.evaluate(FAINT_TEXT)).toEqual([]);
+    expect(await accessFaults(page)).toEqual([]);
     await shoot('explain');
     await open('doctor');
     await page.getByRole('button', { name: 'Examine' }).click();
