@@ -15,6 +15,7 @@ import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
 import type { Target } from '../sync/target.ts';
 import { buildScopes } from './scopes.ts';
+import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
 
 /**
@@ -29,7 +30,7 @@ export function buildAdminCheck({ config, clock, logger }: Parts): AdminCheck | 
   return createAdminCheck({ clock, logger, clientAddress }, () => config.server.adminToken ?? adminToken);
 }
 
-/** Returns the router of the admin API; undefined when no admin token is configured. */
+/** Returns the router of the admin API; undefined when there is neither an admin token nor another way to sign in. */
 export function buildAdmin(
   parts: Parts,
   targets: Map<string, Target>,
@@ -41,7 +42,8 @@ export function buildAdmin(
   }: { admission: Admission; checkAdmin: AdminCheck | undefined; readFleet: ReadFleet },
 ): Admin['router'] | undefined {
   const { clock, config, redis, releasers } = parts;
-  if (!checkAdmin) return undefined;
+  if (!checkAdmin && !config.server.signIn) return undefined;
+  const signIn = buildSignIn(parts, checkAdmin);
   const admin = createAdmin(
     {
       ...parts,
@@ -75,7 +77,10 @@ export function buildAdmin(
       settings: () => printableConfig(config),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },
-    { checkAdmin, maxBodyBytes: config.server.maxBodyBytes, admitted: admission.of('admin') },
+    {
+      ...{ identify: signIn.identify, signIn: signIn.router },
+      ...{ maxBodyBytes: config.server.maxBodyBytes, admitted: admission.of('admin') },
+    },
   );
   releasers.add('admin operations', admin.stop);
   return admin.router;

@@ -6,6 +6,7 @@ import { isTree, select, type Place } from './places.ts';
 import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 import { checkSecrets } from './secrets.ts';
+import { checkAdminUrl, checkSignIn } from './sign-in-checks.ts';
 
 /** Checks of texts with grammars of other layers; each returns a sentence that describes the fault, or undefined. */
 export interface ConfigChecks {
@@ -19,6 +20,8 @@ type TextCheck = readonly [pattern: string, check: (text: string, place: Place) 
 
 const FORM_CHECKS: readonly TextCheck[] = [
   ['server/publicUrl', forms.checkWebAddress],
+  ['server/adminUrl', checkAdminUrl],
+  ['server/signIn/proxy/from/*', forms.checkProxyNetwork],
   ['redis/url', forms.checkRedisAddress],
   ['redis/cluster/*', forms.checkClusterNode],
   ['redis/tls/caFile', forms.checkReadable],
@@ -59,6 +62,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...checkAttributeSources(document),
     ...checkCustomSchemas(document),
     ...checkHandover(document),
+    ...checkSignIn(document),
   ];
 }
 

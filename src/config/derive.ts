@@ -67,8 +67,9 @@ function withoutTrailingSlash(url: string): string {
   return url.replace(/\/+$/, '');
 }
 
-function toServer({ publicUrl, ...rest }: ServerConfig): ServerConfig {
-  return { ...rest, publicUrl: publicUrl === null ? null : withoutTrailingSlash(publicUrl) };
+function toServer({ publicUrl, adminUrl, ...rest }: ServerConfig): ServerConfig {
+  const plain = (address: string | null): string | null => address && withoutTrailingSlash(address);
+  return { ...rest, publicUrl: plain(publicUrl), adminUrl: plain(adminUrl ?? publicUrl) };
 }
 
 function toConnection(name: string, settings: ConnectionSettings): ConnectionConfig {

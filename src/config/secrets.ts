@@ -17,6 +17,7 @@ const GIVEN_SECRETS = new Map([
   ['targets/*/token', 'Copy the whole API key from the platform.'],
   ['targets/*/scimToken', 'Copy the whole API key from the platform.'],
   ['connections/*/events/push/token', 'Copy the whole token from the receiver.'],
+  ['server/signIn/openid/clientSecret', 'Copy the whole client secret from the provider.'],
 ]);
 
 /** Keys that sign events; of the other ones only the public part is asked for, but people paste what they have. */

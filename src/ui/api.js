@@ -1,26 +1,52 @@
-// The page's only way to the service. The token lives in this tab and ends with it.
+// The page's only way to the service. A session's cookie is out of reach of scripts; an admin token lives in this tab and
+// ends with it.
 const TOKEN = 'scim-bridge admin token';
 const NAME = 'scim-bridge operator';
 
-export const isSignedIn = () => sessionStorage.getItem(TOKEN) !== null;
-export const operator = () => sessionStorage.getItem(NAME) || 'admin page';
+/** The signed-in person, as the service says: `{ name, rights, via }`. */
+let caller;
 
-export function signIn(token, name) {
+export const isSignedIn = () => caller !== undefined;
+/** Name beside an order. The service takes the name of a signed-in person and not this one. */
+export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || 'admin page');
+/** The service refuses what this does not allow; the page only shows it. */
+export const may = (right) => caller?.rights.includes(right) ?? false;
+
+/** Asks the service who is signed in. @throws Error with `status` 401: nobody, 403: a person without a role */
+export async function findCaller() {
+  caller = await get('/me');
+  return caller;
+}
+
+export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
+
+export function useToken(token, name) {
   sessionStorage.setItem(TOKEN, token);
   sessionStorage.setItem(NAME, name);
 }
 
-export function signOut() {
+export function forgetToken() {
+  caller = undefined;
   sessionStorage.removeItem(TOKEN);
   sessionStorage.removeItem(NAME);
 }
 
+export async function signOut() {
+  await remove('/session').catch(() => undefined);
+  forgetToken();
+}
+
+/** The ways to sign in that this bridge has: `{ openid, proxy, token }`. */
+export async function readWays() {
+  const response = await fetch('sign-in/ways');
+  return response.ok ? response.json() : { openid: false, proxy: false, token: true };
+}
+
 /** @throws Error with what the service says to do; `status` 0 = no answer */
 async function send(method, path, body) {
-  const headers = {
-    authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ''}`,
-    'x-scim-bridge-via': 'page',
-  };
+  const headers = { 'x-scim-bridge-via': 'page' };
+  const token = sessionStorage.getItem(TOKEN);
+  if (token !== null) headers.authorization = `Bearer ${token}`;
   if (body !== undefined) headers['content-type'] = 'application/json';
   let response;
   try {
@@ -31,7 +57,7 @@ async function send(method, path, body) {
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
   if (response.status === 401) {
-    signOut();
+    forgetToken();
     dispatchEvent(new Event('signed-out'));
   }
   throw Object.assign(new Error(answer.detail ?? `Refused with ${response.status}.`), {

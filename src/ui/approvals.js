@@ -236,9 +236,12 @@ function decide(approval, again) {
       { class: 'acts' },
       act('Approve', choose('approve', 'Approve?', 'Exactly this is carried out at the platform.', true), {
         class: 'danger',
+        right: 'approve',
       }),
       approval.state === 'rejected' &&
-        act('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false)),
+        act('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false), {
+          right: 'approve',
+        }),
       approval.state === 'held' &&
         act(
           'Reject',
@@ -248,6 +251,7 @@ function decide(approval, again) {
             'The platform keeps what it has until the source takes the change back.',
             false,
           ),
+          { right: 'approve' },
         ),
     ),
   );

@@ -50,11 +50,15 @@ function line(operation, again) {
       ? pill(GOOD.includes(outcome) ? 'good' : 'warn', outcome)
       : pill(TONES[state], state),
     state === 'running' &&
-      act('Cancel', async () => {
-        await post(`/operations/${id}/cancel`);
-        say('It ends at its next step.');
-        again();
-      }),
+      act(
+        'Cancel',
+        async () => {
+          await post(`/operations/${id}/cancel`);
+          say('It ends at its next step.');
+          again();
+        },
+        { right: 'operate' },
+      ),
   );
 }
 
@@ -149,6 +153,6 @@ const applying = (plan, again) =>
         say('The plan is being applied.');
         again();
       },
-      { class: 'main' },
+      { class: 'main', right: 'operate' },
     ),
   );

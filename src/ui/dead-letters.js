@@ -44,8 +44,8 @@ export async function deadLetters({ again }) {
       'div',
       { class: 'acts' },
       h('span', { class: 'grow soft' }, count(all.length, 'resource', 'resources')),
-      act('Retry all', retryAll, { class: 'main' }),
-      act('Drop all', drop({ all: true }, 'Everything')),
+      act('Retry all', retryAll, { class: 'main', right: 'operate' }),
+      act('Drop all', drop({ all: true }, 'Everything'), { right: 'operate' }),
     ),
     h(
       'ul',
@@ -61,8 +61,15 @@ export async function deadLetters({ again }) {
             h('span', { class: 'soft' }, ` ${kind.toLowerCase()}, ${connection} → ${target}, `, ago(since)),
             h('p', {}, h('code', { class: 'bad' }, status ? `${reason} ${status}` : reason), ` ${message}`),
           ),
-          act('Retry', () => run('retry', { refs: [ref] }), { 'aria-label': `Retry ${name}` }),
-          act('Drop', drop({ refs: [ref] }, name), { class: 'quiet', 'aria-label': `Drop ${name}` }),
+          act('Retry', () => run('retry', { refs: [ref] }), {
+            right: 'operate',
+            'aria-label': `Retry ${name}`,
+          }),
+          act('Drop', drop({ refs: [ref] }, name), {
+            class: 'quiet',
+            right: 'operate',
+            'aria-label': `Drop ${name}`,
+          }),
         ),
       ),
     ),

@@ -1,11 +1,19 @@
+import { may } from './api.js';
+
+const ROLE_FOR = { operate: 'operator', approve: 'approver' };
+
 // Elements from plain data. Text is only ever text: nothing that the service answers is read as markup.
 
-/** `h('button', { class: 'quiet', onclick: act }, 'Retry')`; undefined, null and false children are left out. */
+/**
+ * `h('button', { class: 'quiet', onclick: act }, 'Retry')`; undefined, null and false children are left out. With
+ * `right` a control works only for those who have that right.
+ */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'right') limitTo(value, element);
     else if (name === 'value' || name === 'checked') element[name] = value;
     else element.setAttribute(name, value === true ? '' : String(value));
   }
@@ -13,6 +21,12 @@ export function h(tag, attributes = {}, ...children) {
     ...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false),
   );
   return element;
+}
+
+function limitTo(right, element) {
+  if (may(right)) return;
+  element.disabled = true;
+  element.title = `Needs the role ${ROLE_FOR[right]}.`;
 }
 
 /** A table that becomes a list of cards on a narrow screen. `rows` hold one cell for each heading. */

@@ -213,9 +213,11 @@ function orders({ connection, target, hold }, again) {
   return h(
     'div',
     { class: 'acts' },
-    act('Compare', start('/plan', 'The comparison has begun.'), { class: 'main' }),
-    act('Reconcile', repair),
-    act('Resync', resync),
-    hold ? act('Release', release, { class: 'main' }) : act('Hold', pause),
+    act('Compare', start('/plan', 'The comparison has begun.'), { class: 'main', right: 'operate' }),
+    act('Reconcile', repair, { right: 'operate' }),
+    act('Resync', resync, { right: 'operate' }),
+    hold
+      ? act('Release', release, { class: 'main', right: 'operate' })
+      : act('Hold', pause, { right: 'operate' }),
   );
 }

@@ -1,13 +1,14 @@
-// Sign-in, navigation, and the refresh of what is shown.
-import { get, isSignedIn, signIn, signOut } from './api.js';
+// Navigation, and the refresh of what is shown.
+import { findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
-import { field, h, say } from './dom.js';
+import { h, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
 import { exceptions } from './exceptions.js';
 import { log } from './log.js';
 import { overview } from './overview.js';
 import { people } from './people.js';
 import { approvals } from './approvals.js';
+import { signInForm, returnPlace } from './sign-in.js';
 import { tokens } from './tokens.js';
 
 /** Each answers its content; those with `everyMs` are drawn again while somebody looks. */
@@ -22,9 +23,16 @@ const VIEWS = {
   doctor: { title: 'Doctor', draw: doctor },
 };
 
+/** Rights beyond reading, and the role that gives each. */
+const ROLES = [
+  ['operate', 'operator'],
+  ['approve', 'approver'],
+];
+
 const main = document.getElementById('view');
 const nav = document.getElementById('nav');
 const leave = document.getElementById('leave');
+const who = document.getElementById('who');
 let timer;
 let drawing = 0;
 
@@ -36,8 +44,8 @@ const placeOf = () => {
 
 async function show({ focus = false } = {}) {
   clearTimeout(timer);
-  nav.hidden = leave.hidden = !isSignedIn();
-  if (!isSignedIn()) return signInForm();
+  nav.hidden = leave.hidden = who.hidden = !isSignedIn();
+  if (!isSignedIn()) return askWho();
   const { name, id } = placeOf();
   const { title, draw, everyMs } = VIEWS[name];
   document.title = `${title} · scim-bridge`;
@@ -71,37 +79,29 @@ function refresh(everyMs) {
   else show();
 }
 
-function signInForm() {
-  const token = h('input', { type: 'password', required: true, autocomplete: 'off', spellcheck: 'false' });
-  const name = h('input', { type: 'text', maxlength: 200, autocomplete: 'name' });
-  const failed = h('p', { class: 'failed', role: 'alert' });
-  const enter = async (event) => {
-    event.preventDefault();
-    signIn(token.value.trim(), name.value.trim());
-    try {
-      await get('/status');
-      show({ focus: true });
-    } catch (error) {
-      signOut();
-      failed.textContent = error.status === 401 ? 'This is not the admin token.' : error.message;
-      token.select();
-    }
-  };
-  document.title = 'Sign in · scim-bridge';
+/** Shows the form until somebody is signed in. */
+async function askWho() {
   delete main.dataset.view;
-  main.replaceChildren(
-    h(
-      'form',
-      { class: 'card sign-in', onsubmit: enter },
-      h('h1', {}, 'Sign in'),
-      h('p', { class: 'soft' }, 'For operators of this bridge.'),
-      field('Admin token', token, 'The value of ADMIN_TOKEN. It stays in this tab and is forgotten with it.'),
-      field('Your name', name, 'Stands beside what you decide.'),
-      failed,
-      h('button', { class: 'main' }, 'Sign in'),
-    ),
-  );
-  token.focus();
+  document.title = 'Sign in · scim-bridge';
+  main.replaceChildren(...(await signInForm(enter)));
+  main.querySelector('button, input')?.focus();
+}
+
+/** A session or a proxy may have signed somebody in; without them only the token of this tab can. */
+async function begin() {
+  const { openid, proxy } = await readWays();
+  if (openid || proxy || hasToken()) await enter();
+  else await show();
+}
+
+/** @throws Error when the service takes nobody as signed in */
+async function enter() {
+  const { name, rights } = await findCaller();
+  who.textContent = [name, name && ROLES.filter(([right]) => rights.includes(right)).map(([, role]) => role)]
+    .flat()
+    .filter(Boolean)
+    .join(', ');
+  show({ focus: true });
 }
 
 nav.append(
@@ -109,8 +109,8 @@ nav.append(
     h('a', { href: `#/${name}`, 'data-view': name }, title),
   ),
 );
-leave.addEventListener('click', () => {
-  signOut();
+leave.addEventListener('click', async () => {
+  await signOut();
   show();
 });
 addEventListener('hashchange', () => {
@@ -122,4 +122,5 @@ addEventListener('hashchange', () => {
 addEventListener('signed-out', () => {
   if (main.dataset.view) show();
 });
-show();
+returnPlace();
+begin().catch(() => show());

@@ -144,7 +144,7 @@ function syncing(resource, target, again) {
       'div',
       { class: 'acts' },
       act('Check at the platform', look),
-      act('Sync now', bring, { class: 'main' }),
+      act('Sync now', bring, { class: 'main', right: 'operate' }),
     ),
     told,
   ];

@@ -56,7 +56,7 @@ function creating(connections, again) {
       field('Connection', connection),
       field('Name', name),
       field('Ends', expires),
-      h('button', { class: 'main' }, 'Make'),
+      h('button', { class: 'main', right: 'operate' }, 'Make'),
     ),
     made,
   );
@@ -105,7 +105,11 @@ function listing(all, again) {
       lastUsedAt === null ? 'not yet' : ago(lastUsedAt),
       source === 'settings' ? 'in the settings' : [ago(createdAt), ` by ${createdBy}`],
       source === 'stored'
-        ? act('Revoke', revoke(connection, name), { class: 'quiet', 'aria-label': `Revoke ${name}` })
+        ? act('Revoke', revoke(connection, name), {
+            class: 'quiet',
+            right: 'operate',
+            'aria-label': `Revoke ${name}`,
+          })
         : '',
     ]),
   );

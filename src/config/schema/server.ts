@@ -1,4 +1,5 @@
 // Settings of the process itself: the address it listens on, its Redis, its log, its timetable.
+import { signInSchema, type SignInConfig } from './sign-in.ts';
 import { choice, list, optionalText, section, whole, type SchemaNode } from './node.ts';
 
 export interface ServerConfig {
@@ -11,8 +12,12 @@ export interface ServerConfig {
   drainMs: number;
   /** CIDR list of proxies whose word about their client counts; empty = nobody's. */
   trustedProxies: string[];
-  /** null = the admin API and its page are off. */
+  /** null without signIn = the admin API and its page are off. */
   adminToken: string | null;
+  /** Base address of the page for operators, without a trailing slash; null = publicUrl. */
+  adminUrl: string | null;
+  /** null = operators present the admin token. */
+  signIn: SignInConfig | null;
   /** null = health, the admin API and its page are on `port`. */
   adminPort: number | null;
   /** null = /metrics is on `adminPort`, or on `port` without one. */
@@ -120,8 +125,12 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
     { type: 'string' },
   ),
   adminToken: optionalText(
-    'Bearer token of the admin API and its page, at least 16 characters; without it both are off. Variable ADMIN_TOKEN.',
+    'Bearer token of the admin API and its page, at least 16 characters; without it and without signIn both are off. Variable ADMIN_TOKEN.',
   ),
+  adminUrl: optionalText(
+    'Address under which operators reach the page, for example https://bridge.internal.example.com, without /admin; sign-in and links lead there. Without it publicUrl is used.',
+  ),
+  signIn: signInSchema,
   adminPort: {
     type: ['integer', 'null'],
     description:

@@ -1,12 +1,12 @@
 // Builds the routers of the admin API and of its page, and the store of long operations behind them.
-import express, { type RequestHandler, type Router } from 'express';
+import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/logs/operations.ts';
 import type { Admitted } from '../admission/admission.ts';
-import type { AdminCheck } from './authenticate.ts';
 import { createOperations } from './operations.ts';
 import { createPage } from './page.ts';
 import type { AdminContext, AdminRoute } from './route.ts';
 import { createAdminRouter } from './router.ts';
+import type { IdentifyCaller } from './sign-in/caller.ts';
 import { checkRoutes } from './routes/checks.ts';
 import { comparisonRoutes } from './routes/comparisons.ts';
 import { exceptionRoutes } from './routes/exceptions.ts';
@@ -21,11 +21,14 @@ import { operationRoutes } from './routes/operations.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { proofRoutes } from './routes/proofs.ts';
 import { resourceRoutes } from './routes/resources.ts';
+import { sessionRoutes } from './routes/session.ts';
 import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 
 export interface AdminOptions {
-  checkAdmin: AdminCheck;
+  identify: IdentifyCaller;
+  /** Router for the path /admin/sign-in. */
+  signIn: Router;
   maxBodyBytes: number;
   admitted: Admitted;
 }
@@ -39,18 +42,15 @@ export interface Admin {
 
 export function createAdmin(
   deps: Omit<AdminContext, 'operations'> & { store: OperationStore },
-  { checkAdmin, maxBodyBytes, admitted }: AdminOptions,
+  { identify, signIn, maxBodyBytes, admitted }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
-  const authenticate: RequestHandler = (request, _response, next) => {
-    checkAdmin(request);
-    next();
-  };
   const router = express.Router();
   router.use(
     '/v1',
-    createAdminRouter(deps, routesOf({ ...deps, operations }), { authenticate, maxBodyBytes, admitted }),
+    createAdminRouter(deps, routesOf({ ...deps, operations }), { identify, maxBodyBytes, admitted }),
   );
+  router.use('/sign-in', signIn);
   router.use(createPage());
   return { router, stop: operations.stop };
 }
@@ -67,5 +67,5 @@ const routesOf = (context: AdminContext): AdminRoute[] =>
       exceptionRoutes,
     ],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
-    ...[forgetRoutes],
+    ...[forgetRoutes, sessionRoutes],
   ].flatMap((routes) => routes(context));

@@ -1,10 +1,12 @@
 // Generates the OpenAPI document of the admin API from its routes.
-import type { AdminRoute, JsonSchema } from './route.ts';
+import { rightFor, type AdminRoute, type JsonSchema } from './route.ts';
+import { ROLE_FOR } from './sign-in/rights.ts';
 import { SCHEMAS } from './schemas.ts';
 
 const ALWAYS: Record<number, string> = {
   400: 'Something in the request does not fit; errors lists every place.',
-  401: 'The admin token is missing or wrong.',
+  401: 'Nobody is signed in, or the admin token is wrong.',
+  403: 'The caller has not got the role that this needs.',
   429: 'Too much at once; Retry-After says how long to wait.',
   500: 'A bug; errorId stands in the log.',
   503: 'Redis does not answer; Retry-After says when to come back.',
@@ -25,24 +27,32 @@ export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/admin/v1' }],
-    security: [{ adminToken: [] }],
+    security: [{ adminToken: [] }, { session: [] }],
     paths,
     components: {
-      securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        adminToken: { type: 'http', scheme: 'bearer' },
+        session: {
+          ...{ type: 'apiKey', in: 'cookie', name: '__Host-scim-bridge-session' },
+          description: 'Of somebody who signed in at /admin/; requests come from the page.',
+        },
+      },
       schemas: SCHEMAS,
     },
   };
 }
 
 function operationOf(route: AdminRoute): JsonSchema {
+  const role = ROLE_FOR[rightFor(route)];
   const { status, description, schema, contentType = 'application/json' } = route.answers;
   const refusals = { ...ALWAYS, ...route.refuses };
   return {
     operationId: route.id,
     summary: route.summary,
-    ...(route.twin === undefined
-      ? {}
-      : { description: `Twin of the command \`scim-bridge ${route.twin}\`.` }),
+    description: [
+      `Needs the role ${role}.`,
+      ...(route.twin === undefined ? [] : [`Twin of the command \`scim-bridge ${route.twin}\`.`]),
+    ].join(' '),
     parameters: parametersOf(route),
     ...(route.body && {
       requestBody: {

@@ -11,6 +11,7 @@ import type { Logger } from '../../support/logger.ts';
 import type { SettingsToken } from '../../tokens/keyring.ts';
 import type { Operations } from './operations.ts';
 import { Problem } from './problem.ts';
+import type { AdminCaller, Right } from './sign-in/rights.ts';
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 and ajv support it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -45,6 +46,7 @@ export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
   body: Body;
   /** Correlation id. */
   request: string;
+  caller: AdminCaller;
   /** `page` when the operators' page calls; its header is not verified. */
   via: 'admin API' | 'page';
   /** Aborted when the client disconnects. */
@@ -73,6 +75,8 @@ export interface AdminRoute {
   /** Name of the command that does the same. */
   twin?: string;
   summary: string;
+  /** Right that the caller needs; left out: `read` for GET, `operate` for everything else. */
+  right?: Right;
   params?: Record<string, string>;
   query?: Record<string, Parameter>;
   /** Schema of the body; undefined: the route takes no body. */
@@ -81,10 +85,13 @@ export interface AdminRoute {
   bodyOptional?: boolean;
   /** The successful answer: status and schema of the body. */
   answers: { status: number; description: string; schema?: JsonSchema; contentType?: string };
-  /** Error statuses besides 400, 401, 429, 500 and 503, with their descriptions. */
+  /** Error statuses besides 400, 401, 403, 429, 500 and 503, with their descriptions. */
   refuses?: Record<number, string>;
   handle: (call: AdminCall) => Promise<AdminAnswer>;
 }
+
+export const rightFor = ({ method, right }: Pick<AdminRoute, 'method' | 'right'>): Right =>
+  right ?? (method === 'get' ? 'read' : 'operate');
 
 export const json = (body: unknown, status = 200, headers?: Record<string, string>): AdminAnswer => ({
   ...{ kind: 'json', status, body },

@@ -1,4 +1,4 @@
-// Routes /admin/v1: checks the admin token, then calls the handler. Answers are JSON and must not be cached.
+// Routes /admin/v1: determines the caller, checks the caller's right, then calls the handler. Answers are JSON and must not be cached.
 import { once } from 'node:events';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { Ids } from '../../support/sources.ts';
@@ -10,12 +10,14 @@ import { correlationIdOf } from '../middleware/request-context.ts';
 import { createChecks, type Checks } from './check.ts';
 import { openApiDocument } from './openapi.ts';
 import { createProblemHandler, Problem } from './problem.ts';
-import { json, type AdminAnswer, type AdminRoute } from './route.ts';
+import { json, rightFor, type AdminAnswer, type AdminRoute } from './route.ts';
+import type { IdentifyCaller } from './sign-in/caller.ts';
+import { ROLE_FOR, type AdminCaller } from './sign-in/rights.ts';
 
 export function createAdminRouter(
   deps: { logger: Logger; ids: Ids },
   routes: readonly AdminRoute[],
-  options: { authenticate: RequestHandler; maxBodyBytes: number; admitted: Admitted },
+  options: { identify: IdentifyCaller; maxBodyBytes: number; admitted: Admitted },
 ): Router {
   const router = express.Router();
   const readBody = createJsonBody({ limit: options.maxBodyBytes, admitted: options.admitted });
@@ -25,14 +27,24 @@ export function createAdminRouter(
     for (const [name, value] of Object.entries(JSON_HEADERS)) response.setHeader(name, value);
     next();
   });
-  router.use(options.authenticate);
+  // Before the body is read, so that only callers with the right can send one.
+  const admit = (route: AdminRoute): RequestHandler => {
+    return (request, _response, next) => {
+      requireRight(callerOf(request), route);
+      next();
+    };
+  };
+  router.use(async (request, _response, next) => {
+    callers.set(request, await options.identify(request));
+    next();
+  });
   const all = [...routes, describing(routes)];
   for (const [path, some] of byPath(all)) {
     const address = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     for (const route of some) {
       const handler = toHandler(route, checksOf(route));
-      if (route.body) address[route.method](readBody, handler);
-      else address[route.method](handler);
+      if (route.body) address[route.method](admit(route), readBody, handler);
+      else address[route.method](admit(route), handler);
     }
     const allow = some.map(({ method }) => method.toUpperCase()).join(', ');
     address.all(() => {
@@ -79,11 +91,30 @@ function toHandler(route: AdminRoute, checks: Checks): RequestHandler {
       query: checks.query(search),
       body: checks.body(body),
       request: correlationIdOf(request),
+      caller: callerOf(request),
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
       signal: untilClosed(response),
     };
     await respond(request, response, await route.handle(call));
   };
+}
+
+const callers = new WeakMap<Request, AdminCaller>();
+
+function callerOf(request: Request): AdminCaller {
+  const caller = callers.get(request);
+  if (!caller) throw new Error('the caller was not determined');
+  return caller;
+}
+
+/** @throws Problem 403 with the role that the caller lacks */
+function requireRight({ rights, name }: AdminCaller, route: AdminRoute): void {
+  const right = rightFor(route);
+  if (rights.includes(right)) return;
+  throw new Problem(
+    403,
+    `${name ?? 'The caller'} has not got the role ${ROLE_FOR[right]}, which this order needs (${route.id}).`,
+  );
 }
 
 function splitUrl(url: string): { pathname: string; search: string } {

@@ -38,7 +38,7 @@ function hopAddress(text: string): string {
 }
 
 /** Converts an IPv4-mapped IPv6 address to IPv4. */
-function plainAddress(address: string): string {
+export function plainAddress(address: string): string {
   const mapped = address.toLowerCase().startsWith('::ffff:') ? address.slice(7) : '';
   return isIP(mapped) === 4 ? mapped : address;
 }

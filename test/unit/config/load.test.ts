@@ -25,6 +25,8 @@ describe('environment only', () => {
         trustedProxies: [],
         adminPort: null,
         adminToken: null,
+        adminUrl: null,
+        signIn: null,
         metricsPort: null,
       },
       redis: {

@@ -119,6 +119,7 @@ function decision(
     method: 'post',
     path: `/approvals/{id}/${action}`,
     id: `${action}HeldChanges`,
+    right: 'approve',
     twin: `approvals ${action} ID --json`,
     summary,
     params,

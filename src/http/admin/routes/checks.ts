@@ -41,6 +41,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/verify-access',
     id: 'verifyAccess',
+    right: 'read',
     twin: 'verify-access USER --json',
     summary: 'Reads one person back from the platform and tells what this person really sees.',
     body: body(

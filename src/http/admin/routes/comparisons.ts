@@ -98,7 +98,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
 async function start(
   context: AdminContext,
   kind: Operation['kind'],
-  call: Pick<AdminCall<Order>, 'body' | 'via'>,
+  call: Pick<AdminCall<Order>, 'body' | 'via' | 'caller'>,
   work: (work: OperationWork) => Promise<Finished>,
 ): Promise<AdminAnswer> {
   const { target: only } = call.body;
@@ -129,7 +129,7 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
 
 async function repair(
   context: AdminContext,
-  call: Pick<AdminCall<Order>, 'body' | 'via'>,
+  call: Pick<AdminCall<Order>, 'body' | 'via' | 'caller'>,
   work: OperationWork,
 ): Promise<Finished> {
   const order = call.body;

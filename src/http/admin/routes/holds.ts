@@ -19,12 +19,15 @@ export interface OperatorFields {
   note?: string;
 }
 
-/** Returns the actor for the audit log. The API does not verify the name: all operators share the admin token. */
+/**
+ * Returns the actor for the audit log: the signed-in person, or else the name that the caller gave, which nobody
+ * verifies, because all its holders share the admin token.
+ */
 export const actor = (
   { by = NOBODY_NAMED, note }: OperatorFields,
-  { via }: Pick<AdminCall, 'via'>,
+  { via, caller }: Pick<AdminCall, 'via' | 'caller'>,
 ): Actor => ({
-  ...{ by, via },
+  ...{ by: caller.name ?? `${by}${caller.mark}`, via },
   ...(note === undefined ? {} : { note }),
 });
 
@@ -33,7 +36,7 @@ export const byField = {
   ...textField,
   minLength: 1,
   maxLength: 200,
-  description: 'Who acts, for the record.',
+  description: 'Who acts, for the record; a signed-in person acts under the own name whatever this says.',
 };
 
 /** Fields of a body that gives an order. */

@@ -59,6 +59,7 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/log/search',
     id: 'searchLog',
+    right: 'read',
     twin: 'log --json',
     summary: 'The same, with names in the body.',
     body: body(fields),

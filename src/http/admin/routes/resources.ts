@@ -49,6 +49,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/explain',
     id: 'explainByBody',
+    right: 'read',
     twin: 'explain USER|GROUP --json',
     summary,
     body: body({ resource, target }, ['resource']),

@@ -1,0 +1,43 @@
+// Builds the sign-in of operators: who calls the admin API, and the routes by which people sign in.
+import { createSessionStore } from '../directory/sessions.ts';
+import type { AdminCheck } from '../http/admin/authenticate.ts';
+import { createIdentifyCaller, type IdentifyCaller } from '../http/admin/sign-in/caller.ts';
+import { createCookie } from '../http/admin/sign-in/cookies.ts';
+import { createProvider } from '../http/admin/sign-in/provider.ts';
+import { createSignInRouter, type SignInParts } from '../http/admin/sign-in/router.ts';
+import type { Parts } from './parts.ts';
+
+/** @param checkAdmin undefined: there is no admin token */
+export function buildSignIn(
+  parts: Parts,
+  checkAdmin: AdminCheck | undefined,
+): { identify: IdentifyCaller; router: ReturnType<typeof createSignInRouter> } {
+  const { adminUrl, signIn } = parts.config.server;
+  // The settings have no provider without an address (sign-in-checks.ts).
+  const redirect = `${adminUrl ?? ''}/admin/sign-in/callback`;
+  const provided = buildProvider(parts, redirect);
+  const router = createSignInRouter(parts, {
+    ...{ parts: provided, redirect },
+    ways: {
+      ...{ openid: provided !== undefined, proxy: Boolean(signIn?.proxy) },
+      token: checkAdmin !== undefined,
+    },
+  });
+  const sessions = provided && { store: provided.store, cookie: provided.session };
+  return { identify: createIdentifyCaller({ checkAdmin, sessions, signIn }), router };
+}
+
+function buildProvider(parts: Parts, redirect: string): SignInParts | undefined {
+  const { config, clock, redis } = parts;
+  const { signIn } = config.server;
+  if (!signIn?.openid) return undefined;
+  const { prefix } = config.redis;
+  const secure = redirect.startsWith('https:');
+  return {
+    ...{ roles: signIn.roles, longestMs: signIn.hours * 3_600_000 },
+    provider: createProvider({ clock }, signIn.openid, redirect),
+    store: createSessionStore({ redis, clock }, { prefix, idleMs: signIn.idleMinutes * 60_000 }),
+    session: createCookie('scim-bridge-session', { secure, sameSite: 'Strict' }),
+    pending: createCookie('scim-bridge-sign-in', { secure, sameSite: 'Lax' }),
+  };
+}

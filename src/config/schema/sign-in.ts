@@ -1,0 +1,91 @@
+// Settings of the sign-in to the operators' page and the admin API.
+import { list, optionalText, section, text, whole, type SchemaNode } from './node.ts';
+
+export interface SignInConfig {
+  openid: OpenIdConfig | null;
+  proxy: SignInProxyConfig | null;
+  /** Names in the roles claim or header that give each role. */
+  roles: { viewer: string[]; operator: string[]; approver: string[] };
+  idleMinutes: number;
+  hours: number;
+}
+
+export interface OpenIdConfig {
+  issuer: string;
+  clientId: string;
+  /** null = a public client, which proves itself by PKCE alone. */
+  clientSecret: string | null;
+  scopes: string[];
+  nameClaim: string;
+  rolesClaim: string;
+  allowLoopbackHttp: boolean;
+}
+
+export interface SignInProxyConfig {
+  /** CIDR list. */
+  from: string[];
+  nameHeader: string;
+  rolesHeader: string;
+}
+
+const orNull = (node: SchemaNode): SchemaNode => ({ ...node, type: ['object', 'null'], default: null });
+const claim = (description: string, preset: string): SchemaNode => ({
+  ...{ type: 'string', description, default: preset, minLength: 1 },
+});
+const header = (description: string, preset: string): SchemaNode => ({
+  ...{ type: 'string', description, default: preset, pattern: '^[A-Za-z0-9-]{1,64}$' },
+});
+const names = (role: string): SchemaNode =>
+  list(`Names in the roles claim or header that make somebody ${role}.`, { type: 'string', minLength: 1 });
+
+const openIdSchema = orNull(
+  section(
+    'An OpenID Connect provider (code flow with PKCE); null = none.',
+    {
+      issuer: text('Address of the provider as its discovery document gives it (issuer), by https://.'),
+      clientId: { ...text('Client id that the provider gave to the bridge.'), minLength: 1 },
+      clientSecret: optionalText('Client secret; without it the bridge is a public client.'),
+      scopes: {
+        ...list('Scopes that are asked for.', { type: 'string', minLength: 1 }),
+        default: ['openid', 'profile', 'email'],
+      },
+      nameClaim: claim('Claim of the ID token that names the person in acts and approvals.', 'email'),
+      rolesClaim: claim('Claim of the ID token with the names of roles or groups.', 'roles'),
+      allowLoopbackHttp: {
+        type: 'boolean',
+        description: 'Allow http:// when the provider is on this machine.',
+        default: false,
+      },
+    },
+    ['issuer', 'clientId'],
+  ),
+);
+
+const proxySchema = orNull(
+  section(
+    'A proxy in front of the page that signs people in and names them in headers; null = none.',
+    {
+      from: {
+        ...{ type: 'array', items: { type: 'string' }, minItems: 1 },
+        description: 'Networks of the proxy in CIDR form; the headers of others are ignored.',
+      },
+      nameHeader: header('Header with the name of the person.', 'X-Forwarded-User'),
+      rolesHeader: header('Header with names of roles or groups, separated by commas.', 'X-Forwarded-Groups'),
+    },
+    ['from'],
+  ),
+);
+
+export const signInSchema: SchemaNode = orNull(
+  section('How operators sign in as themselves; null = with adminToken alone.', {
+    openid: openIdSchema,
+    proxy: proxySchema,
+    roles: section('Who may do what. Somebody without a role is refused.', {
+      viewer: names('a viewer, who reads everything and changes nothing'),
+      operator: names('an operator, who also gives orders'),
+      approver: names('an approver, who reads and decides about approvals'),
+    }),
+    idleMinutes: whole('A session without a request for so long ends, in minutes.', 60, 5, 1440),
+    hours: whole('Longest session, in hours. Roles are read at its beginning.', 8, 1, 168),
+  }),
+);

@@ -1,0 +1,54 @@
+// Checks of the sign-in settings that JSON Schema cannot express.
+import type { ConfigFault } from './faults.ts';
+import { checkWebAddress, isLoopback } from './forms.ts';
+import { isTree, select } from './places.ts';
+
+/** The base address of the page: people's sessions travel there. */
+export function checkAdminUrl(text: string): string | undefined {
+  const fault = checkWebAddress(text);
+  if (fault !== undefined) return fault;
+  const url = new URL(text);
+  if (url.protocol === 'https:' || isLoopback(url)) return undefined;
+  return 'Operators must reach the page by https://, or their session could be read on the way.';
+}
+
+export function checkSignIn(document: unknown): ConfigFault[] {
+  return select(document, 'server/signIn').flatMap(({ path, value: signIn }) => {
+    if (!isTree(signIn)) return [];
+    const faults: ConfigFault[] = [];
+    if (!isTree(signIn.openid) && !isTree(signIn.proxy))
+      faults.push({ path, message: 'Give openid, proxy or both; without them leave signIn out.' });
+    const roles = isTree(signIn.roles) ? Object.values(signIn.roles) : [];
+    if (!roles.some((names) => Array.isArray(names) && names.length > 0))
+      faults.push({ path: `${path}/roles`, message: 'Name at least one role, or nobody can sign in.' });
+    if (isTree(signIn.openid)) faults.push(...checkOpenId(document, `${path}/openid`, signIn.openid));
+    return faults;
+  });
+}
+
+function checkOpenId(document: unknown, path: string, openid: Record<string, unknown>): ConfigFault[] {
+  const faults: ConfigFault[] = [];
+  const given = (name: string): boolean =>
+    select(document, `server/${name}`).some(({ value }) => typeof value === 'string');
+  if (!given('adminUrl') && !given('publicUrl'))
+    faults.push({
+      path: '/server/adminUrl',
+      message: 'The provider sends people back to this address: write down where they open the page.',
+    });
+  if (typeof openid.issuer === 'string') {
+    const message = issuerFault(openid.issuer, openid.allowLoopbackHttp === true);
+    if (message !== undefined) faults.push({ path: `${path}/issuer`, message });
+  }
+  return faults;
+}
+
+function issuerFault(text: string, loopbackAllowed: boolean): string | undefined {
+  const fault = checkWebAddress(text);
+  if (fault !== undefined) return fault;
+  const url = new URL(text);
+  if (url.protocol === 'https:') return undefined;
+  if (!isLoopback(url)) return 'The provider must be reached by https://, or anybody could sign in.';
+  return loopbackAllowed
+    ? undefined
+    : 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
+}

@@ -1,0 +1,53 @@
+// Keeps who is signed in to the operators' page. Redis holds the digest of a session's id, so that a copy of its data
+// opens no session.
+import { hash, randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { Clock } from '../support/sources.ts';
+import { createKeyspace } from './keys.ts';
+
+/** One sign-in of one person. */
+export interface Session {
+  /** Name in acts and approvals. */
+  name: string;
+  /** Unique and stable: issuer and subject. */
+  person: string;
+  /** Roles at the moment of the sign-in. */
+  roles: string[];
+  /** Unix milliseconds at which the session ends whatever is done in it. */
+  endsAt: number;
+}
+
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+export function createSessionStore(
+  { redis, clock }: { redis: Redis; clock: Clock },
+  options: { prefix: string; idleMs: number },
+) {
+  // No connection can be called so: its name has no dot.
+  const keys = createKeyspace(options.prefix, 'bridge.sessions');
+  const keyOf = (id: string): string => keys.key('session', hash('sha256', id, 'base64url'));
+  const lifetime = ({ endsAt }: Session): number =>
+    Math.max(1, Math.min(options.idleMs, endsAt - clock.now()));
+
+  /** Stores a session and returns its id of 256 random bits, which only the browser keeps. */
+  async function begin(session: Session): Promise<string> {
+    const id = randomBytes(32).toString('base64url');
+    await redis.set(keyOf(id), JSON.stringify(session), 'PX', lifetime(session));
+    return id;
+  }
+
+  /** Returns the session and puts its end by idleness off; undefined when it has ended or never was. */
+  async function find(id: string): Promise<Session | undefined> {
+    const text = await redis.get(keyOf(id));
+    if (text === null) return undefined;
+    const session = JSON.parse(text) as Session;
+    if (session.endsAt <= clock.now()) return undefined;
+    // A session that was ended meanwhile is not made anew by this.
+    await redis.pexpire(keyOf(id), lifetime(session));
+    return session;
+  }
+
+  const end = async (id: string): Promise<void> => void (await redis.del(keyOf(id)));
+
+  return { begin, find, end };
+}

@@ -1,0 +1,118 @@
+// Determines who calls the admin API: by the admin token, by the session of a signed-in browser, or by a proxy's word.
+import type { IncomingMessage } from 'node:http';
+import type { SessionStore } from '../../../directory/sessions.ts';
+import { isWithin, plainAddress, toNetworks } from '../../middleware/client-address.ts';
+import type { AdminCheck } from '../authenticate.ts';
+import { Problem } from '../problem.ts';
+import type { Cookie } from './cookies.ts';
+import {
+  ALL_RIGHTS,
+  rightsOf,
+  rolesOf,
+  type AdminCaller,
+  type OperatorRole,
+  type RoleNames,
+} from './rights.ts';
+
+/** @throws Problem 401 for nobody, 403 for a person without a role or a request of another page, 429 */
+export type IdentifyCaller = (request: IncomingMessage) => Promise<AdminCaller>;
+
+const MAX_NAME_LENGTH = 200;
+const MAX_NAMES = 2000;
+
+export interface CallerSources {
+  /** undefined: there is no admin token. */
+  checkAdmin: AdminCheck | undefined;
+  /** undefined: nobody signs in with a provider. */
+  sessions: { store: SessionStore; cookie: Cookie } | undefined;
+  /** null = callers present the admin token. */
+  signIn: {
+    /** Networks of the proxy, and the headers in which it names a person and the person's groups. */
+    proxy: { from: readonly string[]; nameHeader: string; rolesHeader: string } | null;
+    roles: RoleNames;
+  } | null;
+}
+
+export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSources): IdentifyCaller {
+  const proxy = signIn?.proxy;
+  const proxies = toNetworks(proxy?.from ?? []);
+
+  async function bySession(request: IncomingMessage): Promise<AdminCaller | undefined> {
+    const id = sessions?.cookie.read(request);
+    const session = id === undefined ? undefined : await sessions?.store.find(id);
+    if (id === undefined || !session) return undefined;
+    return {
+      ...{ name: session.name, person: session.person, mark: '', via: 'openid' },
+      rights: rightsOf(session.roles as OperatorRole[]),
+      signOut: async () => sessions?.store.end(id),
+    };
+  }
+
+  function byProxy(request: IncomingMessage): AdminCaller | undefined {
+    if (!proxy || !signIn || !proxies) return undefined;
+    if (!isWithin(proxies, plainAddress(request.socket.remoteAddress ?? ''))) return undefined;
+    const name = headerOf(request, proxy.nameHeader)?.trim();
+    if (!name) return undefined;
+    if (name.length > MAX_NAME_LENGTH)
+      throw new Problem(401, `The proxy gave a name of more than ${MAX_NAME_LENGTH} characters.`);
+    const names = (headerOf(request, proxy.rolesHeader) ?? '').split(',', MAX_NAMES);
+    const roles = rolesOf(
+      names.map((each) => each.trim()),
+      signIn.roles,
+    );
+    if (roles.length === 0)
+      throw new Problem(
+        403,
+        `You are signed in, but the header ${proxy.rolesHeader} gives you none of the roles viewer, operator and approver. Ask whoever administers your groups.`,
+      );
+    return { name, person: `proxy ${name}`, mark: '', rights: rightsOf(roles), via: 'proxy' };
+  }
+
+  /** A proxy may forward a bearer token of its own, so its word comes before that of the header Authorization. */
+  const byPerson = async (request: IncomingMessage): Promise<AdminCaller | undefined> =>
+    request.headers.authorization === undefined
+      ? ((await bySession(request)) ?? byProxy(request))
+      : byProxy(request);
+
+  return async (request) => {
+    const caller = await byPerson(request);
+    if (request.headers.authorization !== undefined && checkAdmin && caller?.via !== 'proxy') {
+      checkAdmin(request);
+      return {
+        name: null,
+        person: null,
+        mark: signIn ? ' (admin token)' : '',
+        rights: ALL_RIGHTS,
+        via: 'token',
+      };
+    }
+    if (caller) {
+      refuseOtherPages(request);
+      return caller;
+    }
+    if (!signIn && checkAdmin) checkAdmin(request);
+    throw new Problem(401, 'Nobody is signed in: sign in at /admin/.', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },
+    });
+  };
+}
+
+/**
+ * A browser sends cookies, and a proxy its headers, with requests of any page. A page of another origin can neither
+ * set this header without asking (CORS, which the API never grants) nor hide where it comes from.
+ */
+function refuseOtherPages({ headers }: IncomingMessage): void {
+  const site = headers['sec-fetch-site'];
+  const isOwn = site === undefined || site === 'same-origin';
+  if (isOwn && headers['x-scim-bridge-via'] === 'page') return;
+  throw new Problem(
+    403,
+    'A signed-in browser reaches the admin API through the page /admin/ only. Programs send the admin token.',
+  );
+}
+
+/** Several headers of one name, which a client may have added before the proxy's, count as none. */
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const values = request.headersDistinct[name.toLowerCase()] ?? [];
+  return values.length === 1 ? values[0] : undefined;
+}

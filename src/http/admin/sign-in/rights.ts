@@ -1,0 +1,46 @@
+// Roles of operators and the rights that they give. The API enforces rights; the page only shows what they allow.
+
+export type OperatorRole = 'viewer' | 'operator' | 'approver';
+/** `read`: see everything; `operate`: give orders; `approve`: decide about approvals. */
+export type Right = 'read' | 'operate' | 'approve';
+
+export const RIGHTS: Readonly<Record<OperatorRole, readonly Right[]>> = {
+  viewer: ['read'],
+  operator: ['read', 'operate'],
+  approver: ['read', 'approve'],
+};
+export const ALL_RIGHTS: readonly Right[] = ['read', 'operate', 'approve'];
+/** Which role a person lacks who has not got a right. */
+export const ROLE_FOR: Readonly<Record<Right, OperatorRole>> = {
+  read: 'viewer',
+  operate: 'operator',
+  approve: 'approver',
+};
+
+/** Names of roles or groups that give each role. */
+export type RoleNames = Readonly<Record<OperatorRole, readonly string[]>>;
+
+/** The caller of the admin API. */
+export interface AdminCaller {
+  /** Name for acts; null: holders of the admin token give a name with each order. */
+  name: string | null;
+  /** Unique and stable id of a signed-in person; null: everybody with the admin token. */
+  person: string | null;
+  /** Stands behind a name that nobody verified, where others sign in as themselves. */
+  mark: string;
+  rights: readonly Right[];
+  via: 'token' | 'openid' | 'proxy';
+  /** Ends the session; undefined where there is none. */
+  signOut?: () => Promise<void>;
+}
+
+/** Returns the roles that the names of groups or roles give, by the settings. */
+export function rolesOf(names: readonly string[], roles: RoleNames): OperatorRole[] {
+  return (Object.keys(RIGHTS) as OperatorRole[]).filter((role) =>
+    roles[role].some((name) => names.includes(name)),
+  );
+}
+
+export const rightsOf = (roles: readonly OperatorRole[]): Right[] => [
+  ...new Set(roles.flatMap((role) => RIGHTS[role])),
+];

@@ -1,0 +1,119 @@
+// Routes /admin/sign-in: tells the ways to sign in, sends the browser to the provider, and begins the session when it
+// comes back. Nothing is stored before the provider has vouched for the person, so nobody can fill Redis from outside.
+import express, { type Request, type Response, type Router } from 'express';
+import type { SessionStore } from '../../../directory/sessions.ts';
+import type { Logger } from '../../../support/logger.ts';
+import type { Clock, Ids } from '../../../support/sources.ts';
+import type { Cookie } from './cookies.ts';
+import { createProblemHandler } from '../problem.ts';
+import { SignInRefused, type PendingSignIn, type Provider } from './provider.ts';
+import { rolesOf, type RoleNames } from './rights.ts';
+
+export interface SignInParts {
+  provider: Provider;
+  store: SessionStore;
+  roles: RoleNames;
+  /** Longest session. */
+  longestMs: number;
+  /** Holds the session. */
+  session: Cookie;
+  /** Holds the sign-in under way. */
+  pending: Cookie;
+}
+
+const PENDING_SECONDS = 600;
+/** Exchanges with the provider under way in one process. */
+const MOST_AT_ONCE = 8;
+
+/** Router for the path /admin/sign-in. @param parts undefined: there is no provider */
+export function createSignInRouter(
+  deps: { clock: Clock; ids: Ids; logger: Logger },
+  {
+    parts,
+    ways,
+    redirect,
+  }: {
+    parts: SignInParts | undefined;
+    /** Address to which the provider sends the browser back. */
+    redirect: string;
+    /** Ways to sign in that the page offers. */
+    ways: { openid: boolean; proxy: boolean; token: boolean };
+  },
+): Router {
+  const router = express.Router();
+  let underWay = 0;
+  router.use((_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('Referrer-Policy', 'no-referrer');
+    next();
+  });
+  router.get('/ways', (_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(ways));
+  });
+  if (!parts) return router.use(createProblemHandler(deps));
+  const { provider, store, session, pending, roles: roleNames, longestMs } = parts;
+
+  /** Sends the browser to the page, which tells the reason in its own words. */
+  function refuse(response: Response, reason: string, error?: unknown): void {
+    const { cause } = (error ?? {}) as { cause?: Error & { code?: string } };
+    deps.logger.warn({ reason, code: cause?.code ?? cause?.name }, 'a sign-in was refused');
+    toPage(response, reason);
+  }
+
+  /** Runs an exchange with the provider; what it throws becomes a reason on the page. */
+  const exchange = (work: (request: Request, response: Response) => Promise<void>) => {
+    return async (request: Request, response: Response): Promise<void> => {
+      if (underWay >= MOST_AT_ONCE) return refuse(response, 'busy');
+      underWay += 1;
+      try {
+        await work(request, response);
+      } catch (error) {
+        if (!(error instanceof SignInRefused)) throw error;
+        refuse(response, error.reason, error);
+      } finally {
+        underWay -= 1;
+      }
+    };
+  };
+
+  router.get(
+    '/',
+    exchange(async (_request, response) => {
+      const { address, pending: kept } = await provider.begin();
+      const value = [kept.state, kept.nonce, kept.verifier].join('.');
+      response.setHeader('Set-Cookie', pending.store(value, PENDING_SECONDS));
+      response.writeHead(303, { Location: address.href }).end();
+    }),
+  );
+
+  router.get(
+    '/callback',
+    exchange(async (request, response) => {
+      const kept = parsePending(pending.read(request));
+      response.setHeader('Set-Cookie', pending.remove());
+      if (!kept) return refuse(response, 'expired');
+      const answer = new URL(redirect);
+      const mark = request.originalUrl.indexOf('?');
+      answer.search = mark < 0 ? '' : request.originalUrl.slice(mark);
+      const { name, person, names } = await provider.finish(answer, kept);
+      const roles = rolesOf(names, roleNames);
+      if (roles.length === 0) return refuse(response, 'no-role');
+      const endsAt = deps.clock.now() + longestMs;
+      const id = await store.begin({ name, person, roles, endsAt });
+      response.setHeader('Set-Cookie', [pending.remove(), session.store(id)]);
+      toPage(response);
+    }),
+  );
+  return router.use(createProblemHandler(deps));
+}
+
+/** @param refused the reason of a refusal, for the page */
+function toPage(response: Response, refused?: string): void {
+  const place = refused === undefined ? '' : `#/refused/${refused}`;
+  response.writeHead(303, { Location: `/admin/${place}` }).end();
+}
+
+function parsePending(value: string | undefined): PendingSignIn | undefined {
+  const [state, nonce, verifier] = value?.split('.') ?? [];
+  return state && nonce && verifier ? { state, nonce, verifier } : undefined;
+}
