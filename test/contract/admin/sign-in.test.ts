@@ -1,17 +1,12 @@
 // Tests the sign-in of operators against an OpenID Connect provider, by HTTP as a browser sends it, and the rights of
 // each role at the API.
 import { request as send } from 'node:http';
-import { freePort } from '../../../src/demo/local-redis.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
-import { CLIENT, startOpenIdProvider, type TestProvider } from '../../support/openid-provider.ts';
-import { openAdmin, type AdminRig } from './rig.ts';
+import type { TestProvider } from '../../support/openid-provider.ts';
+import type { AdminRig } from './rig.ts';
+import type { PEOPLE } from './sign-in-rig.ts';
+import { openSignIn } from './sign-in-rig.ts';
 
-const PEOPLE = {
-  vera: ['bridge-viewers'],
-  otto: ['bridge-operators', 'everybody'],
-  anna: ['bridge-approvers'],
-  nora: ['everybody'],
-};
 const PAGE = { 'x-scim-bridge-via': 'page', 'sec-fetch-site': 'same-origin' };
 /** Posts that write nothing. */
 const READING_POSTS = ['verifyAccess', 'searchLog', 'explainByBody'];
@@ -66,23 +61,7 @@ async function signIn(person: keyof typeof PEOPLE) {
 }
 
 beforeAll(async () => {
-  const port = await freePort();
-  base = `http://127.0.0.1:${port}`;
-  provider = await startOpenIdProvider(`${base}/admin/sign-in/callback`, PEOPLE);
-  rig = await openAdmin({
-    configure: ({ server }) => {
-      Object.assign(server, { port, adminUrl: base });
-      server.signIn = {
-        openid: {
-          ...{ issuer: provider.issuer, ...CLIENT, scopes: ['openid'] },
-          ...{ nameClaim: 'email', rolesClaim: 'roles', allowLoopbackHttp: true },
-        },
-        proxy: { from: ['127.0.0.0/8'], nameHeader: 'X-Forwarded-User', rolesHeader: 'X-Forwarded-Groups' },
-        roles: { viewer: ['bridge-viewers'], operator: ['bridge-operators'], approver: ['bridge-approvers'] },
-        ...{ idleMinutes: 60, hours: 8 },
-      };
-    },
-  });
+  ({ rig, provider, base } = await openSignIn());
 }, 60_000);
 afterAll(async () => {
   await rig.bridge.stop();
