@@ -14,7 +14,7 @@ export const may = (right) => caller?.rights.includes(right) ?? false;
 
 /** Asks the service who is signed in. @throws Error with `status` 401: nobody, 403: a person without a role */
 export async function findCaller() {
-  caller = await get('/me');
+  caller = await get('/caller');
   return caller;
 }
 

@@ -72,7 +72,7 @@ test('a person signs in with the provider and acts under the own name', async ()
   const { call, end, jarOf } = await signIn('otto');
   expect(end).toBe(`${base}/admin/`);
   expect([...jarOf(new URL(base)).keys()]).toEqual(['scim-bridge-session']);
-  expect(await (await call('GET', '/me')).json()).toEqual({
+  expect(await (await call('GET', '/caller')).json()).toEqual({
     name: 'otto@acme.example',
     person: `${provider.issuer} otto`,
     ...{ rights: ['read', 'operate'], via: 'openid' },
@@ -141,7 +141,7 @@ test('somebody without a role is sent back with the reason and gets no session',
   const { call, end, jarOf } = await signIn('nora');
   expect(end).toBe(`${base}/admin/#/refused/no-role`);
   expect(jarOf(new URL(base)).size).toBe(0);
-  expect((await call('GET', '/me')).status).toBe(401);
+  expect((await call('GET', '/caller')).status).toBe(401);
 });
 
 test('a session does nothing for a page of another origin', async () => {
@@ -174,15 +174,15 @@ test('the answer of the provider counts only in the browser that began the sign-
   expect((await victim.visit(callback)).headers.get('location')).toBe('/admin/#/refused/expired');
   await victim.visit(`${base}/admin/sign-in/`);
   expect((await victim.visit(callback)).headers.get('location')).toBe('/admin/#/refused/refused');
-  expect((await victim.call('GET', '/me')).status).toBe(401);
+  expect((await victim.call('GET', '/caller')).status).toBe(401);
 });
 
 test('a sign-out ends the session for everybody who holds a copy of its cookie', async () => {
   const { call, jarOf } = await signIn('vera');
   const copy = `scim-bridge-session=${jarOf(new URL(base)).get('scim-bridge-session')}`;
   expect((await call('DELETE', '/session')).status).toBe(200);
-  expect((await call('GET', '/me')).status).toBe(401);
-  expect((await rig.raw('/admin/v1/me', { headers: { ...PAGE, cookie: copy } })).status).toBe(401);
+  expect((await call('GET', '/caller')).status).toBe(401);
+  expect((await rig.raw('/admin/v1/caller', { headers: { ...PAGE, cookie: copy } })).status).toBe(401);
 });
 
 test('another replica knows the session, and finishes a sign-in that this one began', async () => {
@@ -190,7 +190,7 @@ test('another replica knows the session, and finishes a sign-in that this one be
   const other = `http://127.0.0.1:${(await rig.bridge.another('api')).port}`;
   const { jarOf } = await signIn('vera');
   const cookie = `scim-bridge-session=${jarOf(new URL(base)).get('scim-bridge-session')}`;
-  const known = await fetch(`${other}/admin/v1/me`, { headers: { ...PAGE, cookie } });
+  const known = await fetch(`${other}/admin/v1/caller`, { headers: { ...PAGE, cookie } });
   expect(await known.json()).toMatchObject({ name: 'vera@acme.example' });
 
   const browser = createBrowser();
@@ -216,14 +216,14 @@ describe('a proxy that names people in headers', () => {
   });
 
   test('gives roles by its groups', async () => {
-    const answer = await rig.raw('/admin/v1/me', {
+    const answer = await rig.raw('/admin/v1/caller', {
       headers: named('pia', 'everybody, bridge-viewers'),
     });
     expect(await answer.json()).toEqual({ name: 'pia', person: 'proxy pia', rights: ['read'], via: 'proxy' });
     const forwarded = { ...named('pia', 'bridge-viewers'), authorization: 'Bearer of-the-proxy' };
-    expect((await rig.raw('/admin/v1/me', { headers: forwarded })).status).toBe(200);
-    expect((await rig.raw('/admin/v1/me', { headers: named('pia', 'everybody') })).status).toBe(403);
-    expect((await rig.raw('/admin/v1/me', { headers: named('', 'bridge-viewers') })).status).toBe(401);
+    expect((await rig.raw('/admin/v1/caller', { headers: forwarded })).status).toBe(200);
+    expect((await rig.raw('/admin/v1/caller', { headers: named('pia', 'everybody') })).status).toBe(403);
+    expect((await rig.raw('/admin/v1/caller', { headers: named('', 'bridge-viewers') })).status).toBe(401);
   });
 
   test('is not believed when a client added a header of that name', async () => {
@@ -232,7 +232,7 @@ describe('a proxy that names people in headers', () => {
         ...['host', new URL(base).host, 'x-forwarded-user', 'mallory', 'x-forwarded-user', 'pia'],
         ...['x-forwarded-groups', 'bridge-operators', 'x-scim-bridge-via', 'page'],
       ];
-      send(`${base}/admin/v1/me`, { headers }, (answer) => {
+      send(`${base}/admin/v1/caller`, { headers }, (answer) => {
         answer.resume();
         resolve(answer.statusCode);
       })
@@ -245,7 +245,7 @@ describe('a proxy that names people in headers', () => {
 
 test('the admin token still has every right, and the ways to sign in are told', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
-  expect(await (await rig.raw('/admin/v1/me', { headers })).json()).toEqual({
+  expect(await (await rig.raw('/admin/v1/caller', { headers })).json()).toEqual({
     ...{ name: null, person: null, rights: ['read', 'operate', 'approve'], via: 'token' },
   });
   await rig.operator.post('/resync', { by: 'otto@acme.example' });

@@ -8,7 +8,7 @@ const orNull = (description: string) => ({ type: ['string', 'null'], description
 export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
   route({
     method: 'get',
-    path: '/me',
+    path: '/caller',
     id: 'readCaller',
     summary: 'Who calls, and what this caller may do.',
     answers: {
