@@ -61,7 +61,7 @@ test('a deactivation is applied before a backlog of new users', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('urgent@acme.example');
   await applied('urgent@acme.example', true);
-  await platform.control('PATCH', '/faults', { latencyMs: 100 });
+  await platform.control('PATCH', '/faults', { latencyMs: 300 });
   await Promise.all(
     Array.from({ length: 150 }, (_, index) => idp.createUser(`backlog${index}@acme.example`)),
   );
