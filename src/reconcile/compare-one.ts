@@ -1,9 +1,9 @@
 // Compares one user or group with the platform; writes nothing.
 import type { Ref } from '../directory/records.ts';
-import { createVisibility } from './compare.ts';
 import type { PlanEntry } from './entry.ts';
 import { withFollowers } from './followers.ts';
-import type { ReconcileScope, ScanResult } from './scope.ts';
+import { createNarrowScan } from './narrow-scan.ts';
+import type { ReconcileScope } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers } from './verify-users.ts';
 
@@ -16,17 +16,7 @@ export async function compareOne(
   ref: Ref,
   { signal, members = true }: { signal: AbortSignal; members?: boolean },
 ): Promise<PlanEntry[] | null> {
-  const scan: ScanResult = {
-    scope,
-    signal,
-    visibility: createVisibility(),
-    counts: { calls: 0, unknown: 0, moved: 0 },
-    onProgress: () => undefined,
-    lost: new Set(),
-    isRepaired: false,
-    hasMoved: false,
-    remember: () => Promise.resolve(),
-  };
+  const scan = createNarrowScan(scope, signal);
   const verified = ref.startsWith('User:')
     ? await verifyUsers(scan, [ref], { withValues: () => true })
     : await verifyGroups(scan, [ref], { withMembers: () => members });

@@ -4,9 +4,9 @@ import { parseRef, type Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
-import { createVisibility } from './compare.ts';
 import { isChange, type PlanEntry } from './entry.ts';
-import type { ReconcileScope, ScanResult } from './scope.ts';
+import { createNarrowScan } from './narrow-scan.ts';
+import type { ReconcileScope } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers } from './verify-users.ts';
 import { countsOf, type Plan } from './plan.ts';
@@ -170,17 +170,7 @@ export async function staleEntries(
   signal: AbortSignal,
 ): Promise<PlanEntry[]> {
   const own = ownEntries(plan);
-  const scan: ScanResult = {
-    scope,
-    signal,
-    visibility: createVisibility(),
-    counts: { calls: 0, unknown: 0, moved: 0 },
-    onProgress: () => undefined,
-    lost: new Set(),
-    isRepaired: false,
-    hasMoved: false,
-    remember: () => Promise.resolve(),
-  };
+  const scan = createNarrowScan(scope, signal);
   const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>
     new Set(own.flatMap((entry) => (entry.kind === kind && entry.ref && has(entry) ? [entry.ref] : [])));
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);

@@ -12,7 +12,7 @@ export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || '
 /** The service refuses what this does not allow; the page only shows it. */
 export const may = (right) => caller?.rights.includes(right) ?? false;
 
-/** Asks the service who is signed in. @throws Error with `status` 401: nobody, 403: a person without a role */
+/** Asks the service for the caller. @throws Error with `status` 401: not signed in, 403: without a role */
 export async function findCaller() {
   caller = await get('/caller');
   return caller;
@@ -31,8 +31,12 @@ export function forgetToken() {
   sessionStorage.removeItem(NAME);
 }
 
+/** A proxy signs people in with each request, so the bridge cannot sign them out. */
+export const canSignOut = () => isSignedIn() && caller.via !== 'proxy';
+
+/** @throws Error when the session could not be ended, so that it still opens the page */
 export async function signOut() {
-  await remove('/session').catch(() => undefined);
+  if (caller?.via === 'openid') await remove('/session');
   forgetToken();
 }
 

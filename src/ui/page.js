@@ -1,5 +1,5 @@
 // Navigation, and the refresh of what is shown.
-import { findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
+import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
 import { h, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
@@ -44,7 +44,8 @@ const placeOf = () => {
 
 async function show({ focus = false } = {}) {
   clearTimeout(timer);
-  nav.hidden = leave.hidden = who.hidden = !isSignedIn();
+  nav.hidden = who.hidden = !isSignedIn();
+  leave.hidden = !canSignOut();
   if (!isSignedIn()) return askWho();
   const { name, id } = placeOf();
   const { title, draw, everyMs } = VIEWS[name];
@@ -94,7 +95,7 @@ async function begin() {
   else await show();
 }
 
-/** @throws Error when the service takes nobody as signed in */
+/** @throws Error when the service does not know the caller */
 async function enter() {
   const { name, rights } = await findCaller();
   who.textContent = [name, name && ROLES.filter(([right]) => rights.includes(right)).map(([, role]) => role)]
@@ -110,7 +111,7 @@ nav.append(
   ),
 );
 leave.addEventListener('click', async () => {
-  await signOut();
+  await signOut().catch((error) => say(`You are still signed in: ${error.message}`, 'bad'));
   show();
 });
 addEventListener('hashchange', () => {
@@ -123,4 +124,8 @@ addEventListener('signed-out', () => {
   if (main.dataset.view) show();
 });
 returnPlace();
-begin().catch(() => show());
+begin().catch((error) => {
+  show();
+  // Without anybody signed in the form is all there is to say.
+  if (error.status !== 401) say(error.message, 'bad');
+});

@@ -22,7 +22,7 @@ export function returnPlace() {
   if (place && location.hash === '') location.replace(place);
 }
 
-/** @param enter resolves when the service takes the caller as signed in */
+/** @param enter opens the page; it throws when the service does not know the caller */
 export async function signInForm(enter) {
   const [, refusal] = /^#\/refused\/([\w-]+)$/.exec(location.hash) ?? [];
   const { openid, proxy, token } = await readWays().catch(() => ({ token: true }));

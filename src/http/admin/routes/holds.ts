@@ -20,8 +20,8 @@ export interface OperatorFields {
 }
 
 /**
- * Returns the actor for the audit log: the signed-in person, or else the name that the caller gave, which nobody
- * verifies, because all its holders share the admin token.
+ * Returns the actor for the audit log: the signed-in person. A holder of the admin token acts under the name in the
+ * order, which is not verified.
  */
 export const actor = (
   { by = NOBODY_NAMED, note }: OperatorFields,

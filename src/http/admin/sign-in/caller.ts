@@ -14,7 +14,10 @@ import {
   type RoleNames,
 } from './rights.ts';
 
-/** @throws Problem 401 for nobody, 403 for a person without a role or a request of another page, 429 */
+/**
+ * @throws Problem 401 when the caller is not signed in, 403 for a person without a role and for a request that another
+ * page sent, 429 after many wrong tokens
+ */
 export type IdentifyCaller = (request: IncomingMessage) => Promise<AdminCaller>;
 
 const MAX_NAME_LENGTH = 200;
@@ -23,7 +26,7 @@ const MAX_NAMES = 2000;
 export interface CallerSources {
   /** undefined: there is no admin token. */
   checkAdmin: AdminCheck | undefined;
-  /** undefined: nobody signs in with a provider. */
+  /** undefined: the settings name no provider. */
   sessions: { store: SessionStore; cookie: Cookie } | undefined;
   /** null = callers present the admin token. */
   signIn: {

@@ -26,7 +26,7 @@ export interface AdminCaller {
   name: string | null;
   /** Unique and stable id of a signed-in person; null: everybody with the admin token. */
   person: string | null;
-  /** Stands behind a name that nobody verified, where others sign in as themselves. */
+  /** Text behind the name in acts that marks it as not verified; empty where all callers share the token. */
   mark: string;
   rights: readonly Right[];
   via: 'token' | 'openid' | 'proxy';

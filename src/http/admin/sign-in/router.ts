@@ -1,5 +1,5 @@
 // Routes /admin/sign-in: tells the ways to sign in, sends the browser to the provider, and begins the session when it
-// comes back. Nothing is stored before the provider has vouched for the person, so nobody can fill Redis from outside.
+// comes back. Only a person for whom the provider vouches gets an entry in Redis, so strangers cannot fill it.
 import express, { type Request, type Response, type Router } from 'express';
 import type { SessionStore } from '../../../directory/sessions.ts';
 import type { Logger } from '../../../support/logger.ts';
