@@ -1,0 +1,15 @@
+// The state of a comparison that looks at a few known resources and learns nothing for later runs.
+import { createVisibility } from './compare.ts';
+import type { ReconcileScope, ScanResult } from './scope.ts';
+
+export const createNarrowScan = (scope: ReconcileScope, signal: AbortSignal): ScanResult => ({
+  scope,
+  signal,
+  visibility: createVisibility(),
+  counts: { calls: 0, unknown: 0, moved: 0 },
+  onProgress: () => undefined,
+  lost: new Set(),
+  isRepaired: false,
+  hasMoved: false,
+  remember: () => Promise.resolve(),
+});
