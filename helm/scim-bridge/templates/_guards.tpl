@@ -39,6 +39,8 @@ Shapes and words are checked before this by values.schema.json.
 {{- define "scim-bridge.secretFaults" -}}
 {{- $places := dict -}}
 {{- $_ := set $places "config.server.adminToken" (dig "server" "adminToken" "" .Values.config) -}}
+{{- $signIn := dig "server" "signIn" dict .Values.config | default dict -}}
+{{- $_ := set $places "config.server.signIn.openid.clientSecret" ($signIn.openid | default dict).clientSecret -}}
 {{- range $name, $connection := .Values.config.connections -}}
 {{- range $index, $token := $connection.tokens -}}
 {{- $_ := set $places (printf "config.connections.%s.tokens[%d].secret" $name $index) $token.secret -}}

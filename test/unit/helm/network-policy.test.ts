@@ -1,4 +1,8 @@
-import { isSelected, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testWith } from '../../support/needs.ts';
+import { hasHelm, helmTemplate, isSelected, objectsOf, ofKind, podsOf, rendered, valuesFile, type Manifest } from './chart.ts';
 
 interface Reach {
   in: Record<string, unknown>;
@@ -14,8 +18,9 @@ function reachOf({ spec }: Manifest): Reach {
   return { in: byPort(spec.ingress, 'from'), out: byPort(spec.egress, 'to') };
 }
 
-function policiesFor(name: string): Map<string, Reach> {
-  const objects = rendered(name);
+const policiesFor = (name: string): Map<string, Reach> => policiesIn(rendered(name));
+
+function policiesIn(objects: Manifest[]): Map<string, Reach> {
   return new Map(
     podsOf(objects).map((pod) => {
       const policies = ofKind(objects, 'NetworkPolicy').filter(({ spec }) =>
@@ -51,6 +56,18 @@ test('with strict network policies only the gateway and the test reach the api, 
 
 test('an api with the admin API may connect to the platform', () => {
   expect(policiesFor('roles-split').get('api')?.out).toHaveProperty('443');
+});
+
+testWith(hasHelm(), 'helm')('an api whose operators sign in with a provider may connect to it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-values-'));
+  const file = join(folder, 'values.json');
+  const openid = { issuer: 'https://login.example.com', clientId: 'scim-bridge' };
+  const signIn = { openid, roles: { viewer: ['bridge-viewers'] } };
+  writeFileSync(file, JSON.stringify({ config: { server: { signIn } } }));
+  const { ok, text } = helmTemplate([valuesFile('locked-down'), file]);
+  rmSync(folder, { recursive: true });
+  expect([ok, ok ? '' : text]).toEqual([true, '']);
+  expect(policiesIn(objectsOf(text)).get('api')?.out).toHaveProperty('443');
 });
 
 test('network policies never allow the link-local network, where clouds serve credentials', () => {

@@ -55,6 +55,10 @@ export const REFUSED: Record<string, Refused> = {
     values: { config: { server: { adminToken: 'written-out-0123456789' } } },
     says: 'config.server.adminToken is written out',
   },
+  'a client secret that is written out': {
+    values: { config: { server: { signIn: { openid: { issuer: 'https://login.example.com', clientId: 'bridge', clientSecret: 'written-out-0123456789' } } } } },
+    says: 'config.server.signIn.openid.clientSecret is written out',
+  },
   'a port in the settings': {
     values: { config: { server: { port: 9000 } } },
     says: 'config.server.port is set by the chart',
