@@ -116,8 +116,15 @@ test('latency bounds a load at a slow platform and the breaker at a failing one;
   await eventually('it goes on', async () => (await load()).done > after.done + 5, 40_000);
 
   await faults({ status5xx: { share: 1 } });
-  await eventually('the breaker bounds it', async () => (await load())?.bound === 'breaker', 30_000);
-  expect((await load()).secondsLeft).toBeNull();
+  const broken = await eventually(
+    'the breaker bounds it',
+    async () => {
+      const found = await load();
+      return found?.bound === 'breaker' && found;
+    },
+    30_000,
+  );
+  expect(broken.secondsLeft).toBeNull();
   expect((await commands.run('status')).text).toContain('the platform fails, so only probes are sent');
 
   await faults({});

@@ -5,17 +5,19 @@
 -- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}
 local breaker = key('breaker', p.target)
 local opened_at, probing, probe_ms = unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs'))
+-- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
+local late = opened_at and not probing
 if p.weight == 0 then
+  if late then return { 'open' } end
   redis.call('DEL', breaker)
   return { opened_at and 'closed' or 'fine' }
 end
 local weight = redis.call('HINCRBY', breaker, 'weight', p.weight)
 redis.call('HSET', breaker, 'status', p.status)
 redis.call('PEXPIRE', breaker, p.keepMs)
+if late then return { 'open' } end
 local now = clock()
 if opened_at then
-  -- Results of calls from before the opening are ignored; only the probe counts.
-  if not probing then return { 'open' } end
   local wait = p.grows and math.min(probe_ms * 2, p.longestMs) or p.firstMs
   redis.call('HDEL', breaker, 'probing')
   redis.call('HSET', breaker, 'probeMs', wait, 'probeAt', now + wait)

@@ -1,4 +1,5 @@
 // Tests note_answer.lua and take_budget.lua: the circuit breaker that all replicas share.
+import { setTimeout as pause } from 'node:timers/promises';
 import { createBreaker, weightOf, type Breaker } from '../../../src/directory/outbox/breaker.ts';
 import { createBudget, type Budget } from '../../../src/directory/outbox/budget.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
@@ -113,6 +114,18 @@ test('calls that started before the breaker opened do not increase the probe int
   for (let n = 0; n < 8; n++) one.breaker.note({ status: 0 });
   await eventually('all told', async () => Number(await store.redis.hget(key, 'weight')) === 26);
   expect(await store.redis.hget(key, 'probeMs')).toBe('1000');
+});
+
+test('a success of a call that started before the breaker opened does not close it', async () => {
+  const one = replica();
+  await calls(one, 0, 0, 0, 0, 0);
+  await one.budget.take(AbortSignal.timeout(50)).catch(() => undefined);
+  one.breaker.note({ status: 200 });
+  await pause(100);
+  expect(await isOpen(one)).toBe(true);
+  await probeNow();
+  await call(one, 200);
+  await eventually('closed', async () => !(await isOpen(one)));
 });
 
 test('the breaker allows another probe after a process was killed, and closes after a time without calls', async () => {
