@@ -1,6 +1,7 @@
 // Formats an approval as text: counts, the limit that held it, and one line for each change.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import type { Approval } from '../ops/approvals.ts';
+import type { Approval, WaitingApproval } from '../ops/approval-lookup.ts';
+import { counted } from '../support/counted.ts';
 import type { ExplainedLimit } from '../ops/approval-limits.ts';
 import type { HeldChange } from '../ops/held-change.ts';
 import { say } from './output.ts';
@@ -44,8 +45,17 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   if (selection !== undefined) say(`  ${selection}`);
   if (note !== undefined) say(`  note: ${note}`);
+  for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);
   for (const limit of approval.limits ?? []) printLimit(limit);
 }
+
+/** Returns the approval of one person, and how a second one joins. */
+export const firstText = ({ id, by, at, total, selection, note }: WaitingApproval): string =>
+  [
+    `${by} approved ${counted(total, 'change')} at ${at}`,
+    ...[selection, note && `note: ${note}`].filter(Boolean),
+    `a second person approves ${id}`,
+  ].join('; ');
 
 function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit): void {
   const share = `${limit.percent} % of ${limit.population} ${POPULATIONS[kind]}`;

@@ -2,19 +2,14 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/decisions.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
-import {
-  decideApproval,
-  listApprovals,
-  previewDecision,
-  showApproval,
-  type Approval,
-} from '../ops/approvals.ts';
+import { decideApproval, listApprovals, previewDecision, showApproval } from '../ops/approvals.ts';
+import type { Approval } from '../ops/approval-lookup.ts';
 import type { ChangeSelection } from '../ops/approval-selection.ts';
 import { HELD_CAUSES, type HeldCause } from '../ops/held-change.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { approvalCounts, expiryText, printApproval, printChanges } from './approval-view.ts';
+import { approvalCounts, expiryText, firstText, printApproval, printChanges } from './approval-view.ts';
 import { confirm } from './confirm.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
@@ -55,8 +50,10 @@ export function approvalsCommand(program: Command, cli: Cli): void {
       if (flags.json) sayJson(found);
       else if (found.length === 0) say('The guard holds nothing.');
       else
-        for (const approval of found)
+        for (const approval of found) {
           say(`${approval.id}  ${approval.state}  ${approvalCounts(approval)}  ${dates(approval)}`);
+          for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);
+        }
     });
 
   withSelection(group.command('show <id>'))
@@ -114,7 +111,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
       .option('--yes', 'do not ask; needed without a terminal')
       .option('--json', 'print as JSON')
       .action(async (id: string, flags: Flags, command: Command) => {
-        await withStore(readConfig(command, cli), async (states) => {
+        const config = readConfig(command, cli);
+        await withStore(config, async (states) => {
           const selection = selectionOf(flags);
           const preview = await previewDecision(states, id, action, selection, EXAMPLES);
           if (!preview) throw unknownApproval(id);
@@ -126,14 +124,17 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           });
           const actor = actorOf(cli, flags);
           // The decision covers the changes that were shown, and none that came since.
-          const decided = await decideApproval(states, approval.id, { ...actor, action, selection });
-          if (decided.kind === 'expired')
-            throw new Error(
-              `Approval ${id} has expired: what it held is judged anew, see scim-bridge approvals list.`,
+          const guardOf = (target: string) => config.targets[target]?.guard;
+          const order = { ...actor, identity: `command ${actor.by}`, action, selection };
+          const decided = await decideApproval(states, approval.id, guardOf, order);
+          if (!('id' in decided)) throw refusal(decided.kind, id);
+          const { kind: outcome, ...rest } = decided;
+          if (flags.json) sayJson({ ...rest, id, outcome, action, by: actor.by });
+          else if (decided.kind === 'noted')
+            say(
+              `Noted: the first approval of ${counted(decided.items, 'change')}, by ${actor.by}. Nothing is written before a second person approves ${decided.id}.`,
             );
-          if (decided.kind === 'unknown') throw unknownApproval(id);
-          const { kind: _, ...rest } = decided;
-          if (flags.json) sayJson({ ...rest, id, action, by: actor.by });
+          else if (decided.kind === 'retracted') say(`Withdrawn: the first approval of ${decided.id}.`);
           else {
             const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
             say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
@@ -158,6 +159,16 @@ const withSelection = (command: Command): Command =>
 const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags): ChangeSelection => ({
   ...{ refs: ref, persons: person, kinds: kind, causes: cause, groups: group },
 });
+
+function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string): Error {
+  if (kind === 'unknown') return unknownApproval(id);
+  const says = {
+    expired: `Approval ${id} has expired: what it held is judged anew, see scim-bridge approvals list.`,
+    samePerson: `You have approved ${id} already: another person has to approve it too.`,
+    full: `Too many first approvals of ${id} wait for a second person: decide about them, or take them back with scim-bridge approvals withdraw.`,
+  };
+  return new Error(says[kind]);
+}
 
 const unknownApproval = (id: string): Error =>
   new Error(`There is no approval ${id}: see scim-bridge approvals list --all.`);

@@ -56,6 +56,7 @@
  * | guardApproval:<t> | hash | what is held at present: serial (items placed behind it are its own), opened, expires |
  * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the approval under which they were held |
  * | guardItems:<t>:<ref> | set | `kind subject` of everything above that concerns the ref |
+ * | guardFirst:<t> | hash | where two persons have to approve: source and id of a list → the first approval (first-approvals.ts) |
  * | guardDecisions:<t> | list | who approved or rejected what, newest first |
  * | guardDeciding:<t> | hash | what the last decision still has to move (guard_move.lua) |
  * | guardChoice:<t>:<id> | list | `kind item` of the changes that a decision about a part of a list covers |

@@ -17,8 +17,8 @@ export interface GuardLimit {
 
 export type GuardLimits = Record<DestructiveKind, GuardLimit>;
 
-/** Guard settings of one target. */
-export type GuardSettings = GuardLimits & { windowMs: number };
+/** Guard settings of one target. `approvers`: how many persons have to approve what is held (default 1). */
+export type GuardSettings = GuardLimits & { windowMs: number; approvers?: number };
 
 /** Changes that already count against a limit. */
 export interface GuardCount {

@@ -10,6 +10,11 @@ const LABELS = {
 };
 const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
+/** What the answer to a decision says when it did not decide yet. */
+const OUTCOMES = {
+  noted: 'Noted. Nothing is written before a second person approves the same.',
+  retracted: 'The first approval is taken back.',
+};
 const SHOWN = 100;
 const CAUSES = {
   deleted: 'deleted at the source',
@@ -96,9 +101,60 @@ function details(approval, again) {
     ),
     selection && h('p', {}, selection),
     note && h('p', {}, `Note: ${note}`),
+    (approval.firstApprovals ?? []).map((first) => firstApproval(first, again)),
     limits.map(limitOf),
     changes(approval),
     (state === 'held' || state === 'rejected') && decide(approval, again),
+  );
+}
+
+/** The approval of one person, which a second one joins. */
+function firstApproval({ id, by, at, total, selection, note }, again) {
+  const order = (action, title, text, danger) => async () => {
+    if (!(await confirmed(title, text, title.replace('?', ''), { danger }))) return;
+    const { outcome, items } = await post(pathOf(id, `/${action}`), { by: operator() });
+    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'item', 'items')}.`);
+    again();
+  };
+  return h(
+    'div',
+    { class: 'first', role: 'group', 'aria-label': `First approval by ${by}` },
+    h(
+      'p',
+      {},
+      h('strong', { dir: 'auto' }, by),
+      ` approved ${count(total, 'change', 'changes')} `,
+      ago(at),
+      '. A second person has to approve the same.',
+    ),
+    selection && h('p', {}, selection),
+    note && h('p', {}, `Note: ${note}`),
+    h(
+      'div',
+      { class: 'acts' },
+      h('a', { href: `#/approvals/${encodeURIComponent(id)}` }, 'See these changes'),
+      operator() !== by &&
+        act(
+          'Approve as second person',
+          order(
+            'approve',
+            'Approve as second person?',
+            `${count(total, 'change', 'changes')}, as ${by} approved. Exactly this is carried out at the platform.`,
+            true,
+          ),
+          { class: 'danger', right: 'approve' },
+        ),
+      act(
+        'Take it back',
+        order(
+          'withdraw',
+          'Take the approval back?',
+          `${by} approved; this approval no longer counts.`,
+          false,
+        ),
+        { right: 'approve' },
+      ),
+    ),
   );
 }
 
@@ -187,6 +243,11 @@ const whyOf = ({ name, mail, reason, since }) => [
   ...(since ? [', held since ', ago(since)] : []),
 ];
 
+const consequence = ({ approvers }) =>
+  approvers > 1
+    ? 'It is carried out once a second person has approved the same.'
+    : 'Exactly this is carried out at the platform.';
+
 function decide(approval, again) {
   const person = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
   const group = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
@@ -211,12 +272,12 @@ function decide(approval, again) {
     }
     if (given.length > 0 && approval.state !== 'held') meant = 'The selected part';
     if (!(await confirmed(title, `${meant}. ${text}`, title.replace('?', ''), { danger }))) return;
-    const { items, remaining } = await post(pathOf(approval.id, `/${action}`), {
+    const { outcome, items, remaining } = await post(pathOf(approval.id, `/${action}`), {
       by: operator(),
       ...(note.value.trim() === '' ? {} : { note: note.value.trim() }),
       ...Object.fromEntries(given.map(([name, value]) => [`${name}s`, [value]])),
     });
-    say(`${DONE[action]}: ${count(items, 'item', 'items')}; ${remaining} still held.`);
+    say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'item', 'items')}; ${remaining} still held.`);
     again();
   };
   return h(
@@ -234,7 +295,7 @@ function decide(approval, again) {
     h(
       'div',
       { class: 'acts' },
-      act('Approve', choose('approve', 'Approve?', 'Exactly this is carried out at the platform.', true), {
+      act('Approve', choose('approve', 'Approve?', consequence(approval), true), {
         class: 'danger',
         right: 'approve',
       }),

@@ -26,7 +26,7 @@ describe('a guarded target', () => {
         const { main } = config.targets;
         if (!main) throw new Error('no target');
         const generous = { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL };
-        main.guard = { windowMs: 24 * HOUR, ...generous, ...limits };
+        main.guard = { windowMs: 24 * HOUR, approvers: 1, ...generous, ...limits };
         main.attributes = { level: { type: 'number', from: `${EXTENSION}:level`, onEmpty: 'clear' } };
         configure?.(main);
       },

@@ -9,6 +9,7 @@ export interface GuardLimitSettings {
 
 export interface GuardConfig {
   windowMs: number;
+  approvers: number;
   deactivate: GuardLimitSettings;
   delete: GuardLimitSettings;
   removeMembers: GuardLimitSettings;
@@ -39,6 +40,10 @@ export const guardSchema: SchemaNode = section(
       description: 'Time over which removals are counted: a number with ms, s, m, h or d, such as 24h.',
       default: '24h',
     },
+    approvers: whole(
+      'Persons who have to approve what is held: 1, or 2 for two different persons.',
+      ...([1, 1, 2] as const),
+    ),
     deactivate: limit('Deactivations of users', 'users', 50, 10),
     delete: limit('Deletions of users and groups', 'users and groups', 10, 2),
     removeMembers: limit('Removals of group members', 'memberships', 200, 20),

@@ -6,7 +6,23 @@ import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { createHeldChanges, idOfList, parseItem, type ChangeList, type Destruction } from './held-changes.ts';
+import {
+  createFirstApprovals,
+  firstIdOf,
+  isSamePerson,
+  type Approver,
+  type FirstApproval,
+  type StagedChoice,
+  type StoredFirstApproval,
+} from './first-approvals.ts';
+import {
+  createHeldChanges,
+  idOfList,
+  parseItem,
+  changeText,
+  type ChangeList,
+  type Destruction,
+} from './held-changes.ts';
 
 /** A decision of an operator; the newest fifty are kept. */
 export interface Decision {
@@ -22,18 +38,29 @@ export interface Decision {
   items: Destruction[];
 }
 
+/**
+ * `noted`: a second person has to approve `id`, the same changes. `samePerson`: the first approval is this person's own.
+ * `full`: too many first approvals wait.
+ */
 export type Decided =
   | { kind: 'decided'; items: number; kinds: Record<DestructiveKind, number> }
+  | { kind: 'noted'; id: string; items: number }
+  | { kind: 'samePerson'; first: FirstApproval }
+  | { kind: 'full' }
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
 export interface DecisionOptions {
   note?: string | undefined;
   selection?: string | undefined;
+  /** The caller, where two persons have to approve; absent: one decides. */
+  approver?: Approver | undefined;
+  /** Id of the first approval that the caller joins, in place of a selection. */
+  firstId?: string | undefined;
   /** Returns which changes of a page are decided; absent: all. */
   choose?: ((page: Destruction[]) => Destruction[] | Promise<Destruction[]>) | undefined;
-  /** Returns the audit entry. */
-  act?: ((count: number) => object) | undefined;
+  /** Returns the audit entry. @param first the approval of the other person; `noted`: this one is the first of two */
+  act?: ((count: number, first?: FirstApproval | 'noted') => object) | undefined;
   /** For tests: the number of portions after which the process ends. */
   portions?: number | undefined;
 }
@@ -52,6 +79,7 @@ export function createDecisions(
   const { redis, scripts, keys } = deps;
   const { target } = common;
   const held = createHeldChanges(deps, target);
+  const firsts = createFirstApprovals(deps, common);
 
   /** Moves what the last decision has left to move. @param portions largest number of scripts */
   async function carryOn(portions = Infinity): Promise<void> {
@@ -101,53 +129,100 @@ export function createDecisions(
   }
 
   /** Stores the chosen changes for the scripts. @returns undefined when all are meant */
-  async function stage(list: ChangeList, choose: DecisionOptions['choose']) {
+  async function stage(
+    list: ChangeList,
+    choose: DecisionOptions['choose'],
+  ): Promise<StagedChoice | undefined> {
     if (!choose) return undefined;
     const choice = randomUUID();
     const name = keys.key('guardChoice', `${target}:${choice}`);
-    const chosen: Partial<Record<DestructiveKind, number>> = {};
+    const chosen: StagedChoice['chosen'] = {};
     for await (const page of held.pages(list)) {
       const items = await choose(page);
       if (items.length === 0) continue;
-      await redis.rpush(name, ...items.map(toText));
+      await redis.rpush(name, ...items.map(changeText));
       await redis.pexpire(name, SELECTION_MS);
       for (const { kind } of items) chosen[kind] = (chosen[kind] ?? 0) + 1;
     }
     return { choice, chosen };
   }
 
+  const countOf = async (list: ChangeList, staged: StagedChoice | undefined): Promise<number> =>
+    staged
+      ? Object.values(staged.chosen).reduce((sum, each) => sum + each, 0)
+      : (await held.countOf(list)).total;
+
   /** @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now */
   async function decide(
     action: Decision['action'],
     id: string,
     by: string,
-    { note, selection, choose, act, portions }: DecisionOptions = {},
+    options: DecisionOptions = {},
   ): Promise<Decided> {
     for (;;) {
       const list = await listOf(action, id);
       if (!list) return { kind: 'unknown' };
-      const staged = await stage(list, choose);
-      const count = staged
-        ? Object.values(staged.chosen).reduce((sum, each) => sum + each, 0)
-        : (await held.countOf(list)).total;
-      const args = { ...common, ...list, ...staged, action, by, note, selection, shown: SHOWN };
-      const request = `approval:${id}`;
-      const [tag, counts] = await scripts.run('guard_decide', keys.base, {
-        ...{ ...args, request },
-        ...(act && count > 0 ? { act: act(count) } : {}),
-      });
-      if (tag === 'busy') continue;
-      if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
-      await carryOn(portions);
-      const numbers = counts as number[];
-      return {
-        kind: 'decided',
-        items: numbers.reduce((sum, each) => sum + each, 0),
-        kinds: Object.fromEntries(
-          DESTRUCTIVE_KINDS.map((kind, index) => [kind, numbers[index] ?? 0]),
-        ) as Decision['kinds'],
-      };
+      const { approver } = options;
+      const firstId = options.firstId ?? firstIdOf(target, list, options.selection);
+      const first = approver && action === 'approve' ? await firsts.find(firstId, list.source) : undefined;
+      if (first && approver && isSamePerson(first, approver)) return { kind: 'samePerson', first };
+      if (options.firstId !== undefined && !first) return { kind: 'unknown' };
+      const staged = first ? first.staged : await stage(list, options.choose);
+      const count = await countOf(list, staged);
+      const isFirst = approver !== undefined && action === 'approve' && !first && count > 0;
+      const decided = isFirst
+        ? await noteFirst(list, { ...approver, id: firstId, total: count, staged }, options)
+        : await store(action, list, by, { ...options, request: `approval:${id}`, first, staged, count });
+      // Another operator was faster, or an earlier decision is being carried out.
+      if (decided !== 'again') return decided;
     }
+  }
+
+  async function noteFirst(
+    list: ChangeList,
+    { staged, ...rest }: Approver & { id: string; total: number; staged: StagedChoice | undefined },
+    { note, selection, act }: DecisionOptions,
+  ): Promise<Decided | 'again'> {
+    const texts = {
+      ...(note === undefined ? {} : { note }),
+      ...(selection === undefined ? {} : { selection }),
+    };
+    const first = { ...rest, source: list.source, ...texts, ...(staged ? { staged } : {}) };
+    const tag = await firsts.note(list, first, act?.(rest.total, 'noted'));
+    if (tag === 'exists') return 'again';
+    return tag === 'noted' ? { kind: 'noted', id: rest.id, items: rest.total } : { kind: tag };
+  }
+
+  async function store(
+    action: Decision['action'],
+    list: ChangeList,
+    by: string,
+    options: DecisionOptions & {
+      request: string;
+      first: StoredFirstApproval | undefined;
+      staged: StagedChoice | undefined;
+      count: number;
+    },
+  ): Promise<Decided | 'again'> {
+    const { note, first, staged, count, act, portions, request } = options;
+    const [tag, counts] = await scripts.run('guard_decide', keys.base, {
+      ...{ ...common, ...list, ...staged, action, note, shown: SHOWN, request },
+      by: first ? `${first.by} and ${by}` : by,
+      selection: first ? first.selection : options.selection,
+      ...(first ? { first: [first.field, first.text] } : {}),
+      ...(act && count > 0 ? { act: act(count, first) } : {}),
+    });
+    if (tag === 'busy' || tag === 'changed') return 'again';
+    if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
+    await carryOn(portions);
+    const numbers = counts as number[];
+    return {
+      kind: 'decided',
+      items: numbers.reduce((sum, each) => sum + each, 0),
+      kinds: Object.fromEntries(
+        DESTRUCTIVE_KINDS.map((kind, index) => [kind, numbers[index] ?? 0]),
+      ) as Decision['kinds'],
+    };
   }
 
   return {
@@ -157,8 +232,6 @@ export function createDecisions(
     decisions,
     listOf,
     decide,
+    firstApprovals: firsts,
   };
 }
-
-const toText = ({ kind, ref, subject }: Destruction): string =>
-  `${kind} ${ref}${subject === undefined ? '' : ` ${subject}`}`;

@@ -4,19 +4,20 @@
 -- ARGV { target, kinds, serial, upTo (last place that was listed), source: guardHeld|guardRejected,
 --        choice (id of the list of chosen changes; absent: all), chosen (number of each kind), shown (most changes to keep for
 --        display), action: approve|reject|withdraw, expiryMs (of an approval), by, note, selection (in words), request,
---        act (audit entry as in append_act; absent: none) }
+--        act (audit entry as in append_act; absent: none),
+--        first ([field, text] of the first approval that this one completes; absent: one approval suffices) }
 -- RETURN {"decided", number of each kind} | {"expired"} | {"unknown"} | {"busy"}: an earlier decision is not moved yet
--- NEEDS log
+--        | {"changed"}: the first approval is another one by now
+-- NEEDS guard, log
 local now = clock()
 local deciding = key('guardDeciding', p.target)
 if redis.call('EXISTS', deciding) == 1 then return { 'busy' } end
-local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
+local refused = guard_refusal(p.source, p.serial)
+if refused then return { refused } end
+local firsts = key('guardFirst', p.target)
+if p.first and redis.call('HGET', firsts, p.first[1]) ~= p.first[2] then return { 'changed' } end
 local from, to = p.serial, p.serial
-if p.source == 'guardHeld' then
-  if tonumber(serial) ~= p.serial then return { 'unknown' } end
-  if tonumber(expires) <= now then return { 'expired' } end
-  from, to = '(' .. p.serial, p.upTo
-end
+if p.source == 'guardHeld' then from, to = '(' .. p.serial, p.upTo end
 
 local counts, items, total = {}, {}, 0
 local choice = p.choice and key('guardChoice', p.target .. ':' .. p.choice)
@@ -49,5 +50,6 @@ redis.call('LPUSH', key('guardDecisions', p.target), cjson.encode(decision))
 redis.call('LTRIM', key('guardDecisions', p.target), 0, 49)
 redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'serial', p.serial, 'from', from, 'to', to,
   'choice', p.choice or '', 'expires', string.format('%d', now + p.expiryMs), 'request', p.request)
+if p.first then redis.call('HDEL', firsts, p.first[1]) end
 if p.act then write_chained('acts', nil, p.act) end
 return { 'decided', counts }

@@ -114,3 +114,7 @@ export function parseItem(kind: DestructiveKind, text: string): Destruction {
   if (blank < 0) return { kind, ref: text as Ref };
   return { kind, ref: text.slice(0, blank) as Ref, subject: text.slice(blank + 1) };
 }
+
+/** Returns the text of a change in lists of all kinds. */
+export const changeText = ({ kind, ref, subject }: Destruction): string =>
+  `${kind} ${ref}${subject === undefined ? '' : ` ${subject}`}`;

@@ -6,7 +6,8 @@ import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export const ACTS = [
-  ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply', 'approve', 'reject', 'withdraw'] as const),
+  ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply'] as const),
+  ...(['approveFirst', 'approve', 'reject', 'withdraw'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
   ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover'] as const),

@@ -14,3 +14,12 @@ local function note_gone(kind, id)
   redis.call('ZREMRANGEBYSCORE', key('gone', kind), '-inf', now - GONE_MS)
   redis.call('ZADD', key('gone', kind), now, id)
 end
+
+-- Returns why the changes under a serial cannot be decided: 'unknown' or 'expired'; nil when they can. Rejected changes do not
+-- expire.
+local function guard_refusal(source, serial)
+  if source ~= 'guardHeld' then return nil end
+  local current, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
+  if tonumber(current) ~= serial then return 'unknown' end
+  return tonumber(expires) <= clock() and 'expired' or nil
+end

@@ -97,7 +97,7 @@ export function createPersonData(
     return count;
   }
 
-  /** Replaces mentions in texts of others: conditions of links, decisions, holds, reports. @returns number of changed texts */
+  /** Replaces mentions in texts of others: conditions of links, decisions, first approvals, holds, reports. @returns number of changed texts */
   async function replaceMentions(replace: (text: string) => string): Promise<number> {
     let count = 0;
     const put = async (
@@ -126,6 +126,7 @@ export function createPersonData(
       await put({ family: 'hold', target }, (await redis.get(keys.key('hold', target))) ?? '');
       for (const text of await redis.lrange(keys.key('guardDecisions', target), 0, -1))
         await put({ family: 'guardDecisions', target }, text);
+      await putHash('guardFirst', target);
       await putHash('reconcile', target);
       await putHash('links', target);
     }

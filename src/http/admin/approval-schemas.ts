@@ -12,6 +12,22 @@ const approvalFields = {
   ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: textField, note: textField },
   selection: { ...textField, description: 'Which part of the list was decided; absent: all.' },
   ...{ kinds: kindCounts, total: integerField },
+  firstApprovals: {
+    ...arrayOf(
+      object(
+        {
+          id: textField,
+          by: textField,
+          at: dateTime,
+          total: integerField,
+          note: textField,
+          selection: textField,
+        },
+        ['id', 'by', 'at', 'total'],
+      ),
+    ),
+    description: 'Approvals that wait for a second person, who approves the id.',
+  },
 };
 const APPROVAL_REQUIRED = ['id', 'connection', 'target', 'state', 'kinds', 'total'];
 
@@ -21,10 +37,11 @@ export const APPROVAL_SCHEMAS = {
     {
       ...approvalFields,
       limits: { ...arrayOf({ $ref: '#/components/schemas/ExplainedLimit' }), description: 'Why it is held.' },
+      approvers: { ...integerField, description: 'Number of persons who have to approve.' },
       matching: { ...integerField, description: 'Changes that the query fits.' },
       items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
     },
-    [...APPROVAL_REQUIRED, 'limits', 'matching', 'items'],
+    [...APPROVAL_REQUIRED, 'limits', 'approvers', 'matching', 'items'],
   ),
   ExplainedLimit: object(
     {

@@ -75,6 +75,7 @@ describe('environment only', () => {
           attributes: {},
           guard: {
             windowMs: 86_400_000,
+            approvers: 1,
             deactivate: { count: 50, percent: 10 },
             delete: { count: 10, percent: 2 },
             removeMembers: { count: 200, percent: 20 },

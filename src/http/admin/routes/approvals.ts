@@ -1,7 +1,7 @@
 // Routes of approvals: lists the changes that the guard holds, and stores decisions about them.
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts';
 import { UnknownSelection, type ChangeSelection } from '../../../ops/approval-selection.ts';
-import { decideApproval, listApprovals, showApproval } from '../../../ops/approvals.ts';
+import { decideApproval, listApprovals, showApproval, type DecisionOutcome } from '../../../ops/approvals.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/held-change.ts';
 import { toQuery } from '../log-page.ts';
 import { Problem } from '../problem.ts';
@@ -58,6 +58,10 @@ const pageFields = {
 };
 
 const params = { id: 'As listed.' };
+/** All holders of the admin token count as one person. */
+const ADMIN_TOKEN = 'admin token';
+const CONFLICT =
+  'The approval has expired, and what it held is judged anew; or this person has approved it already.';
 const UNKNOWN = 'No person or group has the given name.';
 const refuses = { 404: 'There is no such approval.' };
 
@@ -92,22 +96,28 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     refuses: { ...refuses, 400: UNKNOWN },
     handle: async ({ params: { id = '' }, query }) => {
       const { offset, limit = DEFAULT_LIMIT, ...only } = query;
-      const guardOf = (target: string) =>
-        context.scopes.find(({ scope }) => scope.target.name === target)?.guard;
       const selection = {
         ...{ refs: only.ref && [only.ref], persons: only.person && [only.person] },
         ...{ kinds: only.kind && [only.kind], causes: only.cause && [only.cause] },
         ...{ groups: only.group && [only.group] },
       } as ChangeSelection;
       const page = { ...selection, offset, limit };
-      const shown = await showApproval(context.states, id, guardOf, page).catch(refuseUnknown);
+      const shown = await showApproval(context.states, id, guardsOf(context), page).catch(refuseUnknown);
       if (!shown) throw unknownApproval(id);
       return json(shown);
     },
   }),
-  decision(context, 'approve', 'Carries out exactly what the approval lists.'),
+  decision(
+    context,
+    'approve',
+    'Carries out exactly what the approval lists; where two persons have to approve, the first one is noted.',
+  ),
   decision(context, 'reject', 'Leaves the platform as it is, until the source takes the change back.'),
-  decision(context, 'withdraw', 'Takes a rejection back, so that the guard judges its changes anew.'),
+  decision(
+    context,
+    'withdraw',
+    'Takes a rejection back, so that the guard judges its changes anew; or a first approval.',
+  ),
 ];
 
 function decision(
@@ -129,30 +139,52 @@ function decision(
       status: 200,
       description:
         'How many changes the decision reached, 0 when none fits or all were decided, and how many are still held.',
-      schema: object({
-        ...{ id: textField, action: textField, by: textField, items: integerField },
-        ...{ kinds: kindCounts, remaining: integerField },
-      }),
+      schema: object(
+        {
+          outcome: {
+            enum: ['decided', 'noted', 'retracted'],
+            description:
+              'noted: the first of two approvals, nothing is written yet; retracted: a first approval was taken back.',
+          },
+          ...{ id: textField, action: textField, by: textField, items: integerField },
+          ...{ kinds: kindCounts, remaining: integerField },
+        },
+        ['outcome', 'id', 'action', 'by', 'items'],
+      ),
     },
-    refuses: { ...refuses, 400: UNKNOWN, 409: 'The approval has expired; what it held is judged anew.' },
+    refuses: { ...refuses, 400: UNKNOWN, 409: CONFLICT },
     handle: async (call) => {
       const { id = '' } = call.params;
       const { refs, persons, kinds, causes, groups, ...order } = call.body;
       const operator = actor(order, call);
       const selection = { refs, persons, kinds, causes, groups };
-      const decided = await decideApproval(context.states, id, { action, ...operator, selection }).catch(
-        refuseUnknown,
-      );
-      if (decided.kind === 'unknown') throw unknownApproval(id);
-      if (decided.kind === 'expired')
-        throw new Problem(
-          409,
-          `Approval ${id} has expired: what it held is judged anew, list the approvals again.`,
-        );
-      const { kind: _, ...rest } = decided;
-      return json({ ...rest, action, by: operator.by });
+      const identity = call.caller.person ?? ADMIN_TOKEN;
+      const decided = await decideApproval(
+        ...([context.states, id, guardsOf(context), { action, identity, ...operator, selection }] as const),
+      ).catch(refuseUnknown);
+      if (!('id' in decided)) throw refusal(decided.kind, id);
+      const { kind: outcome, ...rest } = decided;
+      return json({ outcome, ...rest, action, by: operator.by });
     },
   });
+}
+
+const guardsOf =
+  ({ scopes }: AdminContext) =>
+  (target: string) =>
+    scopes.find(({ scope }) => scope.target.name === target)?.guard;
+
+function refusal(
+  kind: Exclude<DecisionOutcome['kind'], 'decided' | 'noted' | 'retracted'>,
+  id: string,
+): Problem {
+  if (kind === 'unknown') return unknownApproval(id);
+  const says = {
+    expired: `Approval ${id} has expired: what it held is judged anew, list the approvals again.`,
+    samePerson: `You have approved ${id} already: another person has to approve it too.`,
+    full: `Too many first approvals of ${id} wait for a second person: decide about them first, or withdraw them.`,
+  };
+  return new Problem(409, says[kind]);
 }
 
 /** @throws Problem 400 when no person or group has a given name */

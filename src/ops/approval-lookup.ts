@@ -1,0 +1,191 @@
+// Finds approvals by their ids, with the changes that each of them covers.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { FirstApproval, StoredFirstApproval } from '../directory/guard/first-approvals.ts';
+import type { ChangeList, Destruction } from '../directory/guard/held-changes.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
+import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
+
+export interface Approval {
+  /** `<connection>.<target>.<serial>-<last place>`. */
+  id: string;
+  connection: string;
+  target: string;
+  state: 'held' | 'approved' | 'rejected' | 'withdrawn';
+  /** ISO 8601, while it is held. */
+  openedAt?: string;
+  expiresAt?: string;
+  /** ISO 8601, once it is decided. */
+  at?: string;
+  by?: string;
+  note?: string;
+  /** Which part of the list was decided, in words; absent: all. */
+  selection?: string;
+  kinds: Record<DestructiveKind, number>;
+  total: number;
+  /** Approvals of one person where two have to approve, the oldest first. */
+  firstApprovals?: WaitingApproval[];
+}
+
+/** An approval that waits for a second person, who approves its id. */
+export interface WaitingApproval {
+  id: string;
+  by: string;
+  /** ISO 8601. */
+  at: string;
+  total: number;
+  note?: string;
+  selection?: string;
+}
+
+/** An approval with the changes behind it: a list at the guard, or what a decision has kept. */
+export type FoundApproval = {
+  approval: Approval;
+  state: DesiredState;
+  outbox: Outbox;
+  list?: ChangeList;
+  items: Destruction[];
+  /** The first approval that the id names. */
+  first?: StoredFirstApproval;
+};
+
+const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
+
+export const isoDate = (ms: number): string => new Date(ms).toISOString();
+
+/** Ids are unique within a target of a connection; outside they carry both names. */
+export const withinTarget = ({ id, connection }: Approval): string => id.slice(connection.length + 1);
+
+/** Returns an id without the part that names the selection of a first approval. */
+export const listIdOf = (id: string): string => id.replace(/~[0-9a-f]+$/, '');
+
+export async function approvalsAt(
+  state: DesiredState,
+  target: string,
+  outbox: Outbox,
+): Promise<FoundApproval[]> {
+  const { connection } = state;
+  const open = await outbox.guardStore.open();
+  const firsts = await outbox.guardStore.firstApprovals.list();
+  const waiting = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
+    const found = firsts.filter((first) => first.source === source && serialOf(first.id) === serialOf(id));
+    return found.length === 0 ? {} : { firstApprovals: found.map((first) => shownFirst(connection, first)) };
+  };
+  const found: FoundApproval[] = (await outbox.guardStore.decisions()).map(
+    ({ id, action, at, by, note, selection, kinds, items }) => ({
+      ...{ state, outbox, items },
+      approval: {
+        ...{ id: `${connection}.${id}`, connection, target, state: STATES[action], at: isoDate(at), by },
+        ...(note === undefined ? {} : { note }),
+        ...(selection === undefined ? {} : { selection }),
+        ...{ kinds, total: sumOf(kinds) },
+        ...(action === 'reject' ? waiting('guardRejected', id) : {}),
+      },
+    }),
+  );
+  if (open) {
+    const { id, openedAt, expiresAt, kinds, total } = open;
+    const dates = { openedAt: isoDate(openedAt), expiresAt: isoDate(expiresAt) };
+    const names = { id: `${connection}.${id}`, connection, target, state: 'held' as const };
+    const approval = { ...names, ...dates, kinds, total, ...waiting('guardHeld', id) };
+    found.unshift({ state, outbox, items: [], list: open, approval });
+  }
+  return found;
+}
+
+const sumOf = (counts: Partial<Record<DestructiveKind, number>>): number =>
+  Object.values(counts).reduce((sum, each) => sum + each, 0);
+
+const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
+
+const shownFirst = (
+  connection: string,
+  { id, by, at, total, note, selection }: FirstApproval,
+): WaitingApproval => ({
+  ...{ id: `${connection}.${id}`, by, at: isoDate(at), total },
+  ...(note === undefined ? {} : { note }),
+  ...(selection === undefined ? {} : { selection }),
+});
+
+/**
+ * Finds an approval by its whole id. Without the part behind the last hyphen it covers all currently held changes. The id of a
+ * first approval of a part finds this part.
+ */
+export async function findApproval(
+  states: readonly DesiredState[],
+  id: string,
+): Promise<FoundApproval | undefined> {
+  const found = await findList(states, listIdOf(id));
+  if (!found || listIdOf(id) === id) return found;
+  const source = found.approval.state === 'held' ? 'guardHeld' : 'guardRejected';
+  const { firstApprovals, listOf } = found.outbox.guardStore;
+  const first = await firstApprovals.find(withinTarget({ ...found.approval, id }), source);
+  const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
+  if (!first || !list) return undefined;
+  const { selection, total, staged } = first;
+  const kinds = { ...found.approval.kinds, ...noneOf(found.approval.kinds), ...staged?.chosen };
+  return {
+    ...{ ...found, first, list },
+    approval: { ...found.approval, id, kinds, total, ...(selection === undefined ? {} : { selection }) },
+  };
+}
+
+const noneOf = <Kind extends string>(counts: Record<Kind, number>): Record<Kind, number> =>
+  Object.fromEntries(Object.keys(counts).map((kind) => [kind, 0])) as Record<Kind, number>;
+
+/** Returns the function that selects the changes of an order; undefined: all of the list. */
+export async function selectorOf(
+  { approval, state, outbox, first }: FoundApproval,
+  selection: ChangeSelection,
+): Promise<SelectPage | undefined> {
+  const select = await createSelector(state, approval.target, selection);
+  const isChosen = first && (await outbox.guardStore.firstApprovals.choiceOf(first));
+  if (!isChosen) return select;
+  return async (page) => {
+    const chosen = page.filter(isChosen);
+    return select ? select(chosen) : chosen;
+  };
+}
+
+async function findList(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
+  const known: FoundApproval[] = [];
+  for (const state of states)
+    for (const [target, outbox] of state.outboxes)
+      if (id.startsWith(`${state.connection}.${target}.`))
+        known.push(...(await approvalsAt(state, target, outbox)));
+  const isHeld = ({ approval }: FoundApproval): boolean => approval.state === 'held';
+  const isSame = ({ approval }: FoundApproval): boolean => serialOf(approval.id) === serialOf(id);
+  const held = known.find((each) => isHeld(each) && isSame(each));
+  const decided = known.find(({ approval }) => approval.id === id && approval.state !== 'held');
+  if (held?.list && held.approval.id !== id) {
+    // Changes that were held after the list was shown are not part of the decision.
+    const last = /-(\d+)$/.exec(id)?.[1];
+    if (last === undefined) return held;
+    const list = { ...held.list, upTo: Number(last) };
+    const counts = await held.outbox.guardStore.countOf(list);
+    if (counts.total > 0 || !decided) return { ...held, list, approval: { ...held.approval, id, ...counts } };
+  }
+  const found = (held?.approval.id === id ? held : undefined) ?? decided ?? known.find(isSame);
+  return found && { ...found, approval: { ...found.approval, id } };
+}
+
+/** Reads one page of the selected changes, and counts them all. */
+export async function readPage(
+  { approval, outbox, list, items }: FoundApproval,
+  select: SelectPage | undefined,
+  offset: number,
+  limit: number,
+): Promise<{ items: Destruction[]; matching: number }> {
+  const chosen: Destruction[] = [];
+  let matching = 0;
+  const pages = list ? outbox.guardStore.pages(list) : [items];
+  for await (const page of pages) {
+    const fitting = select ? await select(page) : page;
+    const start = Math.max(0, offset - matching);
+    if (chosen.length < limit) chosen.push(...fitting.slice(start, start + limit - chosen.length));
+    matching += fitting.length;
+    if (!select && chosen.length >= limit) break;
+  }
+  if (select) return { items: chosen, matching };
+  return { items: chosen, matching: list ? (await outbox.guardStore.countOf(list)).total : approval.total };
+}

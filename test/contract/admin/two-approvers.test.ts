@@ -1,0 +1,227 @@
+// Tests approvals by two persons: the first approval is noted, and only another person's of the same changes carries it out.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, type Page } from 'playwright-core';
+import { createCommands, type Commands } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
+import { describeWith, findTool } from '../../support/needs.ts';
+import { settingsFor, type TestSettings } from '../../support/settings.ts';
+import { accessFaults } from './axe.ts';
+import { openAdmin, type AdminRig } from './rig.ts';
+
+const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
+const SHOTS = process.env.ADMIN_SCREENSHOTS;
+
+const NAMES = Array.from({ length: 6 }, (_, index) => `p${index}@acme.example`);
+let rig: AdminRig;
+let commands: Commands;
+let ids: string[];
+
+beforeEach(async () => {
+  rig = await openAdmin({
+    configure: ({ server, targets }) => {
+      server.signIn = {
+        openid: null,
+        proxy: { from: ['127.0.0.0/8'], nameHeader: 'X-Forwarded-User', rolesHeader: 'X-Forwarded-Groups' },
+        roles: { viewer: ['viewers'], operator: ['operators'], approver: ['approvers'] },
+        ...{ idleMinutes: 60, hours: 8 },
+      };
+      if (targets.main)
+        Object.assign(targets.main.guard, { approvers: 2, deactivate: { count: 0, percent: 100 } });
+    },
+  });
+  const { sandbox, config } = rig.bridge;
+  const guard = { approvers: 2 };
+  commands = createCommands(
+    settingsFor(sandbox, { guard }, { redis: config.redis as TestSettings['redis'] }),
+  );
+  ids = await Promise.all(NAMES.map((name) => rig.bridge.idp.createUser(name)));
+  await rig.settled();
+}, 60_000);
+afterEach(async () => {
+  commands.remove();
+  await rig.bridge.stop();
+});
+
+const leave = async (...numbers: number[]): Promise<void> => {
+  for (const number of numbers)
+    await rig.bridge.idp.patch(`/Users/${ids[number]}`, { op: 'replace', path: 'active', value: false });
+  await rig.settled();
+};
+const closed = async (): Promise<string[]> =>
+  (await rig.bridge.platform.state()).users
+    .filter(({ userName, active }) => NAMES.includes(userName) && !active)
+    .map(({ userName }) => userName)
+    .sort();
+const heldId = async (): Promise<string> => (await rig.operator.get('/approvals')).body[0].id;
+
+/** Sends an order as a person whom the proxy names. */
+async function as(name: string, action: string, id: string, body: object = {}, groups = 'approvers') {
+  const answer = await rig.raw(`/admin/v1/approvals/${encodeURIComponent(id)}/${action}`, {
+    method: 'POST',
+    headers: {
+      ...{ 'content-type': 'application/json', 'x-scim-bridge-via': 'page' },
+      ...{ 'x-forwarded-user': name, 'x-forwarded-groups': groups },
+    },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, body: (await answer.json()) as any };
+}
+
+test('one person alone approves nothing, under whatever name; a second person carries it out', async () => {
+  await leave(0, 1, 2);
+  const id = await heldId();
+  expect(await as('vera', 'approve', id, {}, 'viewers')).toMatchObject({ status: 403 });
+  expect(await as('Anna', 'approve', id, { note: 'HR agreed' })).toMatchObject({
+    ...{ status: 200, body: { outcome: 'noted', id, by: 'Anna', items: 3 } },
+  });
+  expect(await as('Anna', 'approve', id)).toMatchObject({ status: 409 });
+  expect(await as(' anna', 'approve', id)).toMatchObject({ status: 409 });
+  await rig.settled();
+  expect(await closed()).toEqual([]);
+
+  const { body: shown } = await rig.operator.get(`/approvals/${id}`);
+  expect(shown).toMatchObject({
+    ...{ state: 'held', approvers: 2, total: 3 },
+    firstApprovals: [{ id, by: 'Anna', total: 3, note: 'HR agreed' }],
+  });
+  expect(await as('Ben', 'approve', id)).toMatchObject({
+    body: { outcome: 'decided', items: 3, remaining: 0 },
+  });
+  await eventually('they are closed', async () => (await closed()).length === 3);
+  const [decided] = (await rig.operator.get('/approvals?all=true')).body;
+  expect(decided).toMatchObject({ state: 'approved', by: 'Anna and Ben', total: 3 });
+  expect(decided.firstApprovals).toBeUndefined();
+  const acts = (await rig.operator.get('/acts')).body.map(({ act, by, note }: any) => [act, by, note]);
+  expect(acts.slice(0, 2)).toEqual([
+    ['approve', 'Ben', 'approved first by Anna'],
+    ['approveFirst', 'Anna', 'HR agreed'],
+  ]);
+});
+
+test('the second person approves what the first one saw, and nothing that was held since', async () => {
+  await leave(0, 1);
+  const id = await heldId();
+  await as('anna', 'approve', id);
+  await leave(2);
+  const later = await heldId();
+  expect(later).not.toBe(id);
+  expect(await as('ben', 'approve', later)).toMatchObject({ body: { outcome: 'noted', items: 3 } });
+  expect(await closed()).toEqual([]);
+  expect(await as('cleo', 'approve', id)).toMatchObject({
+    body: { outcome: 'decided', items: 2, remaining: 1 },
+  });
+  await eventually('two are closed', async () => (await closed()).length === 2);
+  await rig.settled();
+  expect(await closed()).toEqual(NAMES.slice(0, 2));
+});
+
+test('a part is approved twice under the id of the first approval, whatever fits the words by then', async () => {
+  await leave(0, 1, 2);
+  const id = await heldId();
+  const { body: first } = await as('anna', 'approve', id, { persons: [NAMES[1]] });
+  expect(first).toMatchObject({ outcome: 'noted', items: 1 });
+  expect(first.id).toMatch(new RegExp(`^${id}~`));
+  const { body: shown } = await rig.operator.get(`/approvals/${encodeURIComponent(first.id)}`);
+  expect(shown).toMatchObject({ total: 1, matching: 1, items: [{ name: NAMES[1] }] });
+  // Another part and the whole list are other decisions.
+  expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'noted', items: 3 } });
+  expect(await as('ben', 'approve', first.id, { persons: [NAMES[2]] })).toMatchObject({ status: 400 });
+  expect(await as('ben', 'approve', `${id}~00000000`)).toMatchObject({ status: 404 });
+  expect(await as('ben', 'approve', first.id)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
+  await eventually('one is closed', async () => (await closed()).length === 1);
+  expect(await closed()).toEqual([NAMES[1]]);
+});
+
+test('a rejection needs one person, and takes a first approval with it', async () => {
+  await leave(0, 1);
+  const id = await heldId();
+  await as('anna', 'approve', id);
+  expect(await as('ben', 'reject', id)).toMatchObject({ body: { outcome: 'decided', items: 2 } });
+  // The rejected changes can be approved still, and that again needs two.
+  expect(await as('cleo', 'approve', id)).toMatchObject({ body: { outcome: 'noted', items: 2 } });
+  await rig.settled();
+  expect(await closed()).toEqual([]);
+  expect(await as('anna', 'approve', id)).toMatchObject({ body: { outcome: 'decided', items: 2 } });
+  await eventually('they are closed', async () => (await closed()).length === 2);
+});
+
+test('a first approval is taken back and then counts no more', async () => {
+  await leave(0);
+  const id = await heldId();
+  await as('anna', 'approve', id);
+  expect(await as('anna', 'withdraw', id)).toMatchObject({ body: { outcome: 'retracted', items: 1 } });
+  expect(await as('anna', 'withdraw', id)).toMatchObject({ status: 404 });
+  expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'noted' } });
+  expect(await closed()).toEqual([]);
+});
+
+test('of two second approvals at once one decides; holders of the admin token are one person', async () => {
+  await leave(0, 1);
+  const id = await heldId();
+  const token = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
+  expect((await token('anna')).body).toMatchObject({ outcome: 'noted' });
+  expect((await token('ben')).status).toBe(409);
+  const both = await Promise.all([as('cleo', 'approve', id), as('dora', 'approve', id)]);
+  const items = both.map(({ body }) => (body.outcome === 'decided' ? body.items : 0));
+  expect(items.reduce((sum, each) => sum + each, 0)).toBe(2);
+  await eventually('they are closed', async () => (await closed()).length === 2);
+});
+
+test('a person at the command line and one on the page approve together', async () => {
+  await leave(0);
+  const id = await heldId();
+  const approve = (by: string) => commands.run('approvals', 'approve', id, '--by', by, '--yes', '--json');
+  expect(await approve('anna')).toMatchObject({ code: 0, json: { outcome: 'noted', items: 1 } });
+  expect(await approve('anna')).toMatchObject({ code: 1 });
+  expect((await commands.run('approvals', 'list')).text).toContain(`a second person approves ${id}`);
+  expect((await commands.run('approvals', 'withdraw', id, '--yes', '--by', 'ben')).text).toContain(
+    'Withdrawn',
+  );
+  expect(await approve('anna')).toMatchObject({ json: { outcome: 'noted' } });
+  expect(await as('Anna', 'approve', id)).toMatchObject({ status: 409 });
+  expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
+  await eventually('closed', async () => (await closed()).length === 1);
+});
+
+describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
+  test('one person approves and another joins; the own approval cannot be joined', async () => {
+    await leave(0, 1, 2);
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],
+    });
+    const visit = async (name: string): Promise<Page> => {
+      const context = await browser.newContext({
+        viewport: { width: 1200, height: 900 },
+        extraHTTPHeaders: { 'X-Forwarded-User': name, 'X-Forwarded-Groups': 'approvers' },
+      });
+      const page = await context.newPage();
+      page.setDefaultTimeout(10_000);
+      await page.goto(`http://127.0.0.1:${rig.bridge.app.port}/admin/#/approvals`);
+      return page;
+    };
+    const press = async (page: Page, name: string): Promise<void> => {
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.locator('dialog button[value=yes]').click();
+    };
+    try {
+      const anna = await visit('anna');
+      await press(anna, 'Approve');
+      await anna.getByText('A second person has to approve the same').waitFor();
+      expect(await accessFaults(anna)).toEqual([]);
+      if (SHOTS) {
+        mkdirSync(SHOTS, { recursive: true });
+        await anna.screenshot({ path: join(SHOTS, 'first-approval.png'), fullPage: true });
+      }
+      expect(await anna.getByRole('button', { name: 'Approve as second person' }).count()).toBe(0);
+      await press(anna, 'Approve');
+      await anna.getByText('another person has to approve it too').waitFor();
+      expect(await closed()).toEqual([]);
+      await press(await visit('ben'), 'Approve as second person');
+      await eventually('they are closed', async () => (await closed()).length === 3);
+    } finally {
+      await browser.close();
+    }
+  }, 60_000);
+});
