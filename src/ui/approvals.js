@@ -10,7 +10,7 @@ const LABELS = {
 };
 const TONES = { held: 'warn', approved: 'good', rejected: 'info', withdrawn: 'info' };
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
-/** What the answer to a decision says when it did not decide yet. */
+/** Text for answers that decided nothing yet. */
 const OUTCOMES = {
   noted: 'Noted. Nothing is written before a second person approves the same.',
   retracted: 'The first approval is taken back.',

@@ -33,7 +33,7 @@ beforeEach(async () => {
   const { sandbox, config } = rig.bridge;
   const guard = { approvers: 2 };
   commands = createCommands(
-    settingsFor(sandbox, { guard }, { redis: config.redis as TestSettings['redis'] }),
+    settingsFor(sandbox, { guard }, { redis: config.redis }),
   );
   ids = await Promise.all(NAMES.map((name) => rig.bridge.idp.createUser(name)));
   await rig.settled();
