@@ -5,7 +5,7 @@ import { chromium, type Page } from 'playwright-core';
 import { createCommands, type Commands } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith, findTool } from '../../support/needs.ts';
-import { settingsFor, type TestSettings } from '../../support/settings.ts';
+import { settingsFor } from '../../support/settings.ts';
 import { accessFaults } from './axe.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
@@ -32,9 +32,7 @@ beforeEach(async () => {
   });
   const { sandbox, config } = rig.bridge;
   const guard = { approvers: 2 };
-  commands = createCommands(
-    settingsFor(sandbox, { guard }, { redis: config.redis }),
-  );
+  commands = createCommands(settingsFor(sandbox, { guard }, { redis: config.redis }));
   ids = await Promise.all(NAMES.map((name) => rig.bridge.idp.createUser(name)));
   await rig.settled();
 }, 60_000);
