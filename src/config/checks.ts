@@ -54,6 +54,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...[...FORM_CHECKS, ...grammars].flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
     ...checkSecrets(document),
     ...checkTargetAddresses(document),
+    ...checkPorts(document),
     ...checkRedis(document),
     ...checkKeyAddresses(document),
     ...checkEvents(document),
@@ -80,6 +81,20 @@ export function checkAlternatives(document: unknown): ConfigFault[] {
   const [url] = select(document, 'redis/url');
   if (!url || !cluster || cluster.value === null) return [];
   return [{ path: url.path, message: 'Give either redis.url or redis.cluster, not both.' }];
+}
+
+/** Refuses one port for two servers; 0 is any free port. */
+function checkPorts(document: unknown): ConfigFault[] {
+  const taken = new Map<unknown, string>();
+  return ['port', 'adminPort', 'metricsPort'].flatMap((name) =>
+    select(document, `server/${name}`).flatMap(({ path, value }) => {
+      const other = taken.get(value);
+      if (typeof value === 'number' && value !== 0) taken.set(value, other ?? `server.${name}`);
+      return other === undefined
+        ? []
+        : [{ path, message: `Give another port: ${other} is ${String(value)} too.` }];
+    }),
+  );
 }
 
 function checkRedis(document: unknown): ConfigFault[] {

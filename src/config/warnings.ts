@@ -12,11 +12,27 @@ export interface ConfigWarning {
 
 type Warned = Pick<Config, 'connections' | 'targets' | 'server' | 'redis'>;
 
-export const configWarnings = (config: Warned): ConfigWarning[] => [
+/** @param env environment of the process */
+export const configWarnings = (config: Warned, env: NodeJS.ProcessEnv = process.env): ConfigWarning[] => [
+  ...certificateWarnings(env),
   ...publicAddressWarnings(config),
   ...redisWarnings(config),
   ...sharedTargetWarnings(config),
+  ...approverWarnings(config),
 ];
+
+/** Node.js itself warns once at its start, where no operator looks. */
+function certificateWarnings({ NODE_TLS_REJECT_UNAUTHORIZED: checks }: NodeJS.ProcessEnv): ConfigWarning[] {
+  if (checks !== '0') return [];
+  return [
+    {
+      path: 'NODE_TLS_REJECT_UNAUTHORIZED',
+      message:
+        'certificates are not checked: whoever answers in the place of the platform or of Redis gets the tokens',
+      advice: 'Unset the variable, and name the authority of your own with NODE_EXTRA_CA_CERTS.',
+    },
+  ];
+}
 
 function publicAddressWarnings({ server: { publicUrl } }: Warned): ConfigWarning[] {
   const url = publicUrl === null ? undefined : new URL(publicUrl);
@@ -65,4 +81,16 @@ function sharedTargetWarnings({ connections, targets }: Warned): ConfigWarning[]
       },
     ];
   });
+}
+
+/** Warns where the admin API knows one caller only, so that two persons cannot approve there. */
+function approverWarnings({ server: { signIn }, targets }: Warned): ConfigWarning[] {
+  if (signIn !== null) return [];
+  return Object.entries(targets)
+    .filter(([, { guard }]) => guard.approvers > 1)
+    .map(([name]) => ({
+      path: `/targets/${name}/guard/approvers`,
+      message: `two persons have to approve for ${name}, and all holders of the admin token count as one`,
+      advice: 'Let people sign in (server.signIn); without it a second approval comes from the command line.',
+    }));
 }

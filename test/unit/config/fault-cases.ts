@@ -18,6 +18,18 @@ export const FAULTS: [what: string, file: string, path: string, message: RegExp]
   ['an unknown section', fileWith('', 'sever: {}'), '/sever', /not known.*server, redis/],
   ['an unknown key', fileWith('', 'server: { prot: 1 }'), '/server/prot', /not known.*port, host/],
   ['a port out of range', fileWith('', 'server: { port: 70000 }'), '/server/port', /at most 65535/],
+  [
+    'one port for two servers',
+    fileWith('', 'server: { port: 9000, adminPort: 9001, metricsPort: 9001 }'),
+    '/server/metricsPort',
+    /server\.adminPort is 9001 too/,
+  ],
+  [
+    'the admin port on the default port',
+    fileWith('', 'server: { adminPort: 8080 }'),
+    '/server/adminPort',
+    /server\.port is 8080 too/,
+  ],
   ['text for a number', fileWith('timeoutMs: soon'), '/targets/main/timeoutMs', /whole number/],
   ['an empty section', fileWith('users:'), '/targets/main/users', /a mapping/],
   ['an unknown word', fileWith('policy: mirror'), '/targets/main/policy', /create-only, upsert-only, sync/],

@@ -8,6 +8,19 @@ test('the default settings give no warning', () => {
   expect(warningsOf('')).toEqual([]);
 });
 
+test('certificates that nobody checks give a warning', () => {
+  const config = loadText(fileWith('', ''));
+  expect(configWarnings(config, { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject([
+    { path: 'NODE_TLS_REJECT_UNAUTHORIZED' },
+  ]);
+  expect(configWarnings(config, { NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
+});
+
+test('two approvers without a sign-in give a warning', () => {
+  const warned = configWarnings(loadText(fileWith('guard: { approvers: 2 }')));
+  expect(warned).toMatchObject([{ path: '/targets/main/guard/approvers' }]);
+});
+
 test.each([
   ['https://scim.example.com', []],
   ['http://localhost:8080', []],
