@@ -1,8 +1,8 @@
 // Reads and filters the audit entries of all connections, newest first, and checks their hash chains.
-import type { ACTS, Acts, PlacedAct } from '../directory/logs/acts.ts';
-import type { ChainCheck } from '../directory/logs/chained-stream.ts';
+import type { Act, ACTS, Acts, PlacedAct } from '../directory/logs/acts.ts';
+import type { ChainCheck, LogSpan } from '../directory/logs/chained-stream.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { newestFirst, publicBreak, publicId, type MergedSpan } from './newest-first.ts';
+import { newestFirst, publicBreak, type MergedSpan, type SearchStep } from './newest-first.ts';
 
 /** An audit entry with its connection. `id` is unique over all connections; `at` is ISO 8601. */
 export type LocatedAct = Omit<PlacedAct, 'at'> & { connection: string; at: string };
@@ -12,20 +12,47 @@ export interface ActFilter extends MergedSpan {
   /** Only orders about this target, and orders about a whole connection. */
   target?: string | undefined;
   actions?: readonly (typeof ACTS)[number][] | undefined;
+  /** Interfaces by which the order came. */
+  ways?: readonly Act['via'][] | undefined;
+  /** Part of the operator's name, in any case. */
+  by?: string | undefined;
 }
 
 type Kept = Pick<DesiredState, 'connection' | 'acts'>;
 
 /** Yields matching audit entries over all connections, newest first. */
 export async function* readActs(states: readonly Kept[], filter: ActFilter = {}): AsyncGenerator<LocatedAct> {
+  for await (const { entry } of searchActs(states, filter)) if (entry) yield entry;
+}
+
+/** Yields matching audit entries as readActs does, and between them how far back was looked. */
+export async function* searchActs(
+  states: readonly Kept[],
+  filter: ActFilter,
+): AsyncGenerator<SearchStep<LocatedAct>> {
+  const keep = toMatch(filter);
   const logs = states
     .filter(({ connection }) => connection === (filter.connection ?? connection))
-    .map(({ connection, acts }) => ({ ...acts, name: connection }));
-  for await (const { log: connection, id, at, ...act } of newestFirst(logs, filter)) {
-    if (filter.target !== undefined && act.target !== undefined && act.target !== filter.target) continue;
-    if (!(filter.actions?.includes(act.act) ?? true)) continue;
-    yield { id: publicId(connection, id), at: new Date(at).toISOString(), connection, ...act };
+    .map(({ connection, acts }) => ({
+      ...{ name: connection, search: (span: LogSpan) => acts.search(span, keep) },
+    }));
+  for await (const { place, entry } of newestFirst(logs, filter)) {
+    if (!entry) yield { place };
+    else {
+      const { log: connection, id: _, at, ...act } = entry;
+      yield { place, entry: { id: place, at: new Date(at).toISOString(), connection, ...act } };
+    }
   }
+}
+
+/** Returns a check of the members of an audit entry that are not personal data. */
+function toMatch({ target, actions, ways, by }: ActFilter): (act: Act) => boolean {
+  const name = by?.toLocaleLowerCase();
+  return (act) =>
+    (target === undefined || act.target === undefined || act.target === target) &&
+    (actions?.includes(act.act) ?? true) &&
+    (ways?.includes(act.via) ?? true) &&
+    (name === undefined || act.by.toLocaleLowerCase().includes(name));
 }
 
 /** Returns the ids of all orders to forget a person. */
@@ -46,3 +73,12 @@ export const verifyActs = (
       return { connection, ...check, broken: publicBreak(connection, broken) };
     }),
   );
+
+/** Columns of the CSV export. */
+export const ACT_COLUMNS = [
+  ...(['id', 'at', 'connection', 'target', 'act', 'by', 'via', 'subject', 'count', 'note'] as const),
+  ...(['order', 'forgotten'] as const),
+];
+
+/** An audit entry as cells in the order of ACT_COLUMNS. */
+export const actCells = (act: LocatedAct): string[] => ACT_COLUMNS.map((column) => String(act[column] ?? ''));

@@ -1,10 +1,16 @@
 // Merges the entries of several logs into one order, newest first, with a bounded number of entries in memory.
-import type { Placed, LogSpan } from '../directory/logs/chained-stream.ts';
+import { timeOf, type LogSpan, type Placed, type SearchedPortion } from '../directory/logs/chained-stream.ts';
 
 /** A log; `name` is part of the public ids of its entries. */
 export interface LogOfSource<Entry extends Placed> {
   name: string;
-  newest: (span: LogSpan) => AsyncGenerator<Entry[]>;
+  search: (span: LogSpan) => AsyncGenerator<SearchedPortion<Entry>>;
+}
+
+/** Step of a search: an entry, or only the place up to which all logs were looked at. `place`: public id. */
+export interface SearchStep<Entry> {
+  place: string;
+  entry?: Entry;
 }
 
 /** Part of the merged order. `before`: public id of an entry; only entries behind it are read. */
@@ -29,30 +35,35 @@ export const isPublicId = (text: string): boolean => PUBLIC_ID.test(text);
 export async function* newestFirst<Entry extends Placed>(
   logs: readonly LogOfSource<Entry>[],
   { since, until, before }: MergedSpan,
-): AsyncGenerator<Entry & { log: string }> {
+): AsyncGenerator<SearchStep<Entry & { log: string }>> {
   const [, cursorName = '', cursorId] = PUBLIC_ID.exec(before ?? '') ?? [];
-  const heads = logs.map(({ name, newest }) => {
+  const heads = logs.map(({ name, search }) => {
     const upTo = cursorId === undefined ? {} : { before: cursorId, withBefore: name > cursorName };
-    return { name, entries: singly(newest({ since, until, ...upTo })) };
+    return { name, places: singly(search({ since, until, ...upTo })) };
   });
-  const fronts = await Promise.all(
-    heads.map(async (head) => ({ ...head, front: await head.entries.next() })),
-  );
+  const fronts = await Promise.all(heads.map(async (head) => ({ ...head, front: await head.places.next() })));
   for (;;) {
-    const left = fronts.flatMap((each) => (each.front.done ? [] : [{ each, entry: each.front.value }]));
-    const [first] = left.sort((a, b) => order(a.entry, b.entry) || (a.each.name < b.each.name ? -1 : 1));
+    const left = fronts.flatMap((each) => (each.front.done ? [] : [{ each, at: each.front.value }]));
+    const [first] = left.sort((a, b) => order(a.at.id, b.at.id) || (a.each.name < b.each.name ? -1 : 1));
     if (!first) return;
-    yield { ...first.entry, log: first.each.name };
-    first.each.front = await first.each.entries.next();
+    const { name: log } = first.each;
+    const { id, entry } = first.at;
+    yield { place: publicId(log, id), ...(entry && { entry: { ...entry, log } }) };
+    first.each.front = await first.each.places.next();
   }
 }
 
-/** Compares for a sort, newest first. */
-const order = (one: Placed, other: Placed): number =>
-  other.at - one.at || serialOf(other.id) - serialOf(one.id);
+/** Compares ids for a sort, newest first. */
+const order = (one: string, other: string): number =>
+  timeOf(other) - timeOf(one) || serialOf(other) - serialOf(one);
 
 const serialOf = (id: string): number => Number(id.slice(id.indexOf('-') + 1));
 
-async function* singly<Entry>(portions: AsyncGenerator<Entry[]>): AsyncGenerator<Entry, void> {
-  for await (const portion of portions) yield* portion;
+async function* singly<Entry extends Placed>(
+  portions: AsyncGenerator<SearchedPortion<Entry>>,
+): AsyncGenerator<{ id: string; entry?: Entry }, void> {
+  for await (const { entries, lookedUntil } of portions) {
+    for (const entry of entries) yield { id: entry.id, entry };
+    yield { id: lookedUntil };
+  }
 }

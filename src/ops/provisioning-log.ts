@@ -1,12 +1,12 @@
 // Reads and filters the provisioning log, and converts entries to the export format.
 import type { Outbox } from '../directory/outbox/outbox.ts';
-import type { LogAction, LogStatus, PlacedEntry } from '../directory/logs/provisioning-log.ts';
+import type { LogAction, LogEntry, LogStatus, PlacedEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
 import { ACT_LIMITS, type Acts } from '../directory/logs/acts.ts';
-import type { ChainCheck } from '../directory/logs/chained-stream.ts';
+import type { ChainCheck, LogSpan } from '../directory/logs/chained-stream.ts';
 import { forgetOrders } from './acts.ts';
 import { adviceFor } from './advice.ts';
-import { newestFirst, publicBreak, publicId, type MergedSpan } from './newest-first.ts';
+import { newestFirst, publicBreak, publicId, type MergedSpan, type SearchStep } from './newest-first.ts';
 
 export interface LogFilter extends MergedSpan {
   /** Only entries of these resources, or with one of them as added or removed member. */
@@ -31,11 +31,25 @@ export async function* readLog(
   states: readonly LogSource[],
   filter: LogFilter = {},
 ): AsyncGenerator<LocatedEntry> {
+  for await (const { entry } of searchLog(states, filter)) if (entry) yield entry;
+}
+
+/** Yields matching entries as readLog does, and between them how far back was looked. */
+export async function* searchLog(
+  states: readonly LogSource[],
+  filter: LogFilter,
+): AsyncGenerator<SearchStep<LocatedEntry>> {
   const logs = logsOf(states, filter);
   const places = new Map(logs.map(({ name, connection, target }) => [name, { connection, target }]));
-  for await (const { log, ...entry } of newestFirst(logs, filter)) {
-    const place = places.get(log);
-    if (place && matches(entry, filter)) yield { ...entry, ...place };
+  const keep = toMatch(filter);
+  const searched = logs.map(({ name, search }) => ({ name, search: (span: LogSpan) => search(span, keep) }));
+  for await (const { place, entry: found } of newestFirst(searched, filter)) {
+    const where = found && places.get(found.log);
+    if (!where) yield { place };
+    else {
+      const { log: _, ...entry } = found;
+      yield { place, entry: { ...entry, ...where } };
+    }
   }
 }
 
@@ -71,14 +85,16 @@ export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Pro
     }),
   );
 
-function matches(entry: PlacedEntry, { refs, actions, statuses }: LogFilter): boolean {
-  const concerns = (ref: Ref): boolean =>
-    entry.ref === ref || (entry.members?.some((user) => ref === `User:${user}`) ?? false);
-  return (
-    (refs?.some(concerns) ?? true) &&
+/** Returns a check of the members of an entry that are not personal data; undefined: all entries match. */
+function toMatch({ refs, actions, statuses }: LogFilter): ((entry: LogEntry) => boolean) | undefined {
+  if (!refs && !actions && !statuses) return undefined;
+  const wanted = new Set<string>(refs);
+  const concerns = ({ ref, members }: LogEntry): boolean =>
+    wanted.has(ref) || (members?.some((user) => wanted.has(`User:${user}`)) ?? false);
+  return (entry) =>
+    (refs === undefined || concerns(entry)) &&
     (actions?.includes(entry.action) ?? true) &&
-    (statuses?.includes(entry.status) ?? true)
-  );
+    (statuses?.includes(entry.status) ?? true);
 }
 
 /** One entry in the format of Entra's provisioning logs. */

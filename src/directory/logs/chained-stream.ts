@@ -8,6 +8,8 @@ import { checkPersonal, joinEntry, orderOf, splitEntry, type SplitEntry } from '
 
 /** An entry holds values before and after a change, which may be long. */
 const PORTION = 100;
+/** While most entries are passed over, only their chained parts are read, which are short. */
+const SEARCH_PORTION = 1000;
 
 /** `id` is the stream's; its first part is the time in Unix milliseconds of Redis. */
 export interface Placed {
@@ -25,6 +27,12 @@ export interface LogSpan {
   /** Id of an entry; only older entries are read, and with `withBefore` an entry of the same id. */
   before?: string | undefined;
   withBefore?: boolean;
+}
+
+/** Part of a search. `lookedUntil`: id of the oldest entry that was looked at. */
+export interface SearchedPortion<Entry> {
+  entries: Entry[];
+  lookedUntil: string;
 }
 
 /** Result of a check of a whole chain. */
@@ -77,20 +85,45 @@ export function createChainedStream<Entry extends object>(
 
   /** Yields entries in portions, newest first. */
   async function* newest(span: LogSpan = {}): AsyncGenerator<(Entry & Placed)[]> {
+    for await (const { entries } of search(span)) yield entries;
+  }
+
+  /**
+   * Yields the entries that `keep` accepts in portions, newest first; a portion may be empty. The time bounds are sought,
+   * all entries between them are looked at.
+   * @param keep gets an entry without its personal data, which is read for accepted entries only
+   */
+  async function* search(
+    span: LogSpan = {},
+    keep?: (entry: Entry) => boolean,
+  ): AsyncGenerator<SearchedPortion<Entry & Placed>> {
     const { since = 0 } = span;
     let last = endOf(span);
     for (;;) {
-      const found = await redis.xrevrange(stream, last, String(since), 'COUNT', PORTION);
+      const count = keep ? SEARCH_PORTION : PORTION;
+      const found = await redis.xrevrange(stream, last, String(since), 'COUNT', count);
       const oldest = found.at(-1);
       if (!oldest) return;
-      const texts = await personalOf(found.map(([id]) => id));
-      yield found.map(([id, [, text = '{}']], index) => ({
-        ...options.blank,
-        ...joinEntry<Entry>(text, texts[index] ?? null),
-        ...{ id, at: timeOf(id) },
-      }));
+      const kept = found
+        .map(([id, [, text = '{}']]) => ({ id, text }))
+        .filter(({ text }) => keep?.(JSON.parse(text) as Entry) ?? true);
+      for (let start = 0; start < kept.length; start += PORTION) {
+        const portion = kept.slice(start, start + PORTION);
+        yield { entries: await joined(portion), lookedUntil: portion.at(-1)?.id ?? oldest[0] };
+      }
+      yield { entries: [], lookedUntil: oldest[0] };
       last = `(${oldest[0]}`;
     }
+  }
+
+  /** Adds their personal data to entries. */
+  async function joined(chained: { id: string; text: string }[]): Promise<(Entry & Placed)[]> {
+    const texts = await personalOf(chained.map(({ id }) => id));
+    return chained.map(({ id, text }, index) => ({
+      ...options.blank,
+      ...joinEntry<Entry>(text, texts[index] ?? null),
+      ...{ id, at: timeOf(id) },
+    }));
   }
 
   /**
@@ -151,7 +184,7 @@ export function createChainedStream<Entry extends object>(
   const newestId = async (): Promise<string | undefined> =>
     (await redis.xrevrange(stream, '+', '-', 'COUNT', 1))[0]?.[0];
 
-  return { limits, toArgs, newest, newestId, verify };
+  return { limits, toArgs, newest, search, newestId, verify };
 }
 
 /** Returns the end of a range as XREVRANGE takes it: the older of both ends of the span. */
@@ -160,7 +193,8 @@ function endOf({ until = Infinity, before, withBefore }: LogSpan): string {
   return until === Infinity ? '+' : String(until);
 }
 
-const timeOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));
+/** Returns the time in the id of an entry, Unix milliseconds. */
+export const timeOf = (id: string): number => Number(id.slice(0, id.indexOf('-')));
 
 const chainHash = (before: string, text: string): string =>
   createHash('sha1')

@@ -3,7 +3,7 @@ import { createActs } from '../../../src/directory/logs/acts.ts';
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { createProvisioningLog, type LogEntry } from '../../../src/directory/logs/provisioning-log.ts';
 import { verifyActs, readActs } from '../../../src/ops/acts.ts';
-import { readLog, type LogFilter, type LogSource } from '../../../src/ops/provisioning-log.ts';
+import { readLog, searchLog, type LogFilter, type LogSource } from '../../../src/ops/provisioning-log.ts';
 import { idOf, openStore, type Store } from '../lua/rig.ts';
 
 const entry = (serial: number): LogEntry => ({
@@ -133,6 +133,24 @@ describe('three logs read in one order', () => {
       }
       expect(paged).toEqual(ids);
     }
+  });
+
+  test('a search for rare entries that goes on at each of its places finds every entry once, in order', async () => {
+    const refs = [`User:${idOf('rare')}` as const];
+    for (const outbox of sources.flatMap(({ outboxes }) => [...outboxes.values()]))
+      await outbox.log.append([{ ...entry(1), ref: refs[0] as LogEntry['ref'] }, entry(2)]);
+    const whole = (await read({ refs })).map(({ id }) => id);
+    expect(whole).toHaveLength(3);
+    const found: string[] = [];
+    let before: string | undefined;
+    for (let rounds = 0; ; rounds++) {
+      const step = (await searchLog(sources, { refs, before }).next()).value;
+      if (!step) break;
+      if (step.entry) found.push(step.entry.id);
+      before = step.place;
+      expect(rounds).toBeLessThan(100);
+    }
+    expect(found).toEqual(whole);
   });
 
   test('filters by connection, target and time exclude other entries', async () => {
