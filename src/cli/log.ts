@@ -12,7 +12,6 @@ import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { complain, say } from './output.ts';
-import { spreadsheetCell } from '../support/spreadsheet.ts';
 import { DEFAULT_LINES, printChecks, requireKnown, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {
@@ -77,15 +76,12 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
 }
 
 async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
-  const [{ stringify }, { toProvisioningRecord, flatten, COLUMNS }] = await Promise.all([
-    import('csv-stringify/sync'),
+  const [{ csvLine }, { toProvisioningRecord, flatten, COLUMNS }] = await Promise.all([
+    import('../support/csv-line.ts'),
     import('../ops/provisioning-log.ts'),
   ]);
-  // Cells are escaped, because a spreadsheet would execute a name that starts like a formula.
-  const line = (cells: string[]): string =>
-    stringify([cells.map(spreadsheetCell)], { quoted_match: /[;\t]/ }).replace(/\n$/, '');
-  say(line([...COLUMNS]));
-  return (entry) => line(flatten(toProvisioningRecord(entry)));
+  say(csvLine(COLUMNS));
+  return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }
 
 const WORDS: Record<LogStatus, string> = {

@@ -2,6 +2,7 @@
 import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/logs/operations.ts';
 import type { Admitted } from '../admission/admission.ts';
+import { createLogExports } from './log-export.ts';
 import { createOperations } from './operations.ts';
 import { createPage } from './page.ts';
 import type { AdminContext, AdminRoute } from './route.ts';
@@ -41,15 +42,13 @@ export interface Admin {
 }
 
 export function createAdmin(
-  deps: Omit<AdminContext, 'operations'> & { store: OperationStore },
+  deps: Omit<AdminContext, 'operations' | 'logExports'> & { store: OperationStore },
   { identify, signIn, maxBodyBytes, admitted }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
+  const routes = routesOf({ ...deps, operations, logExports: createLogExports() });
   const router = express.Router();
-  router.use(
-    '/v1',
-    createAdminRouter(deps, routesOf({ ...deps, operations }), { identify, maxBodyBytes, admitted }),
-  );
+  router.use('/v1', createAdminRouter(deps, routes, { identify, maxBodyBytes, admitted }));
   router.use('/sign-in', signIn);
   router.use(createPage());
   return { router, stop: operations.stop };

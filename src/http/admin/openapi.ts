@@ -44,7 +44,7 @@ export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
 
 function operationOf(route: AdminRoute): JsonSchema {
   const role = ROLE_FOR[rightFor(route)];
-  const { status, description, schema, contentType = 'application/json' } = route.answers;
+  const { status, description, schema, contentType = 'application/json', headers } = route.answers;
   const refusals = { ...ALWAYS, ...route.refuses };
   return {
     operationId: route.id,
@@ -61,7 +61,11 @@ function operationOf(route: AdminRoute): JsonSchema {
       },
     }),
     responses: {
-      [status]: { description, ...(schema && { content: { [contentType]: { schema } } }) },
+      [status]: {
+        description,
+        ...(headers && { headers: headersOf(headers) }),
+        ...(schema && { content: contentOf([contentType].flat(), schema) }),
+      },
       ...Object.fromEntries(
         Object.entries(refusals).map(([code, said]) => [
           code,
@@ -71,6 +75,14 @@ function operationOf(route: AdminRoute): JsonSchema {
     },
   };
 }
+
+const headersOf = (headers: Readonly<Record<string, string>>): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
+
+const contentOf = (types: readonly string[], schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(types.map((type) => [type, { schema }]));
 
 const problem = { $ref: '#/components/schemas/Problem' };
 

@@ -9,6 +9,7 @@ import type { ScheduledScope } from '../../reconcile/schedule.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { SettingsToken } from '../../tokens/keyring.ts';
+import type { LogExports } from './log-export.ts';
 import type { Operations } from './operations.ts';
 import { Problem } from './problem.ts';
 import type { AdminCaller, Right } from './sign-in/rights.ts';
@@ -34,6 +35,7 @@ export interface AdminContext {
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
   operations: Operations;
+  logExports: LogExports;
   clock: Clock;
   ids: Ids;
   logger: Logger;
@@ -57,8 +59,14 @@ export type AdminAnswer =
   | { kind: 'json'; status: number; body: unknown; headers?: Record<string, string> }
   /** One document, streamed. */
   | { kind: 'pieces'; contentType: string; pieces: AsyncIterable<string | Buffer> }
-  /** Lines, streamed; each without its line break. */
-  | { kind: 'lines'; contentType: string; filename: string; lines: AsyncIterable<string> };
+  /** Lines, streamed; each without its line break. `signal` cuts the answer off. */
+  | {
+      kind: 'lines';
+      contentType: string;
+      filename: string;
+      lines: AsyncIterable<string>;
+      signal?: AbortSignal;
+    };
 
 export interface Parameter {
   description: string;
@@ -83,8 +91,15 @@ export interface AdminRoute {
   body?: JsonSchema;
   /** A call without a body counts as `{}`. */
   bodyOptional?: boolean;
-  /** The successful answer: status and schema of the body. */
-  answers: { status: number; description: string; schema?: JsonSchema; contentType?: string };
+  /** The successful answer: status, schema of the body, and headers with their descriptions. */
+  answers: {
+    status: number;
+    description: string;
+    schema?: JsonSchema;
+    /** Several when the request selects one of them. */
+    contentType?: string | readonly string[];
+    headers?: Readonly<Record<string, string>>;
+  };
   /** Error statuses besides 400, 401, 403, 429, 500 and 503, with their descriptions. */
   refuses?: Record<number, string>;
   handle: (call: AdminCall) => Promise<AdminAnswer>;

@@ -1,5 +1,6 @@
 // Routes /admin/v1: determines the caller, checks the caller's right, then calls the handler. Answers are JSON and must not be cached.
-import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
@@ -143,16 +144,29 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
   }
   const isLines = answer.kind === 'lines';
   const texts = (isLines ? answer.lines : answer.pieces)[Symbol.asyncIterator]();
-  // The first piece is awaited before the headers are sent, so that an error can still become a problem document.
-  let next = await texts.next();
-  response.writeHead(200, {
-    'Content-Type': answer.contentType,
-    ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : {}),
-  });
-  for (; !next.done && !response.destroyed; next = await texts.next()) {
-    if (!response.write(isLines ? `${String(next.value)}\n` : next.value))
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  try {
+    // The first piece is awaited before the headers are sent, so that an error can still become a problem document.
+    const first = await texts.next();
+    if (response.destroyed) return;
+    response.writeHead(200, {
+      'Content-Type': answer.contentType,
+      ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : {}),
+    });
+    const pieces = Readable.from(piecesOf(first, texts, isLines));
+    await pipeline(pieces, response, isLines && answer.signal ? { signal: answer.signal } : {});
+  } catch (error) {
+    // A client that disconnects early is no fault.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  } finally {
+    await texts.return?.();
   }
-  await texts.return?.();
-  response.end();
+}
+
+async function* piecesOf(
+  first: IteratorResult<string | Buffer>,
+  texts: AsyncIterator<string | Buffer>,
+  isLines: boolean,
+): AsyncGenerator<string | Buffer> {
+  for (let next = first; !next.done; next = await texts.next())
+    yield isLines ? `${String(next.value)}\n` : next.value;
 }

@@ -9,7 +9,14 @@ import { openSignIn } from './sign-in-rig.ts';
 
 const PAGE = { 'x-scim-bridge-via': 'page', 'sec-fetch-site': 'same-origin' };
 /** Posts that write nothing. */
-const READING_POSTS = ['verifyAccess', 'searchLog', 'explainByBody'];
+const READING_POSTS = [
+  'verifyAccess',
+  'explainByBody',
+  'searchLog',
+  'exportLogBySearch',
+  'searchActs',
+  'exportActsBySearch',
+];
 let rig: AdminRig;
 let provider: TestProvider;
 let base: string;

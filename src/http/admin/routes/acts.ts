@@ -1,23 +1,54 @@
 // Routes of the audit log of operators (command `acts`).
 import { ACTS, INTERFACES } from '../../../directory/logs/acts.ts';
-import { readActs, verifyActs } from '../../../ops/acts.ts';
-import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, object, textField, integerField } from '../schema-fields.ts';
-import { checked, page, spanFields, spanOf, toQuery, type SpanQuery } from '../log-page.ts';
+import {
+  ACT_COLUMNS,
+  actCells,
+  searchActs,
+  verifyActs,
+  type ActFilter,
+  type LocatedAct,
+} from '../../../ops/acts.ts';
+import {
+  json,
+  requireTarget,
+  route,
+  type AdminAnswer,
+  type AdminContext,
+  type AdminRoute,
+} from '../route.ts';
+import { arrayOf, body, object, textField, integerField } from '../schema-fields.ts';
+import {
+  checked,
+  exportAnswers,
+  exportFields,
+  page,
+  pageHeaders,
+  requiring,
+  spanFields,
+  spanOf,
+  toQuery,
+  type ExportQuery,
+  type SpanQuery,
+} from '../log-page.ts';
 
 interface ActQuery extends SpanQuery {
   action?: (typeof ACTS)[number][];
+  via?: (typeof INTERFACES)[number][];
+  by?: string;
   connection?: string;
   target?: string;
 }
 
 const dateTime = { ...textField, format: 'date-time' };
-const fields = {
+const filters = {
   action: { ...arrayOf({ enum: ACTS }), description: 'Only these orders.' },
+  via: { ...arrayOf({ enum: INTERFACES }), description: 'Only orders that came this way.' },
+  by: { ...textField, maxLength: 200, description: "Only orders whose operator's name has this part." },
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only orders about this target, or about a whole connection.' },
-  ...spanFields,
 };
+const fields = { ...filters, ...spanFields };
+const exportedFields = { ...filters, ...exportFields };
 
 const act = object(
   {
@@ -36,6 +67,14 @@ const act = object(
   ['id', 'at', 'connection', 'act', 'by', 'via'],
 );
 
+const answers = {
+  status: 200,
+  description: 'Newest first over all connections.',
+  headers: pageHeaders,
+  schema: arrayOf(act),
+};
+const refuses = { 404: 'There is no such target.' };
+
 export const actRoutes = (context: AdminContext): AdminRoute[] => [
   route<undefined, ActQuery>({
     method: 'get',
@@ -44,18 +83,43 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     twin: 'acts --json',
     summary: 'What operators ordered, who and when: holds, decisions, tokens, links.',
     query: toQuery(fields),
-    answers: {
-      status: 200,
-      description: 'Newest first over all connections.',
-      schema: arrayOf(act),
-    },
-    refuses: { 404: 'There is no such target.' },
-    handle: async ({ query }) => {
-      const { action: actions, connection, target } = query;
-      requireTarget(context, target);
-      const filter = { actions, connection, target, ...spanOf(query) };
-      return json(await page(readActs(context.states, filter), query.limit));
-    },
+    answers,
+    refuses,
+    handle: ({ query }) => read(context, query),
+  }),
+  route<ActQuery>({
+    method: 'post',
+    path: '/acts/search',
+    id: 'searchActs',
+    right: 'read',
+    twin: 'acts --json',
+    summary: 'The same, with names in the body.',
+    body: body(fields),
+    bodyOptional: true,
+    answers,
+    refuses,
+    handle: ({ body: query }) => read(context, query),
+  }),
+  route<undefined, ActQuery & ExportQuery>({
+    method: 'get',
+    path: '/acts/export',
+    id: 'exportActs',
+    summary: 'What operators ordered, as a file.',
+    query: requiring('format', toQuery(exportedFields)),
+    answers: exportAnswers,
+    refuses,
+    handle: ({ query, signal }) => exported(context, query, signal),
+  }),
+  route<ActQuery & ExportQuery>({
+    method: 'post',
+    path: '/acts/export',
+    id: 'exportActsBySearch',
+    right: 'read',
+    summary: 'The same, with names in the body.',
+    body: body(exportedFields, ['format']),
+    answers: exportAnswers,
+    refuses,
+    handle: ({ body: query, signal }) => exported(context, query, signal),
   }),
   route({
     method: 'get',
@@ -71,3 +135,30 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async () => json(await verifyActs(context.states)),
   }),
 ];
+
+/** @throws Problem 404 for an unknown target */
+function filterOf(context: AdminContext, query: ActQuery): ActFilter {
+  const { action: actions, via: ways, by, connection, target } = query;
+  requireTarget(context, target);
+  return { actions, ways, by, connection, target, ...spanOf(query) };
+}
+
+// An async function, so that a refusal rejects as those of other routes do.
+const read = async (context: AdminContext, query: ActQuery): Promise<AdminAnswer> =>
+  page(context, searchActs(context.states, filterOf(context, query)), (found) => found, query.limit);
+
+async function exported(
+  context: AdminContext,
+  query: ActQuery & ExportQuery,
+  signal: AbortSignal,
+): Promise<AdminAnswer> {
+  const steps = searchActs(context.states, filterOf(context, query));
+  const log = {
+    name: 'acts',
+    steps,
+    columns: ACT_COLUMNS,
+    toCells: actCells,
+    toRecord: (found: LocatedAct) => found,
+  };
+  return Promise.resolve(context.logExports.answer(log, query, signal));
+}

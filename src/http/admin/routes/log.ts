@@ -6,17 +6,30 @@ import {
   type LogStatus,
 } from '../../../directory/logs/provisioning-log.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
+import type { SearchStep } from '../../../ops/newest-first.ts';
 import {
-  readLog,
+  COLUMNS,
+  flatten,
+  searchLog,
   toProvisioningRecord,
   verifyLogs,
   type LocatedEntry,
-  type LogFilter,
-  type ProvisioningRecord,
 } from '../../../ops/provisioning-log.ts';
-import { checked, page, spanFields, spanOf, toQuery, type SpanQuery } from '../log-page.ts';
+import {
+  checked,
+  exportAnswers,
+  exportFields,
+  page,
+  pageHeaders,
+  requiring,
+  spanFields,
+  spanOf,
+  toQuery,
+  type ExportQuery,
+  type SpanQuery,
+} from '../log-page.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
@@ -28,17 +41,19 @@ interface LogQuery extends SpanQuery {
   target?: string;
 }
 
-const fields = {
+const filters = {
   resource: { ...textField, description: 'Only this person or group: a name, an id or a ref.' },
   action: { ...arrayOf({ enum: LOG_ACTIONS }), description: 'Only these.' },
   status: { ...arrayOf({ enum: LOG_STATUSES }), description: 'Only these.' },
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only this target.' },
-  ...spanFields,
 };
+const fields = { ...filters, ...spanFields };
+const exportedFields = { ...filters, ...exportFields };
 const answers = {
   status: 200,
   description: 'Newest first over all connections and targets.',
+  headers: pageHeaders,
   schema: arrayOf(refTo('ProvisioningRecord')),
 };
 const refuses = { 404: 'No person and no group has this name.' };
@@ -53,7 +68,7 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     query: toQuery(fields),
     answers,
     refuses,
-    handle: async ({ query }) => json(await read(context, query)),
+    handle: ({ query }) => read(context, query),
   }),
   route<LogQuery>({
     method: 'post',
@@ -66,7 +81,30 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     bodyOptional: true,
     answers,
     refuses,
-    handle: async ({ body: query }) => json(await read(context, query)),
+    handle: ({ body: query }) => read(context, query),
+  }),
+  route<undefined, LogQuery & ExportQuery>({
+    method: 'get',
+    path: '/log/export',
+    id: 'exportLog',
+    twin: 'log --csv',
+    summary: 'The provisioning log as a file.',
+    query: requiring('format', toQuery(exportedFields)),
+    answers: exportAnswers,
+    refuses,
+    handle: ({ query, signal }) => exported(context, query, signal),
+  }),
+  route<LogQuery & ExportQuery>({
+    method: 'post',
+    path: '/log/export',
+    id: 'exportLogBySearch',
+    right: 'read',
+    twin: 'log --csv',
+    summary: 'The same, with names in the body.',
+    body: body(exportedFields, ['format']),
+    answers: exportAnswers,
+    refuses,
+    handle: ({ body: query, signal }) => exported(context, query, signal),
   }),
   route({
     method: 'get',
@@ -83,18 +121,31 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-async function read({ states }: AdminContext, query: LogQuery) {
+const read = async (context: AdminContext, query: LogQuery): Promise<AdminAnswer> =>
+  page(context, await search(context, query), toProvisioningRecord, query.limit);
+
+async function exported(
+  context: AdminContext,
+  query: LogQuery & ExportQuery,
+  signal: AbortSignal,
+): Promise<AdminAnswer> {
+  const log = {
+    ...{ name: 'provisioning-log', steps: await search(context, query), columns: COLUMNS },
+    toCells: (entry: LocatedEntry) => flatten(toProvisioningRecord(entry)),
+    toRecord: toProvisioningRecord,
+  };
+  return context.logExports.answer(log, query, signal);
+}
+
+/** @throws Problem 404 when the name belongs to nobody */
+async function search(
+  { states }: AdminContext,
+  query: LogQuery,
+): Promise<AsyncIterable<SearchStep<LocatedEntry>>> {
   const { resource, action, status, connection, target } = query;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
   if (found?.length === 0) throw new Problem(404, 'No person and no group has this name.');
-  const filter: LogFilter = {
-    ...{ refs: found?.map(({ ref }) => ref), actions: action, statuses: status, connection, target },
-    ...span,
-  };
-  return page(recordsOf(readLog(states, filter)), query.limit);
-}
-
-async function* recordsOf(entries: AsyncIterable<LocatedEntry>): AsyncGenerator<ProvisioningRecord> {
-  for await (const entry of entries) yield toProvisioningRecord(entry);
+  const refs = found?.map(({ ref }) => ref);
+  return searchLog(states, { refs, actions: action, statuses: status, connection, target, ...span });
 }
