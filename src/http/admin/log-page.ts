@@ -3,7 +3,7 @@ import { isPublicId, type SearchStep } from '../../ops/newest-first.ts';
 import type { Clock } from '../../support/sources.ts';
 import { EXPORT_MOST_ENTRIES, EXPORT_TYPES, type ExportFormat } from './log-export.ts';
 import { Problem } from './problem.ts';
-import { json, type AdminAnswer, type JsonSchema, type Parameter } from './route.ts';
+import { json, type JsonAnswer, type JsonSchema, type Parameter } from './route.ts';
 import { integerField, textField } from './schema-fields.ts';
 
 export interface SpanQuery {
@@ -106,7 +106,7 @@ export async function page<Found, Entry>(
   steps: AsyncIterable<SearchStep<Found>>,
   toEntry: (found: Found) => Entry,
   limit: number = DEFAULT_LIMIT,
-): Promise<AdminAnswer> {
+): Promise<JsonAnswer> {
   const end = clock.now() + SEARCH_MS;
   const found: Entry[] = [];
   let last: string | undefined;
@@ -125,7 +125,7 @@ export async function page<Found, Entry>(
   return json(found);
 }
 
-const withNext = (found: unknown, place: string | undefined): AdminAnswer =>
+const withNext = (found: unknown, place: string | undefined): JsonAnswer =>
   json(found, 200, place === undefined ? {} : { [NEXT_BEFORE]: place });
 
 function moment(name: string, given: string | undefined): number | undefined {

@@ -55,8 +55,15 @@ export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
   signal: AbortSignal;
 }
 
+export interface JsonAnswer {
+  kind: 'json';
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
 export type AdminAnswer =
-  | { kind: 'json'; status: number; body: unknown; headers?: Record<string, string> }
+  | JsonAnswer
   /** One document, streamed. */
   | { kind: 'pieces'; contentType: string; pieces: AsyncIterable<string | Buffer> }
   /** Lines, streamed; each without its line break. `signal` cuts the answer off. */
@@ -108,7 +115,7 @@ export interface AdminRoute {
 export const rightFor = ({ method, right }: Pick<AdminRoute, 'method' | 'right'>): Right =>
   right ?? (method === 'get' ? 'read' : 'operate');
 
-export const json = (body: unknown, status = 200, headers?: Record<string, string>): AdminAnswer => ({
+export const json = (body: unknown, status = 200, headers?: Record<string, string>): JsonAnswer => ({
   ...{ kind: 'json', status, body },
   ...(headers === undefined ? {} : { headers }),
 });

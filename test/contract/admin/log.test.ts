@@ -74,6 +74,8 @@ test('pages of all entries follow each other by X-Next-Before, and the last page
     Array.from({ length: 10 }, (_, index) => entryId(1009 - index)),
   );
   expect(nextOf(second)).toBeUndefined();
+  const named = await search({ resource: NAME, since: at(RARE[2] ?? 0) });
+  expect([first.headers['x-resource'], named.headers['x-resource']]).toEqual([undefined, `User:${id}`]);
   const got = await rig.operator.get(`/log?since=${at(1000)}&until=${at(1009)}&limit=5`);
   expect([got.body, nextOf(got)]).toEqual([first.body, nextOf(first)]);
 });

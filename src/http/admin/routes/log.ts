@@ -5,6 +5,7 @@ import {
   type LogAction,
   type LogStatus,
 } from '../../../directory/logs/provisioning-log.ts';
+import type { Ref } from '../../../directory/records.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
 import type { SearchStep } from '../../../ops/newest-first.ts';
 import {
@@ -41,6 +42,8 @@ interface LogQuery extends SpanQuery {
   target?: string;
 }
 
+const RESOURCE = 'X-Resource';
+const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const filters = {
   resource: { ...textField, description: 'Only this person or group: a name, an id or a ref.' },
   action: { ...arrayOf({ enum: LOG_ACTIONS }), description: 'Only these.' },
@@ -53,7 +56,11 @@ const exportedFields = { ...filters, ...exportFields };
 const answers = {
   status: 200,
   description: 'Newest first over all connections and targets.',
-  headers: pageHeaders,
+  headers: {
+    ...pageHeaders,
+    [RESOURCE]:
+      'The ref that `resource` means, if it means exactly one; it can stand in an address, unlike a name.',
+  },
   schema: arrayOf(refTo('ProvisioningRecord')),
 };
 const refuses = { 404: 'No person and no group has this name.' };
@@ -121,16 +128,23 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-const read = async (context: AdminContext, query: LogQuery): Promise<AdminAnswer> =>
-  page(context, await search(context, query), toProvisioningRecord, query.limit);
+async function read(context: AdminContext, query: LogQuery): Promise<AdminAnswer> {
+  const { steps, refs } = await search(context, query);
+  const answer = await page(context, steps, toProvisioningRecord, query.limit);
+  const [ref, ...others] = new Set(refs);
+  return ref !== undefined && others.length === 0 && HEADER_TEXT.test(ref)
+    ? { ...answer, headers: { ...answer.headers, [RESOURCE]: ref } }
+    : answer;
+}
 
 async function exported(
   context: AdminContext,
   query: LogQuery & ExportQuery,
   signal: AbortSignal,
 ): Promise<AdminAnswer> {
+  const { steps } = await search(context, query);
   const log = {
-    ...{ name: 'provisioning-log', steps: await search(context, query), columns: COLUMNS },
+    ...{ name: 'provisioning-log', steps, columns: COLUMNS },
     toCells: (entry: LocatedEntry) => flatten(toProvisioningRecord(entry)),
     toRecord: toProvisioningRecord,
   };
@@ -141,11 +155,12 @@ async function exported(
 async function search(
   { states }: AdminContext,
   query: LogQuery,
-): Promise<AsyncIterable<SearchStep<LocatedEntry>>> {
+): Promise<{ steps: AsyncIterable<SearchStep<LocatedEntry>>; refs: Ref[] | undefined }> {
   const { resource, action, status, connection, target } = query;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
   if (found?.length === 0) throw new Problem(404, 'No person and no group has this name.');
   const refs = found?.map(({ ref }) => ref);
-  return searchLog(states, { refs, actions: action, statuses: status, connection, target, ...span });
+  const filter = { refs, actions: action, statuses: status, connection, target, ...span };
+  return { steps: searchLog(states, filter), refs };
 }
