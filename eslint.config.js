@@ -45,6 +45,7 @@ export default tseslint.config(
       globals: Object.fromEntries(
         ['document', 'location', 'navigator', 'sessionStorage', 'fetch', 'Event', 'addEventListener']
           .concat(['dispatchEvent', 'setTimeout', 'clearTimeout', 'scrollTo'])
+          .concat(['history', 'Blob', 'URL', 'URLSearchParams'])
           .map((name) => [name, 'readonly']),
       ),
     },

@@ -46,8 +46,8 @@ export async function readWays() {
   return response.ok ? response.json() : { openid: false, proxy: false, token: true };
 }
 
-/** @throws Error with what the service says to do; `status` 0 = no answer */
-async function send(method, path, body) {
+/** Returns the successful response. @throws Error with what the service says to do; `status` 0 = no answer */
+async function request(method, path, body) {
   const headers = { 'x-scim-bridge-via': 'page' };
   const token = sessionStorage.getItem(TOKEN);
   if (token !== null) headers.authorization = `Bearer ${token}`;
@@ -58,8 +58,8 @@ async function send(method, path, body) {
   } catch {
     throw Object.assign(new Error('The bridge does not answer. This page tries again.'), { status: 0 });
   }
+  if (response.ok) return response;
   const answer = await response.json().catch(() => ({}));
-  if (response.ok) return answer;
   if (response.status === 401) {
     forgetToken();
     dispatchEvent(new Event('signed-out'));
@@ -69,6 +69,16 @@ async function send(method, path, body) {
   });
 }
 
+const send = async (...call) => (await request(...call)).json().catch(() => ({}));
+
+/** Reads a page of a log: `next` is the place to go on, `resource` the person or group that a name means. */
+export async function readPage(path, body) {
+  const response = await request('POST', path, body);
+  const [next, resource] = ['x-next-before', 'x-resource'].map((name) => response.headers.get(name));
+  return { entries: await response.json(), next, resource };
+}
+
+export const download = async (path, body) => (await request('POST', path, body)).blob();
 export const get = (path) => send('GET', path);
 export const post = (path, body = {}) => send('POST', path, body);
 export const remove = (path) => send('DELETE', path);

@@ -47,16 +47,18 @@ export function table(caption, headings, rows) {
     h(
       'tbody',
       {},
-      rows.map((cells) =>
-        h(
-          'tr',
-          {},
-          cells.map((cell, index) => h('td', { 'data-label': headings[index] }, cell)),
-        ),
-      ),
+      rows.map((cells) => tableRow(headings, cells)),
     ),
   );
 }
+
+/** A row of such a table. */
+export const tableRow = (headings, cells) =>
+  h(
+    'tr',
+    {},
+    cells.map((cell, index) => h('td', { 'data-label': headings[index] }, cell)),
+  );
 
 export const pill = (tone, text) => h('span', { class: `pill ${tone}` }, text);
 export const empty = (title, text) => h('div', { class: 'empty' }, h('strong', {}, title), h('p', {}, text));

@@ -1,92 +1,109 @@
-// The provisioning log: what was done at the platform and what was not.
-import { get, post } from './api.js';
-import { act, ago, empty, field, h, pill, say, shown, table } from './dom.js';
+// The provisioning log: every change at the platform, refusal, hold and skip, of all connections in one order.
+import { get, readPage } from './api.js';
+import { h, say, shown } from './dom.js';
+import { save } from './log-download.js';
+import { actionOf, openEntry, personLink, statusPill } from './log-entry.js';
+import { createFilters } from './log-filters.js';
+import { at, createList } from './log-list.js';
 
-const TONES = { success: 'good', failure: 'bad', warning: 'warn', skipped: 'calm' };
-const option = (value, text = value) => h('option', { value }, text);
+const STATUSES = ['success', 'failure', 'retry', 'held', 'skipped'];
+const ACTIONS = [
+  'create',
+  'adopt',
+  'update',
+  'setAttribute',
+  'activate',
+  'deactivate',
+  'delete',
+  'rename',
+].concat(['addMembers', 'removeMembers', 'handOver', 'giveBack', 'none']);
+const HEADINGS = ['When', 'Person or group', 'Action', 'Where', 'Status', 'Summary', 'Entry'];
+const REF = /^(User|Group):/;
 
-export async function log() {
-  const resource = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false' });
-  const status = h(
-    'select',
-    {},
-    option('', 'Any'),
-    ['success', 'failure', 'retry', 'held', 'skipped'].map((each) => option(each)),
-  );
-  const limit = h(
-    'select',
-    {},
-    ['50', '200', '1000'].map((each) => option(each)),
-  );
-  const place = h('div', { id: 'entries' });
-  const read = async () => {
-    const records = await post('/log/search', {
-      ...(resource.value.trim() && { resource: resource.value.trim() }),
-      ...(status.value && { status: [status.value] }),
-      limit: Number(limit.value),
-    });
-    place.replaceChildren(
-      records.length === 0
-        ? empty('Nothing matches', 'Changes at the platform, refusals, holds and skips appear here.')
-        : entries(records),
-    );
-  };
-  const onsubmit = async (event) => {
-    event.preventDefault();
-    await read().catch((error) => say(error.message, 'bad'));
-  };
-  const verify = async () => {
-    const broken = (await get('/log/verify')).filter((each) => each.broken !== null);
-    say(
-      broken.length === 0
-        ? 'No entry was altered or taken out.'
-        : `Altered or taken out at ${broken[0].broken}.`,
-      broken.length === 0 ? 'good' : 'bad',
-    );
-  };
-  await read();
-  return [
-    h(
-      'form',
-      { class: 'search', onsubmit, role: 'search' },
-      field('Person or group', resource),
-      field('Status', status),
-      field('Entries', limit),
-      h('button', { class: 'main' }, 'Show'),
-      act('Verify', verify),
-    ),
-    place,
-  ];
+/** @param view.query filters in the address; `resource` is there as a ref only, never as a name */
+export async function log({ query }) {
+  const places = await get('/status');
+  const control = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
+  control.value = query.get('resource') ?? '';
+  const filters = createFilters(query, {
+    text: { label: 'Person or group', control },
+    places,
+    choices: [
+      ['action', 'Action', ACTIONS],
+      ['status', 'Status', STATUSES],
+    ],
+    onSearch: search,
+    buttons: [
+      ['CSV', () => save('/log/export', body(), 'csv', 'provisioning-log')],
+      ['NDJSON', () => save('/log/export', body(), 'ndjson', 'provisioning-log')],
+      ['Verify', verify],
+    ],
+  });
+  const body = () => ({ ...filters.body(), ...(control.value.trim() && { resource: control.value.trim() }) });
+  /** The filters of the last search; the form may have changed since. */
+  let asked;
+  const list = createList({
+    caption: 'Provisioning log',
+    headings: HEADINGS,
+    nothing: ['Nothing matches', 'Changes at the platform, refusals, holds and skips appear here.'],
+    toCells: (record) => cells(record, list.element),
+    read: async (before, limit) => {
+      const mine = asked;
+      const page = await readPage('/log/search', { ...mine.body, ...(before && { before }), limit });
+      if (page.resource && mine === asked) keep(page.resource, 'replaceState');
+      return page;
+    },
+  });
+
+  /** Keeps the filters in the address without drawing the view again. */
+  function keep(resource, how) {
+    // The person at the page may have gone to another view meanwhile.
+    if (!/^#\/log(\?|$)/.test(location.hash)) return;
+    const named = REF.test(resource ?? '') ? [['resource', resource]] : [];
+    const parameters = new URLSearchParams([...asked.parameters, ...named]).toString();
+    const address = `#/log${parameters && `?${parameters}`}`;
+    if (address !== location.hash) history[how](null, '', address);
+  }
+  async function search() {
+    asked = { body: body(), parameters: filters.parameters() };
+    keep(asked.body.resource, 'pushState');
+    await list.start();
+  }
+  asked = { body: body(), parameters: filters.parameters() };
+  // The view is drawn at once, and fills while the log is searched.
+  list.start();
+  return [filters.form, list.element];
 }
 
-const entries = (records) =>
-  table(
-    'Provisioning log',
-    ['When', 'Who', 'What', 'Status', 'Detail'],
-    records.map(
-      ({
-        activityDateTime,
-        sourceIdentity,
-        operation,
-        target,
-        provisioningStatusInfo,
-        modifiedProperties,
-        members,
-      }) => [
-        ago(activityDateTime),
-        h('strong', {}, sourceIdentity.displayName),
-        operation === 'none' ? `nothing at ${target}` : `${operation} at ${target}`,
-        pill(TONES[provisioningStatusInfo.status] ?? 'calm', provisioningStatusInfo.status),
-        detail(provisioningStatusInfo.errorInformation, modifiedProperties, members),
-      ],
-    ),
+/** Checks the hash chains of all logs. */
+async function verify() {
+  const broken = (await get('/log/verify')).find((each) => each.broken !== null);
+  say(
+    broken ? `Altered or taken out at ${broken.broken}.` : 'No entry was altered or taken out.',
+    broken ? 'bad' : 'good',
   );
+}
 
-function detail(error, properties, members) {
-  if (error) return [h('p', {}, error.reason), h('p', { class: 'soft' }, error.recommendedAction)];
+const cells = (record, place) => {
+  const { id, displayName } = record.sourceIdentity;
+  const label = `Details: ${displayName}, ${actionOf(record)}`;
+  return [
+    at(record.activityDateTime),
+    personLink(id, displayName),
+    actionOf(record),
+    `${record.connection} → ${record.target}`,
+    statusPill(record.provisioningStatusInfo),
+    h('span', { class: 'brief', dir: 'auto' }, summary(record)),
+    h('button', { type: 'button', 'aria-label': label, onclick: () => openEntry(record, place) }, 'Details'),
+  ];
+};
+
+function summary({ provisioningStatusInfo, members, modifiedProperties: properties }) {
+  const { errorInformation: error } = provisioningStatusInfo;
+  if (error) return error.reason || error.errorCode;
   if (members.length > 0) return `${members.length} ${members.length === 1 ? 'member' : 'members'}`;
   const first = properties
-    .slice(0, 3)
+    .slice(0, 2)
     .map(({ displayName, newValue }) => `${displayName}: ${shown(newValue)}`);
-  return first.join(', ') + (properties.length > 3 ? ` and ${properties.length - 3} more` : '') || '–';
+  return first.join(', ') + (properties.length > 2 ? ` and ${properties.length - 2} more` : '') || '–';
 }

@@ -8,6 +8,7 @@ import { log } from './log.js';
 import { overview } from './overview.js';
 import { people } from './people.js';
 import { approvals } from './approvals.js';
+import { acts } from './acts.js';
 import { signInForm, returnPlace } from './sign-in.js';
 import { tokens } from './tokens.js';
 
@@ -19,6 +20,7 @@ const VIEWS = {
   exceptions: { title: 'Exceptions', draw: exceptions },
   people: { title: 'People and groups', draw: people },
   log: { title: 'Log', draw: log },
+  acts: { title: 'Acts', draw: acts },
   tokens: { title: 'Tokens', draw: tokens },
   doctor: { title: 'Doctor', draw: doctor },
 };
@@ -36,10 +38,12 @@ const who = document.getElementById('who');
 let timer;
 let drawing = 0;
 
-// The address names a view or an approval, never a person.
+// The address names a view, an approval or filters, never a person by name.
 const placeOf = () => {
-  const [name, id] = location.hash.slice(2).split('/');
-  return VIEWS[name] ? { name, id: id && decodeURIComponent(id) } : { name: 'overview' };
+  const [path, filters] = location.hash.slice(2).split('?');
+  const [name, id] = path.split('/');
+  const query = new URLSearchParams(filters);
+  return VIEWS[name] ? { name, id: id && decodeURIComponent(id), query } : { name: 'overview', query };
 };
 
 async function show({ focus = false } = {}) {
@@ -47,7 +51,7 @@ async function show({ focus = false } = {}) {
   nav.hidden = who.hidden = !isSignedIn();
   leave.hidden = !canSignOut();
   if (!isSignedIn()) return askWho();
-  const { name, id } = placeOf();
+  const { name, id, query } = placeOf();
   const { title, draw, everyMs } = VIEWS[name];
   document.title = `${title} · scim-bridge`;
   for (const link of nav.children) {
@@ -56,7 +60,7 @@ async function show({ focus = false } = {}) {
   }
   const mine = ++drawing;
   try {
-    const content = await draw({ id, again: () => show() });
+    const content = await draw({ id, query, again: () => show() });
     if (mine !== drawing) return;
     main.replaceChildren(h('h1', {}, title), ...[content].flat().filter(Boolean));
     main.dataset.view = name;

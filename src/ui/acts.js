@@ -1,0 +1,94 @@
+// The orders of operators: by whom, when, by which way and on what.
+import { get, readPage } from './api.js';
+import { h, say } from './dom.js';
+import { save } from './log-download.js';
+import { createFilters } from './log-filters.js';
+import { at, createList } from './log-list.js';
+
+const ORDERS = [
+  'hold',
+  'release',
+  'resync',
+  'sync',
+  'reconcile',
+  'apply',
+  'approve',
+  'reject',
+  'withdraw',
+].concat(
+  ['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks', 'retryEvents', 'dropEvents'],
+  ['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover'],
+);
+const WAYS = ['command', 'admin API', 'page'];
+const HEADINGS = ['When', 'Operator', 'Order', 'Way', 'Where', 'On what', 'Note'];
+const NOTHING = '–';
+
+/** @param view.query filters in the address */
+export async function acts({ query }) {
+  const places = await get('/status');
+  const control = h('input', {
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    dir: 'auto',
+    maxlength: 200,
+  });
+  const filters = createFilters(query, {
+    text: { label: 'Operator', control },
+    places,
+    choices: [
+      ['action', 'Order', ORDERS],
+      ['via', 'Way', WAYS],
+    ],
+    onSearch: search,
+    buttons: [
+      ['CSV', () => save('/acts/export', body(), 'csv', 'acts')],
+      ['NDJSON', () => save('/acts/export', body(), 'ndjson', 'acts')],
+      ['Verify', verify],
+    ],
+  });
+  const body = () => ({ ...filters.body(), ...(control.value.trim() && { by: control.value.trim() }) });
+  let asked;
+  const list = createList({
+    caption: 'Orders of operators',
+    headings: HEADINGS,
+    nothing: ['Nothing was ordered', 'Holds, decisions, tokens and links appear here.'],
+    toCells: cells,
+    read: (before, limit) => readPage('/acts/search', { ...asked, ...(before && { before }), limit }),
+  });
+  async function search() {
+    asked = body();
+    const parameters = new URLSearchParams(filters.parameters()).toString();
+    const address = `#/acts${parameters && `?${parameters}`}`;
+    if (address !== location.hash) history.pushState(null, '', address);
+    await list.start();
+  }
+  asked = body();
+  // The view is drawn at once, and fills while the log is searched.
+  list.start();
+  return [filters.form, list.element];
+}
+
+/** Checks the hash chains of all connections. */
+async function verify() {
+  const broken = (await get('/acts/verify')).find((each) => each.broken !== null);
+  say(
+    broken ? `Altered or taken out at ${broken.broken}.` : 'No order was altered or taken out.',
+    broken ? 'bad' : 'good',
+  );
+}
+
+const auto = (value) => h('span', { dir: 'auto' }, value || NOTHING);
+
+const cells = ({ at: when, by, act, via, connection, target, subject, count, note, forgotten }) => [
+  at(when),
+  auto(by),
+  act,
+  via,
+  target ? `${connection} → ${target}` : connection,
+  [
+    auto(forgotten && !subject ? 'forgotten' : subject),
+    count === undefined ? '' : ` (${count.toLocaleString('en')})`,
+  ],
+  auto(note),
+];

@@ -1,0 +1,25 @@
+// Saves what is filtered of a log as a file.
+import { download } from './api.js';
+import { h, say } from './dom.js';
+
+/** Bytes at the end of an export in which its last line stands. */
+const TAIL = 1000;
+
+/**
+ * @param path of the export
+ * @param body filters
+ * @param name of the file, without date and ending
+ */
+export async function save(path, body, format, name) {
+  say('The file is being made.');
+  const content = await download(path, { ...body, format });
+  // Spreadsheet programs read a file without this sign in an old character set.
+  const file = format === 'csv' ? new Blob(['\ufeff', content]) : content;
+  const href = URL.createObjectURL(file);
+  h('a', { href, download: `${name}-${new Date().toISOString().slice(0, 10)}.${format}` }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  const last = (await content.slice(-TAIL).text()).trimEnd().split('\n').at(-1);
+  if (/^(\{"more":true|"?There is more: )/.test(last))
+    say('Saved, but there is more than one file takes: choose a shorter time for the rest.', 'bad');
+  else say('Saved.');
+}

@@ -1,0 +1,139 @@
+// One entry of the provisioning log: its status in a word, and everything about it in a dialog.
+import { duration, h, pill, shown, table } from './dom.js';
+import { at } from './log-list.js';
+
+const TONES = { success: 'good', failure: 'bad', warning: 'warn', skipped: 'calm' };
+const NOTHING = '–';
+const text = (value) => (value === undefined || value === null || value === '' ? NOTHING : shown(value));
+const auto = (value) => h('span', { dir: 'auto' }, text(value));
+
+export const statusPill = ({ status, errorInformation }) =>
+  pill(TONES[status] ?? 'calm', wordOf(status, errorInformation));
+
+/** The words of the filter: a warning is either held by the guard or tried again. */
+const wordOf = (status, error) =>
+  status !== 'warning' ? status : error?.errorCategory === 'guard' ? 'held' : 'retry';
+
+export const personLink = (id, name) =>
+  h('a', { href: `#/person/${encodeURIComponent(id)}`, dir: 'auto' }, name || id);
+
+export const actionOf = ({ operation }) => (operation === 'none' ? 'nothing written' : operation);
+
+/** @param place element of the view; the dialog leaves the document together with it */
+export function openEntry(record, place) {
+  const close = h('button', { type: 'submit', class: 'quiet' }, 'Close');
+  const dialog = h(
+    'dialog',
+    { class: 'wide', 'aria-labelledby': 'entry-title', onclose: () => dialog.remove() },
+    h(
+      'form',
+      { method: 'dialog', class: 'head' },
+      h(
+        'h2',
+        { id: 'entry-title', dir: 'auto' },
+        record.sourceIdentity.displayName || record.sourceIdentity.id,
+      ),
+      close,
+    ),
+    content(record),
+  );
+  place.append(dialog);
+  dialog.showModal();
+}
+
+/** A link to the address that is shown already would leave the dialog open. */
+const leave = ({ target }) => target.closest('dialog').close();
+
+function content(record) {
+  const { sourceIdentity, provisioningStatusInfo, modifiedProperties, members } = record;
+  const { errorInformation: error } = provisioningStatusInfo;
+  const ref = `${sourceIdentity.identityType}:${sourceIdentity.id}`;
+  return [
+    h(
+      'p',
+      {},
+      statusPill(provisioningStatusInfo),
+      ` ${actionOf(record)} at ${record.target}, `,
+      at(record.activityDateTime),
+    ),
+    h(
+      'p',
+      {},
+      personLink(sourceIdentity.id, 'State of this person or group'),
+      ' · ',
+      h('a', { href: `#/log?resource=${encodeURIComponent(ref)}`, onclick: leave }, 'All its entries'),
+    ),
+    error && refusal(error, TONES[provisioningStatusInfo.status]),
+    h('h3', {}, 'Steps'),
+    h('ol', { class: 'steps' }, record.provisioningSteps.map(step)),
+    h('h3', {}, 'Changes'),
+    modifiedProperties.length === 0
+      ? h('p', {}, NOTHING)
+      : table(
+          'Changes',
+          ['Name', 'Before', 'After'],
+          modifiedProperties.map(({ displayName, oldValue, newValue }) => [
+            displayName,
+            auto(oldValue),
+            auto(newValue),
+          ]),
+        ),
+    h('h3', {}, 'Members'),
+    members.length === 0
+      ? h('p', {}, NOTHING)
+      : h(
+          'ul',
+          { class: 'chips' },
+          members.map((id) => h('li', {}, personLink(id))),
+        ),
+    h('h3', {}, 'Record'),
+    h(
+      'dl',
+      { class: 'facts' },
+      factsOf(record).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+    ),
+  ];
+}
+
+const refusal = ({ errorCode, reason, additionalDetails, recommendedAction }, tone) =>
+  h(
+    'div',
+    { class: `refusal ${tone}` },
+    h('p', {}, h('strong', {}, errorCode), ': ', auto(reason)),
+    additionalDetails && h('p', {}, h('code', {}, additionalDetails)),
+    h('p', {}, recommendedAction),
+  );
+
+const step = ({ name, status, description }) =>
+  h(
+    'li',
+    {},
+    name,
+    ' ',
+    pill(TONES[status] ?? 'calm', status),
+    description && h('p', { class: 'soft', dir: 'auto' }, description),
+  );
+
+function factsOf(record) {
+  const { sourceIdentity, targetIdentity, initiatedBy, request } = record;
+  const code = (value) => (text(value) === NOTHING ? NOTHING : h('code', {}, text(value)));
+  return [
+    ['Kind', sourceIdentity.identityType],
+    ['Connection', record.connection],
+    ['Target', record.target],
+    ['Id at the source', code(sourceIdentity.id)],
+    ['Id at the platform', code(targetIdentity.id)],
+    ['Entry', code(record.id)],
+    ['Correlation id', code(record.changeId)],
+    ['Run', code(record.cycleId)],
+    ['Ordered by', `${initiatedBy.type} ${initiatedBy.id}`],
+    ['Priority', text(record.priority)],
+    ['Attempt', text(record.attempt)],
+    ['Generation', text(record.generation)],
+    ['Accepted', at(record.acceptedDateTime)],
+    ['Time since then', duration(record.lagMs)],
+    ['Call took', record.durationInMilliseconds === null ? NOTHING : duration(record.durationInMilliseconds)],
+    ['Refused call', code(request && `${request.method} ${request.route} ${request.status ?? 'no answer'}`)],
+    ['Id of the refused call', code(request?.requestId)],
+  ];
+}

@@ -1,0 +1,135 @@
+// The filters of the log and of acts. They are kept in the address, which can be handed to a colleague; names of people
+// are not.
+import { act, field, h } from './dom.js';
+
+const DAY_MS = 86_400_000;
+const RANGES = {
+  '': { text: 'All that is kept' },
+  '1h': { text: 'Last hour', ms: DAY_MS / 24 },
+  '1d': { text: 'Last day', ms: DAY_MS },
+  '7d': { text: 'Last 7 days', ms: 7 * DAY_MS },
+  '30d': { text: 'Last 30 days', ms: 30 * DAY_MS },
+  own: { text: 'From – until' },
+};
+
+/**
+ * @param query filters in the address
+ * @param options.text control for a name, with its label; not kept in the address
+ * @param options.places rows of the status, for the names of connections and targets
+ * @param options.choices `[parameter, label, words]` of filters that take several values
+ * @param options.onSearch called when the form is submitted
+ * @param options.buttons other buttons of the form
+ * @returns the form, `body` with the filters as the service takes them, and `parameters` with them as for the address
+ */
+export function createFilters(query, { text, places, choices, onSearch, buttons }) {
+  const selects = ['connection', 'target'].map((name) => [name, placeSelect(name, query.get(name), places)]);
+  const groups = choices.map(([name, label, words]) => choiceGroup(name, label, words, query.getAll(name)));
+  const range = createRange(query);
+  const body = () => ({
+    ...Object.fromEntries(selects.flatMap(([name, { value }]) => (value ? [[name, value]] : []))),
+    ...Object.fromEntries(groups.flatMap(({ name, chosen }) => (chosen().length ? [[name, chosen()]] : []))),
+    ...range.body(),
+  });
+  const parameters = () => [
+    ...selects.flatMap(([name, { value }]) => (value ? [[name, value]] : [])),
+    ...groups.flatMap(({ name, chosen }) => chosen().map((value) => [name, value])),
+    ...range.parameters(),
+  ];
+  const onsubmit = (event) => {
+    event.preventDefault();
+    return onSearch();
+  };
+  const form = h(
+    'form',
+    { class: 'filters', onsubmit, role: 'search' },
+    h('div', { class: 'search' }, field(text.label, text.control), selects.map(labelled), range.fields),
+    h(
+      'div',
+      { class: 'choices' },
+      groups.map(({ element }) => element),
+    ),
+    h(
+      'div',
+      { class: 'acts' },
+      h('button', { class: 'main' }, 'Show'),
+      buttons.map(([word, work]) => act(word, work)),
+    ),
+  );
+  return { form, body, parameters };
+}
+
+const LABELS = { connection: 'Connection', target: 'Target' };
+const labelled = ([name, control]) => field(LABELS[name], control);
+const option = (value, text, selected) => h('option', { value, selected }, text);
+
+function placeSelect(name, chosen, places) {
+  const names = [...new Set([...places.map((place) => place[name]), chosen].filter(Boolean))];
+  return h(
+    'select',
+    {},
+    option('', 'All', !chosen),
+    names.map((each) => option(each, each, each === chosen)),
+  );
+}
+
+/** Check boxes that unfold, with the chosen words in the line above them. */
+function choiceGroup(name, label, words, selected) {
+  const boxes = words.map((value) =>
+    h('input', { type: 'checkbox', value, checked: selected.includes(value) }),
+  );
+  const chosen = () => boxes.filter(({ checked }) => checked).map(({ value }) => value);
+  const summary = h('summary');
+  const tell = () => (summary.textContent = `${label}: ${chosen().join(', ') || 'all'}`);
+  tell();
+  const element = h(
+    'details',
+    { onchange: tell },
+    summary,
+    h(
+      'fieldset',
+      {},
+      h('legend', { class: 'unseen' }, label),
+      boxes.map((box) => h('label', {}, box, box.value)),
+    ),
+  );
+  return { name, chosen, element };
+}
+
+function createRange(query) {
+  const chosen = RANGES[query.get('range')] ? query.get('range') : '';
+  const select = h(
+    'select',
+    {},
+    Object.entries(RANGES).map(([value, { text }]) => option(value, text, value === chosen)),
+  );
+  const [from, until] = ['from', 'until'].map((name) =>
+    h('input', { type: 'datetime-local', value: toLocal(query.get(name)) }),
+  );
+  const own = [field('From', from), field('Until', until)];
+  const adapt = () => own.forEach((each) => (each.hidden = select.value !== 'own'));
+  select.addEventListener('change', adapt);
+  adapt();
+  const moments = () =>
+    [
+      ['from', from.value],
+      ['until', until.value],
+    ].flatMap(([name, value]) => (value ? [[name, new Date(value).toISOString()]] : []));
+  const body = () => {
+    if (select.value === 'own')
+      return Object.fromEntries(moments().map(([name, at]) => [name === 'from' ? 'since' : name, at]));
+    const { ms } = RANGES[select.value];
+    return ms === undefined ? {} : { since: new Date(Date.now() - ms).toISOString() };
+  };
+  const parameters = () => [
+    ...(select.value ? [['range', select.value]] : []),
+    ...(select.value === 'own' ? moments() : []),
+  ];
+  return { fields: [field('Time', select), ...own], body, parameters };
+}
+
+/** Returns the moment in the form of the input, in the time zone of the browser. @param iso may be malformed */
+function toLocal(iso) {
+  const at = Date.parse(iso ?? '');
+  if (Number.isNaN(at)) return '';
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
