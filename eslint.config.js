@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint';
 import plainWords from './.ci/plain-words.mjs';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'coverage/', '.local/'] },
+  { ignores: ['dist/', 'node_modules/', 'coverage/', '.local/', 'site/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],
