@@ -48,6 +48,8 @@ export const SECTIONS = [
       'docs/settings.md',
       'docs/settings-reference.md',
       'docs/commands.md',
+      'docs/admin-api.md',
+      'docs/metrics.md',
       ['docs/events.md', 'Security events'],
       'docs/platform-client.md',
       ['docs/sandbox.md', 'Sandbox'],

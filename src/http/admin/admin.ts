@@ -46,7 +46,7 @@ export function createAdmin(
   { identify, signIn, maxBodyBytes, admitted }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
-  const routes = routesOf({ ...deps, operations, logExports: createLogExports() });
+  const routes = adminRoutes({ ...deps, operations, logExports: createLogExports() });
   const router = express.Router();
   router.use('/v1', createAdminRouter(deps, routes, { identify, maxBodyBytes, admitted }));
   router.use('/sign-in', signIn);
@@ -54,7 +54,8 @@ export function createAdmin(
   return { router, stop: operations.stop };
 }
 
-const routesOf = (context: AdminContext): AdminRoute[] =>
+/** Returns all routes of /admin/v1. */
+export const adminRoutes = (context: AdminContext): AdminRoute[] =>
   [
     ...[
       statusRoutes,
