@@ -59,7 +59,7 @@ function redisWarnings({ redis: { url, cluster, tls } }: Warned): ConfigWarning[
       path: cluster ? '/redis/cluster' : '/redis/url',
       message:
         'Redis is on another machine and needs no password: everybody who reaches it decides about access',
-      advice: 'Give the bridge a user of its own in Redis (docs/deploy.md) and let nothing else reach it.',
+      advice: 'Give the bridge a user of its own in Redis (docs/redis.md) and let nothing else reach it.',
     },
   ];
 }

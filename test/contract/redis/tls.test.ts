@@ -1,4 +1,4 @@
-// Tests Redis over TLS with a private authority, a client certificate and an ACL user (docs/deploy.md).
+// Tests Redis over TLS with a private authority, a client certificate and an ACL user (docs/redis.md).
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +66,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a user is synced through Redis over TLS with the ACL of docs/deploy.md', async () => {
+test('a user is synced through Redis over TLS with the ACL of docs/redis.md', async () => {
   if (!server) return;
   const bridge = await buildBridge({
     configure: (config) => Object.assign(config.redis, { url, tls }),
