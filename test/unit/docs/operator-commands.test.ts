@@ -1,14 +1,18 @@
-// Tests that each command of the runbook and of the page of alerts exists: scim-bridge with its options, and kubectl with the
+// Tests that each command of the pages exists: scim-bridge with its options, and in pages for operators kubectl with the
 // objects and containers of the rendered chart.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createProgram } from '../../../src/cli/index.ts';
 import { ofKind, podsOf, rendered, type Manifest } from '../helm/chart.ts';
 
-const PAGES = ['runbook.md', 'alerts.md'];
-const textOf = (page: string): string =>
-  readFileSync(join(import.meta.dirname, '../../../docs', page), 'utf8');
+const DOCS = join(import.meta.dirname, '../../../docs');
+/** Pages that name commands without `scim-bridge`, and commands of kubectl. */
+const PAGES = ['runbook.md', 'alerts.md', 'day-two.md'];
+const textOf = (page: string): string => readFileSync(join(DOCS, page), 'utf8');
+const OTHERS = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
+  .filter((page) => page.endsWith('.md') && !PAGES.includes(page))
+  .concat('../README.md', '../helm/scim-bridge/README.md');
 
 /** Commands of the program, by their words. */
 async function programCommands(): Promise<{ commands: Map<string, Command>; general: Set<string> }> {
@@ -25,8 +29,11 @@ async function programCommands(): Promise<{ commands: Map<string, Command>; gene
   return { commands: found, general: new Set(program.options.map(({ long }) => long ?? '')) };
 }
 
-/** Lines of the log that begin with the name of a command. */
-const LOG_LINES = ['token expires soon', 'events were dropped'];
+/** The program itself, and lines of the log that begin with the name of a command. */
+const NO_COMMANDS = ['scim-bridge', 'scim-bridge COMMAND', 'scim-bridge --version'].concat(
+  'token expires soon',
+  'events were dropped',
+);
 
 interface Quoted {
   page: string;
@@ -35,18 +42,21 @@ interface Quoted {
 
 /** Code in backticks that begins with a command of the program, with or without its name. */
 const quoted = (names: Set<string>): Quoted[] =>
-  PAGES.flatMap((page) =>
+  [...PAGES, ...OTHERS].flatMap((page) =>
     [...textOf(page).matchAll(/`([^`\n]+)`/g)].flatMap(([, code = '']) => {
-      const text = code.replace(/^.* -- (?=scim-bridge )/, '').replace(/^docker exec \S+ /, '');
+      const [call = ''] = code.split(' | ');
+      const text = call.replace(/^.* -- (?=scim-bridge )/, '').replace(/^docker exec \S+ /, '');
       const [first = '', second = ''] = text.split(' ');
-      if (text === 'scim-bridge' || LOG_LINES.includes(text)) return [];
+      if (NO_COMMANDS.includes(text)) return [];
       if (first === 'scim-bridge') return [{ page, text: text.slice('scim-bridge '.length) }];
       // One word such as `status` may be a field; with arguments it is a command.
-      return names.has(first) && second !== '' && !text.includes('=') ? [{ page, text }] : [];
+      return PAGES.includes(page) && names.has(first) && second !== '' && !text.includes('=')
+        ? [{ page, text }]
+        : [];
     }),
   );
 
-test('each scim-bridge command of the runbook and the alerts exists, with its options', async () => {
+test('each scim-bridge command of the pages exists, with its options', async () => {
   const { commands, general } = await programCommands();
   const all = quoted(new Set([...commands.keys()].map((path) => path.split(' ')[0] ?? '')));
   expect(all.length).toBeGreaterThan(40);
@@ -76,7 +86,7 @@ const nameOf = (objects: Manifest[]): string =>
 /** Rendered charts in which the objects of a command have to be. */
 const CHARTS = ['ha', 'roles-split', 'cronjob'].map((name) => rendered(name));
 
-test('each kubectl command of the runbook and the alerts names objects and containers of the chart', () => {
+test('each kubectl command of pages for operators names objects and containers of the chart', () => {
   expect(kubectl.length).toBeGreaterThan(3);
   const verbs = new Set(['exec', 'get', 'logs', 'rollout', 'port-forward', 'describe', 'create']);
   const faults = kubectl.flatMap(({ page, text }) => {
