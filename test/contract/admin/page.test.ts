@@ -9,7 +9,9 @@ import { accessFaults } from './axe.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
 const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
+/** `npm run screenshots` takes the pictures of docs/admin.md from here. */
 const SHOTS = process.env.ADMIN_SCREENSHOTS;
+const VIEWPORT = { width: 1200, height: 900 };
 const PEOPLE = ['ada.lovelace', 'grace.hopper', 'alan.turing', 'mary.jackson', 'john.backus', 'edith.clarke']
   .concat(['karen.jones', 'hedy.lamarr'])
   .map((name) => `${name}@acme.example`);
@@ -78,7 +80,8 @@ inBrowser('in a browser', () => {
   const shoot = async (name: string): Promise<void> => {
     if (!SHOTS) return;
     mkdirSync(SHOTS, { recursive: true });
-    await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+    await page.locator('#said').waitFor({ state: 'hidden' });
+    await page.screenshot({ path: join(SHOTS, `${name}.png`) });
   };
 
   beforeAll(async () => {
@@ -86,7 +89,7 @@ inBrowser('in a browser', () => {
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],
     });
-    page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page = await browser.newPage({ viewport: VIEWPORT });
     page.setDefaultTimeout(10_000);
     page.on('console', (message) => void (message.type() === 'error' && faults.push(message.text())));
     page.on('pageerror', (error) => void faults.push(error.message));
@@ -107,9 +110,10 @@ inBrowser('in a browser', () => {
   }, 60_000);
 
   test('a comparison is shown as a diff, and the explanation of a person keeps the name out of the address', async () => {
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.setViewportSize(VIEWPORT);
     await page.emulateMedia({ colorScheme: 'light' });
     await open('overview');
+    await shoot('overview');
     await page.getByRole('button', { name: 'Compare' }).click();
     await eventually('the diff is there', async () => (await page.locator('.diff').count()) > 0, 20_000);
     await shoot('comparison');
@@ -123,7 +127,7 @@ inBrowser('in a browser', () => {
     await see('From push to what is visible');
     expect(await page.locator('.access tbody tr').count()).toBe(4);
     expect(await accessFaults(page)).toEqual([]);
-    await shoot('explain');
+    await shoot('person');
     await open('doctor');
     await page.getByRole('button', { name: 'Examine' }).click();
     await see(/a writable primary/);
@@ -133,6 +137,7 @@ inBrowser('in a browser', () => {
   test('an approval on the page is applied at the platform', async () => {
     await open('approvals');
     await see(/accounts to deactivate/);
+    await shoot('approvals');
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await shoot('approve');
     await page.locator('dialog').getByRole('button', { name: 'Approve' }).click();

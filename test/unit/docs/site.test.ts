@@ -1,6 +1,15 @@
 // Tests the documentation site: every page is on it, links and anchors resolve, and nothing is loaded from elsewhere.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 
@@ -77,6 +86,13 @@ test.each([...pages])(
     expect(new Set(ids).size).toBe(ids.length);
   },
 );
+
+test('every picture of docs is on a page, and together they have at most 600 kB', () => {
+  const pictures = below(join(ROOT, 'docs'), '.png');
+  const sizes = pictures.map((picture) => statSync(join(ROOT, 'docs', picture)).size);
+  expect(pictures.filter((picture) => !existsSync(join(output, picture)))).toEqual([]);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(600_000);
+});
 
 test('the stylesheet loads nothing', () => {
   expect(readFileSync(join(output, 'style.css'), 'utf8')).not.toMatch(/@import|url\(/);
