@@ -1,7 +1,7 @@
 // Builds the documentation site into site/ (`npm run site`), or into the folder after --output.
 // It fails on a link without a target and on a page of docs that is in no section. --root names another repository.
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join, posix, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import Eleventy from '@11ty/eleventy';
@@ -24,7 +24,6 @@ function configure(eleventy, site, found, outputOf) {
   eleventy.setTemplateFormats(['md']);
   eleventy.setUseGitIgnore(false);
   eleventy.addGlobalData('sections', site.sections);
-  eleventy.addFilter('from', (to, output) => posix.relative(posix.dirname(output), to));
   eleventy.addFilter('headings', (source) =>
     (found.headings.get(source) ?? []).filter(({ level }) => level === 2),
   );
@@ -32,6 +31,8 @@ function configure(eleventy, site, found, outputOf) {
     eleventy.addTemplate(page.output.replace(/html$/, 'md'), content, {
       ...page,
       ...beside.get(page.source),
+      // Relative, so that the site works below any address and from a folder.
+      base: '../'.repeat(page.output.split('/').length - 1),
       layout: 'page.njk',
       permalink: page.output,
     });

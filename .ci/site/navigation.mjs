@@ -6,7 +6,7 @@ export const SECTIONS = [
   {
     title: 'Start',
     pages: [
-      'docs/README.md',
+      ['docs/README.md', 'Start here'],
       'docs/examples/README.md',
       ['docs/guarantees.md', 'Guarantees'],
       'docs/glossary.md',
