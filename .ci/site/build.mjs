@@ -1,6 +1,6 @@
 // Builds the documentation site into site/ (`npm run site`), or into the folder after --output.
 // It fails on a link without a target and on a page of docs that is in no section. --root names another repository.
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -74,6 +74,11 @@ async function build(root, output) {
 const { root, output } = parseArgs({
   options: { root: { type: 'string', default: join(HERE, '../..') }, output: { type: 'string' } },
 }).values;
-const faults = await build(resolve(root), resolve(output ?? join(root, 'site')));
+const folder = resolve(output ?? join(root, 'site'));
+if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(join(folder, 'style.css'))) {
+  console.error(`${folder} holds other files than a site, and would be emptied: name another folder.`);
+  process.exit(1);
+}
+const faults = await build(resolve(root), folder);
 for (const fault of new Set(faults)) console.error(fault);
 if (faults.length > 0) process.exitCode = 1;

@@ -124,3 +124,11 @@ test('a link without a target, an unknown heading, a foreign image and a page wi
     'docs/lonely.md is in no section of .ci/site/navigation.mjs',
   ]);
 });
+
+test('a folder with other files is left as it is', () => {
+  const other = mkdtempSync(join(tmpdir(), 'scim-bridge-site-'));
+  writeFileSync(join(other, 'notes.txt'), 'kept');
+  expect(build('--output', other)).toMatchObject({ status: 1, faults: [expect.stringContaining(other)] });
+  expect(readdirSync(other)).toEqual(['notes.txt']);
+  rmSync(other, { recursive: true });
+});
