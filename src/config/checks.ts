@@ -5,6 +5,7 @@ import * as forms from './forms.ts';
 import { isTree, select, type Place } from './places.ts';
 import type { CustomSchemaConfig } from './schema/custom-schema.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
+import { checkNotices } from './notice-checks.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkAdminUrl, checkSignIn } from './sign-in-checks.ts';
 
@@ -21,6 +22,7 @@ type TextCheck = readonly [pattern: string, check: (text: string, place: Place) 
 const FORM_CHECKS: readonly TextCheck[] = [
   ['server/publicUrl', forms.checkWebAddress],
   ['server/adminUrl', checkAdminUrl],
+  ['notices/pageUrl', checkAdminUrl],
   ['server/signIn/proxy/from/*', forms.checkProxyNetwork],
   ['redis/url', forms.checkRedisAddress],
   ['redis/cluster/*', forms.checkClusterNode],
@@ -64,6 +66,7 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
     ...checkCustomSchemas(document),
     ...checkHandover(document),
     ...checkSignIn(document),
+    ...checkNotices(document),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { AttributeConfig, MappedAttributeType } from './schema/attributes.t
 import type { ConnectionConfig, JwtConfig, TokenConfig } from './schema/connection.ts';
 import type { EventsConfig } from './schema/events.ts';
 import type { GuardConfig } from './schema/guard.ts';
+import type { NoticesConfig } from './schema/notices.ts';
 import type { ServerConfig } from './schema/server.ts';
 import type { TargetConfig } from './schema/target.ts';
 
@@ -34,7 +35,7 @@ interface TargetSettings extends Omit<TargetConfig, 'name' | 'attributes' | 'gua
 /** The settings document once it has passed the schema, which also filled in the defaults. */
 export interface Settings extends Pick<
   Config,
-  'server' | 'redis' | 'reconcile' | 'provisioningLog' | 'backup' | 'logging'
+  'server' | 'redis' | 'reconcile' | 'provisioningLog' | 'backup' | 'notices' | 'logging'
 > {
   connections: Record<string, ConnectionSettings>;
   targets: Record<string, TargetSettings>;
@@ -50,6 +51,7 @@ export function toConfig(settings: Settings, source: string | null): Omit<Config
     reconcile: settings.reconcile,
     provisioningLog: settings.provisioningLog,
     backup: settings.backup,
+    notices: toNotices(settings),
     logging: settings.logging,
     source,
   };
@@ -70,6 +72,11 @@ function withoutTrailingSlash(url: string): string {
 function toServer({ publicUrl, adminUrl, ...rest }: ServerConfig): ServerConfig {
   const plain = (address: string | null): string | null => address && withoutTrailingSlash(address);
   return { ...rest, publicUrl: plain(publicUrl), adminUrl: plain(adminUrl ?? publicUrl) };
+}
+
+function toNotices({ notices, server }: Settings): NoticesConfig {
+  const pageUrl = notices.pageUrl ?? server.adminUrl ?? server.publicUrl;
+  return { ...notices, pageUrl: pageUrl && withoutTrailingSlash(pageUrl) };
 }
 
 function toConnection(name: string, settings: ConnectionSettings): ConnectionConfig {

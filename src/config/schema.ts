@@ -1,6 +1,7 @@
 // The settings of the bridge: their JSON Schema as data, and the type of the effective settings.
 import { connectionsSchema, type ConnectionConfig } from './schema/connection.ts';
 import { section, type SchemaNode } from './schema/node.ts';
+import { noticesSchema, type NoticesConfig } from './schema/notices.ts';
 import {
   backupSchema,
   loggingSchema,
@@ -29,6 +30,7 @@ export interface Config {
   reconcile: ReconcileConfig;
   provisioningLog: ProvisioningLogConfig;
   backup: BackupConfig;
+  notices: NoticesConfig;
   logging: LoggingConfig;
   /** Secrets that come from files; they change with them (secret-files.ts). */
   secretFiles: FileText[];
@@ -45,6 +47,7 @@ export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
   reconcile: reconcileSchema,
   provisioningLog: provisioningLogSchema,
   backup: backupSchema,
+  notices: noticesSchema,
   logging: loggingSchema,
 });
 

@@ -5,6 +5,7 @@ import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { select, setAt, toKeys } from './places.ts';
 import type { Config } from './schema.ts';
+import { checkNotices } from './notice-checks.ts';
 import { checkSecrets } from './secrets.ts';
 import { errorCode } from './settings-file.ts';
 import { withoutLineEnd, type FileText } from './substitute.ts';
@@ -48,10 +49,12 @@ export function watchSecretFiles(
     const changed = found.filter(({ path, value }) => valueAt(config, path) !== value);
     for (const { path } of found) if (!changed.some((each) => each.path === path)) reported.delete(path);
     if (changed.length === 0) return false;
-    const { server, connections, targets } = config;
-    const proposed = structuredClone({ server, connections, targets });
+    const { server, connections, targets, notices } = config;
+    const proposed = structuredClone({ server, connections, targets, notices });
     for (const { path, value } of changed) setAt(proposed, toKeys(path), value);
-    const faults = new Map(checkSecrets(proposed).map(({ path, message }) => [path, message]));
+    const faults = new Map(
+      [...checkSecrets(proposed), ...checkNotices(proposed)].map(({ path, message }) => [path, message]),
+    );
     const usable = changed.filter(({ path }) => !faults.has(path));
     for (const { path } of changed) if (faults.has(path)) complain(path, faults.get(path) ?? '');
     for (const { path, value } of usable) {

@@ -24,8 +24,16 @@ const GIVEN_SECRETS = new Map([
 const PRIVATE_KEYS = 'connections/*/events/key';
 const PUBLIC_KEYS = 'connections/*/events/otherKeys/*';
 
+/** Keys of notices (notice-checks.ts); the address of a chat's webhook lets anybody post there. */
+const NOTICE_SECRETS = ['notices/channels/*/url', 'notices/channels/*/secret'];
+
 const TOKEN_PATTERNS: readonly string[] = [...OWN_SECRETS, ...GIVEN_SECRETS.keys()];
-export const SECRET_PATTERNS: readonly string[] = [...TOKEN_PATTERNS, PRIVATE_KEYS, PUBLIC_KEYS];
+export const SECRET_PATTERNS: readonly string[] = [
+  ...TOKEN_PATTERNS,
+  PRIVATE_KEYS,
+  PUBLIC_KEYS,
+  ...NOTICE_SECRETS,
+];
 
 /** Addresses that may carry a password. */
 export const ADDRESS_PATTERNS: readonly string[] = ['redis/url', 'redis/cluster/*'];

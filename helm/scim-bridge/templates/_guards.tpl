@@ -53,6 +53,11 @@ Shapes and words are checked before this by values.schema.json.
 {{- $_ := set $places (printf "config.connections.%s.events.poll.token" $name) (dig "poll" "token" "" $events) -}}
 {{- $_ := set $places (printf "config.connections.%s.events.push.token" $name) (dig "push" "token" "" $events) -}}
 {{- end }}
+{{- $notices := .Values.config.notices | default dict -}}
+{{- range $name, $channel := $notices.channels -}}
+{{- $_ := set $places (printf "config.notices.channels.%s.url" $name) $channel.url -}}
+{{- $_ := set $places (printf "config.notices.channels.%s.secret" $name) $channel.secret -}}
+{{- end }}
 {{- range $name, $target := .Values.config.targets -}}
 {{- $_ := set $places (printf "config.targets.%s.token" $name) $target.token -}}
 {{- $_ := set $places (printf "config.targets.%s.scimToken" $name) $target.scimToken -}}

@@ -2,10 +2,14 @@
 import { errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { FAULTS } from './fault-cases.ts';
+import { NOTICE_FAULTS } from './notice-fault-cases.ts';
 
-test.each(FAULTS)('%s gives one fault with its path and advice', (_what, file, path, message) => {
-  expect(faultsOf(file)).toEqual([{ path, message: expect.stringMatching(message) }]);
-});
+test.each([...FAULTS, ...NOTICE_FAULTS])(
+  '%s gives one fault with its path and advice',
+  (_what, file, path, message) => {
+    expect(faultsOf(file)).toEqual([{ path, message: expect.stringMatching(message) }]);
+  },
+);
 
 test('two connections may not share a secret', () => {
   const tokens = `tokens: [{ name: a, secret: ${SECRET} }]`;

@@ -88,6 +88,7 @@ describe('environment only', () => {
       reconcile: { schedule: '*/30 * * * *', expectedSchedule: null, timezone: 'UTC', onDrift: 'repair' },
       provisioningLog: { maxEntries: 50_000, maxAgeDays: 30 },
       backup: { key: null },
+      notices: { pageUrl: null, channels: {} },
       logging: { level: 'info' },
       secretFiles: [],
       source: null,

@@ -3,12 +3,14 @@ import { printableConfig } from '../../../src/config/redact.ts';
 import { fileWith, loadText } from './settings-folder.ts';
 
 const HIDDEN = 'hidden-0123456789-hidden';
+const WHSEC = `whsec_${HIDDEN.replaceAll('-', '/')}01234567`;
 const { privateKey } = generateKeyPairSync('ed25519');
 const KEY = JSON.stringify(privateKey.export({ format: 'jwk' }));
 
 test('every secret is masked and all other settings are unchanged', () => {
   const text = `
-server: { adminToken: ${HIDDEN}1 }
+server: { adminToken: ${HIDDEN}1, adminUrl: 'https://bridge.example.com' }
+notices: { channels: { chat: { url: 'https://chat.example/${HIDDEN}9', form: slack }, hook: { url: 'https://hook.example', secret: '${WHSEC}' } } }
 redis: { url: 'redis+sentinel://bridge:${HIDDEN}2@one.example:26379,two.example/main/1?sentinelPassword=${HIDDEN}3' }
 connections:
   default: { tokens: [{ name: a, secret: ${HIDDEN}4 }] }
@@ -23,6 +25,11 @@ targets: { main: { url: 'https://acme.example.com', token: ${HIDDEN}6, scimToken
     key: '***',
     otherKeys: ['***'],
     push: { token: '***' },
+  });
+  expect(JSON.stringify(printable)).not.toContain(WHSEC);
+  expect(printable.notices.channels).toMatchObject({
+    chat: { url: '***', secret: null },
+    hook: { url: '***', secret: '***' },
   });
   expect(printable.redis.url).toBe(
     'redis+sentinel://bridge:***@one.example:26379,two.example/main/1?sentinelPassword=***',

@@ -59,6 +59,14 @@ export const REFUSED: Record<string, Refused> = {
     values: { config: { server: { signIn: { openid: { issuer: 'https://login.example.com', clientId: 'bridge', clientSecret: 'written-out-0123456789' } } } } },
     says: 'config.server.signIn.openid.clientSecret is written out',
   },
+  'an address of notices that is written out': {
+    values: { config: { notices: { channels: { chat: { url: 'https://hooks.example.com/written-out', form: 'slack' } } } } },
+    says: 'config.notices.channels.chat.url is written out',
+  },
+  'a secret of notices that is written out': {
+    values: { config: { notices: { channels: { hook: { url: '${NOTICES_URL}', secret: 'whsec_written-out' } } } } },
+    says: 'config.notices.channels.hook.secret is written out',
+  },
   'a port in the settings': {
     values: { config: { server: { port: 9000 } } },
     says: 'config.server.port is set by the chart',

@@ -1,0 +1,66 @@
+// Checks of the settings of notices that JSON Schema cannot express.
+import type { ConfigFault } from './faults.ts';
+import { isLoopback } from './forms.ts';
+import { isTree, select } from './places.ts';
+
+const MOST_CHANNELS = 10;
+/** Sizes of a key that Standard Webhooks asks for, in bytes. */
+const SHORTEST_KEY = 24;
+const LONGEST_KEY = 64;
+const MAKE_ONE = 'Make one with: echo "whsec_$(openssl rand -base64 32)"';
+
+export function checkNotices(document: unknown): ConfigFault[] {
+  const channels = select(document, 'notices/channels/*');
+  if (channels.length === 0) return [];
+  const faults = channels.flatMap(({ path, value }) => (isTree(value) ? channelFaults(path, value) : []));
+  if (channels.length > MOST_CHANNELS)
+    faults.push({ path: '/notices/channels', message: `Name at most ${MOST_CHANNELS} channels.` });
+  if (!hasPage(document))
+    faults.push({
+      path: '/notices/pageUrl',
+      message: 'Notices link to the page: write down where their readers open it.',
+    });
+  return faults;
+}
+
+const hasPage = (document: unknown): boolean =>
+  ['notices/pageUrl', 'server/adminUrl', 'server/publicUrl'].some((at) =>
+    select(document, at).some(({ value }) => typeof value === 'string'),
+  );
+
+function channelFaults(
+  path: string,
+  { url, form = 'webhook', secret, allowLoopbackHttp }: Tree,
+): ConfigFault[] {
+  const faults: ConfigFault[] = [];
+  const address = typeof url === 'string' ? addressFault(url, allowLoopbackHttp === true) : undefined;
+  if (address !== undefined) faults.push({ path: `${path}/url`, message: address });
+  const key = secretFault(form, secret ?? null);
+  if (key !== undefined) faults.push({ path: `${path}/secret`, message: key });
+  return faults;
+}
+type Tree = Record<string, unknown>;
+
+/** Unlike other addresses it may have a query: Teams has its key there. */
+function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) return 'Not a web address. Write it in full, such as https://hooks.example.com/bridge.';
+  if (url.username || url.password) return 'Remove user and password from the address.';
+  if (url.hash) return 'Remove everything from # on.';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol !== 'http:' || !isLoopback(url))
+    return 'The receiver must be reached by https://, or notices could be read on the way.';
+  if (loopbackAllowed) return undefined;
+  return 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
+}
+
+function secretFault(form: unknown, secret: unknown): string | undefined {
+  if (form !== 'webhook')
+    return secret === null ? undefined : 'Remove the secret: Slack and Teams check no signature.';
+  if (secret === null) return `The form webhook is signed, so it needs a secret. ${MAKE_ONE}`;
+  if (typeof secret !== 'string') return undefined;
+  const [, text = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
+  const { length } = Buffer.from(text, 'base64');
+  if (text.length % 4 === 0 && length >= SHORTEST_KEY && length <= LONGEST_KEY) return undefined;
+  return `Not whsec_ and ${SHORTEST_KEY} to ${LONGEST_KEY} bytes in base64. ${MAKE_ONE}`;
+}
