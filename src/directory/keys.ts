@@ -76,6 +76,8 @@
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
  * | dataVersion | string | version of the data under this prefix (data-version.ts); same base |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
+ * | notices:<channel> | hash | what the receiver of notices was told, the message under way, and how deliveries ended (notice-store.ts); base `bridge.notices` |
+ * | noticesLease:<channel> | string | who sends to the channel at the moment; same base |
  */
 export interface Keyspace {
   /** Common start of all keys of the connection, with the hash tag. */

@@ -1,4 +1,5 @@
 // Posts one token to the receiver and interprets the answer (RFC 8935 §2).
+import { postText, type PostAnswer } from '../support/post.ts';
 
 export interface ReceiverSettings {
   endpoint: string;
@@ -35,35 +36,29 @@ export async function postToken(
   stop: AbortSignal,
 ): Promise<Delivered> {
   const { endpoint, token, timeoutMs } = settings;
-  try {
-    const answer = await fetch(endpoint, {
-      method: 'POST',
-      // A redirect could lead to where nobody checked that it is https.
-      redirect: 'manual',
-      signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+  const answer = await postText(
+    {
+      ...{ address: endpoint, body: text, timeoutMs, maxBytes: MAX_BYTES },
       headers: {
         'content-type': 'application/secevent+jwt',
         accept: 'application/json',
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       },
-      body: text,
-    });
-    return judge(answer.status, await readStart(answer), answer.headers.get('retry-after'));
-  } catch (error) {
-    return { kind: 'later', problem: `no answer: ${reasonOf(error)}` };
-  }
+    },
+    stop,
+  );
+  return typeof answer === 'string' ? { kind: 'later', problem: answer } : judge(answer);
 }
 
-function judge(status: number, body: string, retryAfter: string | null): Delivered {
+function judge({ status, text, retryAfterMs }: PostAnswer): Delivered {
   if (status === ACCEPTED) return { kind: 'accepted' };
-  const refusal = status === 400 ? parseRefusal(body) : undefined;
+  const refusal = status === 400 ? parseRefusal(text) : undefined;
   if (refusal && !OF_THE_SETTINGS.has(refusal.err)) return { kind: 'refused', ...refusal };
-  const seconds = /^\d{1,6}$/.test(retryAfter ?? '') ? Number(retryAfter) : undefined;
   return {
     kind: 'later',
     problem: `answered ${status} instead of ${ACCEPTED}`,
     ...(refusal ? { quote: `${refusal.err} ${refusal.description}`.trimEnd() } : {}),
-    ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1000 }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 
@@ -77,22 +72,4 @@ function parseRefusal(body: string): { err: string; description: string } | unde
   } catch {
     return undefined;
   }
-}
-
-async function readStart(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    // Leaving the loop cancels the rest.
-    if (size > MAX_BYTES) break;
-  }
-  return Buffer.concat(chunks).subarray(0, MAX_BYTES).toString();
-}
-
-/** Returns the cause of a failed fetch; the message `fetch failed` alone does not tell it. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;
 }

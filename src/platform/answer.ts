@@ -1,4 +1,5 @@
 // Interprets answers of the platform: JSON, error messages, headers (contract 7). Pure functions.
+import { parseRetryAfter } from '../support/retry-after.ts';
 import type { RedactText } from './redact.ts';
 
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
@@ -66,17 +67,6 @@ export function header(headers: AnswerHeaders, name: string): string | undefined
   return Array.isArray(value) ? value[0] : value;
 }
 
-/**
- * Returns the wait of a Retry-After header in milliseconds. The header holds whole seconds or an HTTP-date (RFC
- * 9110 §10.2.3). A date is compared with the answer's own Date header, so that clock skew cancels out; without
- * one it is compared with `now` (Unix milliseconds).
- */
-export function retryAfterMs(headers: AnswerHeaders, now: number): number | undefined {
-  const value = header(headers, 'retry-after')?.trim();
-  if (value === undefined || value === '') return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
-  const until = Date.parse(value);
-  if (Number.isNaN(until) || !/[a-z]/i.test(value)) return undefined;
-  const answered = Date.parse(header(headers, 'date') ?? '');
-  return Math.max(0, until - (Number.isNaN(answered) ? now : answered));
-}
+/** Returns the wait of the header Retry-After in milliseconds. @param now Unix milliseconds */
+export const retryAfterMs = (headers: AnswerHeaders, now: number): number | undefined =>
+  parseRetryAfter({ value: header(headers, 'retry-after'), date: header(headers, 'date') }, now);

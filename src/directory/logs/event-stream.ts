@@ -3,6 +3,7 @@
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
+import { createProcessLease } from '../redis/lease.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Types of security events. One change can be two of them: a PATCH that also deactivates. */
@@ -59,7 +60,8 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   const { redis, scripts, keys } = deps;
   const stream = keys.key('events');
   const counts = keys.key('eventCounts');
-  const lease = keys.key('eventsLease');
+  /** The lease for pushing events. */
+  const { lead, resign } = createProcessLease(deps, 'eventsLease');
 
   /** Returns the oldest pending events. */
   async function oldest(count: number): Promise<StoredEvent[]> {
@@ -118,16 +120,6 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     if (problem === null) await redis.hdel(counts, 'problem');
     else await redis.hset(counts, 'problem', problem);
   }
-
-  /** Takes or renews the lease for pushing events. @returns false while another process holds it */
-  async function lead(name: string, ttlMs: number): Promise<boolean> {
-    if ((await scripts.run('lead_events', keys.base, { name, ttlMs }))[0] === 'held') return true;
-    return (await redis.set(lease, name, 'PX', ttlMs, 'NX')) !== null;
-  }
-
-  const resign = async (name: string): Promise<void> => {
-    await scripts.run('lead_events', keys.base, { name, ttlMs: 0 });
-  };
 
   return { oldest, settle, delivery, refusals, resolve, note, lead, resign };
 }

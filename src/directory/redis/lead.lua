@@ -1,8 +1,8 @@
--- Renews or releases the lease for pushing events, if this process holds it.
+-- Renews or releases a lease, if its holder is this one.
 -- KEYS base
--- ARGV { name, ttlMs (0 = give back) }
+-- ARGV { lease (family), name, ttlMs (0 = give back) }
 -- RETURN {"held"} | {"lost"}
-local lease = key('eventsLease')
+local lease = key(p.lease)
 if redis.call('GET', lease) ~= p.name then return { 'lost' } end
 if p.ttlMs > 0 then redis.call('PEXPIRE', lease, p.ttlMs) else redis.call('DEL', lease) end
 return { 'held' }

@@ -1,0 +1,111 @@
+// Stores of each channel of notices what its receiver was told, the message under way, and how the last deliveries ended.
+import type { Redis } from 'ioredis';
+import { createKeyspace } from './keys.ts';
+import { createProcessLease, type ProcessLease } from './redis/lease.ts';
+import type { Scripts } from './redis/scripts.ts';
+
+export type NoticeSubject = 'held' | 'exceptions' | 'deadLetters' | 'breaker' | 'reconcile' | 'tokens';
+
+/** One condition that waits for a person. It holds counts and names of the settings, never personal data. */
+export interface NoticeCondition {
+  about: NoticeSubject;
+  connection: string | null;
+  target: string | null;
+  /** Class within the subject, such as the reason of exceptions. */
+  reason: string | null;
+  count: number;
+  /** Urgency where one condition has several; larger is worse. */
+  grade: number;
+  /** Unix milliseconds of Redis; null: not known. */
+  since: number | null;
+}
+
+/** A condition of which the receiver was told. */
+export interface ToldCondition extends NoticeCondition {
+  since: number;
+  /** Time of the message, Unix milliseconds of Redis. */
+  at: number;
+}
+
+/** Told conditions by their key. */
+export type ToldConditions = Record<string, ToldCondition>;
+
+export interface NoticeChange {
+  key: string;
+  state: 'new' | 'resolved';
+  condition: NoticeCondition & { since: number };
+}
+
+/** A message that is stored before its first attempt, so that every attempt has the same id and content. */
+export interface NoticeMessage {
+  id: string;
+  /** Unix milliseconds of Redis. */
+  at: number;
+  changes: NoticeChange[];
+  attempts: number;
+  /** Time of the next attempt, Unix milliseconds of the process. */
+  nextAt: number;
+}
+
+/** Nothing is sent to a receiver that refused for good, as long as it has this address. */
+export interface NoticePause {
+  /** Digest of the address. */
+  address: string;
+  /** Unix milliseconds of the process; null: without an end. */
+  until: number | null;
+}
+
+export interface NoticeChannelState {
+  told: ToldConditions;
+  message: NoticeMessage | null;
+  pause: NoticePause | null;
+  /** Unix milliseconds of the process; null: never. */
+  lastSuccessAt: number | null;
+  lastFailureAt: number | null;
+  /** Why the last attempt failed; null: it did not. */
+  problem: string | null;
+}
+
+/** Time after which a channel that is no longer in the settings is forgotten. */
+const KEEP_MS = 30 * 86_400_000;
+const NOTHING: NoticeChannelState = {
+  ...{ told: {}, message: null, pause: null, lastSuccessAt: null, lastFailureAt: null, problem: null },
+};
+
+export type NoticeStore = ReturnType<typeof createNoticeStore>;
+
+export function createNoticeStore(
+  { redis, scripts }: { redis: Redis; scripts: Scripts },
+  { prefix }: { prefix: string },
+) {
+  // No connection can be called so: its name has no dot.
+  const keys = createKeyspace(prefix, 'bridge.notices');
+
+  async function read(channel: string): Promise<NoticeChannelState> {
+    const key = keys.key('notices', channel);
+    const found = await redis.hgetall(key);
+    await redis.pexpire(key, KEEP_MS);
+    return { ...NOTHING, ...Object.fromEntries(Object.entries(found).flatMap(parse)) };
+  }
+
+  /** Stores some fields in one step. */
+  async function save(channel: string, fields: Partial<NoticeChannelState>): Promise<void> {
+    const flat = Object.entries(fields).flatMap(([name, value]) => [name, JSON.stringify(value)]);
+    await redis.hset(keys.key('notices', channel), ...flat);
+  }
+
+  /** The lease of the process that sends to a channel. */
+  const leaseOf = (channel: string): ProcessLease =>
+    createProcessLease({ redis, scripts, keys }, `noticesLease:${channel}`);
+
+  return { read, save, leaseOf };
+}
+
+/** A damaged field counts as absent, so that the receiver is told again rather than not at all. */
+function parse([name, text]: [string, string]): [string, unknown][] {
+  try {
+    return name in NOTHING ? [[name, JSON.parse(text) as unknown]] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,27 @@
+// A lease that one process of several holds at a time. It ends by itself when its holder is killed.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import type { Scripts } from './scripts.ts';
+
+export interface ProcessLease {
+  /** Takes or renews the lease. @returns false while another process holds it */
+  lead: (name: string, ttlMs: number) => Promise<boolean>;
+  /** Gives the lease back, if this process holds it. */
+  resign: (name: string) => Promise<void>;
+}
+
+/** @param lease key family of the lease */
+export function createProcessLease(
+  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  lease: string,
+): ProcessLease {
+  return {
+    lead: async (name, ttlMs) => {
+      if ((await scripts.run('lead', keys.base, { lease, name, ttlMs }))[0] === 'held') return true;
+      return (await redis.set(keys.key(lease), name, 'PX', ttlMs, 'NX')) !== null;
+    },
+    resign: async (name) => {
+      await scripts.run('lead', keys.base, { lease, name, ttlMs: 0 });
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// Posts one text to a receiver of an operator's choice: no redirect is followed, and time and size of the answer are bounded.
+import { parseRetryAfter } from './retry-after.ts';
+
+export interface PostRequest {
+  address: string;
+  headers: Record<string, string>;
+  body: string;
+  timeoutMs: number;
+  /** Largest part of the answer that is read; the connection is closed then. */
+  maxBytes: number;
+}
+
+export interface PostAnswer {
+  status: number;
+  /** The beginning of the answer, which may contain personal data. */
+  text: string;
+  retryAfterMs?: number;
+}
+
+/** @returns the answer, or a sentence about why there is none; it names the host of the address at most */
+export async function postText(request: PostRequest, stop: AbortSignal): Promise<PostAnswer | string> {
+  const { address, headers, body, timeoutMs, maxBytes } = request;
+  try {
+    const answer = await fetch(address, {
+      method: 'POST',
+      // A redirect could lead to where nobody checked that it is https.
+      redirect: 'manual',
+      signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+      ...{ headers, body },
+    });
+    const [value, date] = [answer.headers.get('retry-after'), answer.headers.get('date')];
+    const retryAfterMs = parseRetryAfter({ value: value ?? '', date: date ?? '' }, Date.now());
+    const text = await readStart(answer, maxBytes);
+    return { status: answer.status, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  } catch (error) {
+    return `no answer: ${reasonOf(error)}`;
+  }
+}
+
+async function readStart(answer: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    // Leaving the loop cancels the rest.
+    if (size > maxBytes) break;
+  }
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString();
+}
+
+/** Returns the cause of a failed fetch; the message `fetch failed` alone does not tell it. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;
+}
