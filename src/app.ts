@@ -8,6 +8,7 @@ import { buildFleetReader, joinFleet } from './app/fleet.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
+import { startNotices } from './app/notices.ts';
 import { buildScrape } from './app/scrape.ts';
 import { buildStates } from './app/states.ts';
 import { buildTargets } from './app/targets.ts';
@@ -24,6 +25,7 @@ import { startProofPass } from './ops/proof-pass.ts';
 import { startScheduler } from './reconcile/schedule.ts';
 import { createReleasers } from './support/releasers.ts';
 
+export type { NoticeOperations } from './app/notices.ts';
 export { openDesiredStates, openScopes } from './app/open.ts';
 export type { AppDeps } from './app/parts.ts';
 
@@ -88,6 +90,9 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     releasers.add('scheduler', scheduler.stop);
     releasers.add('proof of derived data', startProofPass(deps, states));
   }
+  // A worker sends them too: where another runner starts reconciles, no scheduler runs. A lease lets one process send.
+  if (role !== 'api')
+    startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
   const scim = role === 'all' || role === 'api' ? states : [];
   const { requests: observe, onDeviation } = instruments;
   const admission = createAdmission(config.server);

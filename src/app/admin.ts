@@ -14,6 +14,7 @@ import { fleetFindings, type ReadFleet } from '../ops/fleet.ts';
 import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
 import type { Target } from '../sync/target.ts';
+import { buildNoticeOperations } from './notices.ts';
 import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
@@ -44,6 +45,7 @@ export function buildAdmin(
   const { clock, config, redis, releasers } = parts;
   if (!checkAdmin && !config.server.signIn) return undefined;
   const signIn = buildSignIn(parts, checkAdmin);
+  const notices = buildNoticeOperations(parts, states);
   const admin = createAdmin(
     {
       ...parts,
@@ -52,6 +54,7 @@ export function buildAdmin(
       targets: [...targets.keys()],
       breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
       readFleet,
+      notices,
       addresses: config.targets,
       check: async (signal) => {
         const { checkEverything } = await import('../ops/check-everything.ts');
@@ -61,6 +64,7 @@ export function buildAdmin(
           ...lastProofFindings(connections, await lastProofs(states), clock.now()),
           ...(await reconcileFindings(states, parts.clock.now())),
           ...(await logFindings(states)),
+          ...(await notices.findings()),
         ];
         const { durability } = config.redis;
         const store = {

@@ -22,6 +22,8 @@ export interface Instruments {
   /** Returns the observer of the requests below a mount path. */
   requests: (root: string) => OnAnswered;
   onDeviation: (connection: string, kind: string) => void;
+  /** Counts an attempt to deliver a notice. */
+  onNotice: (channel: string, result: string) => void;
   target: (name: string) => TargetHooks;
   contentType: string;
   /** Reads the sources and returns the metrics in Prometheus text format. */
@@ -56,6 +58,7 @@ export function createInstruments(
       return countRequests(metrics, { root, connection, risk: riskOf(connection), pending });
     },
     onDeviation: (connection, kind) => metrics.deviations.inc({ connection, kind }),
+    onNotice: (channel, result) => metrics.notices.inc({ channel, result }),
     target: (name) => watchTarget(metrics, name),
     contentType: metrics.contentType,
     scrape: async (sources) => {

@@ -13,6 +13,7 @@ import type { ReadFleet } from '../ops/fleet.ts';
 import { connectCommand } from './command-redis.ts';
 import { checkDataVersion } from './data-version.ts';
 import { buildFleetReader } from './fleet.ts';
+import { buildNoticeOperations, type NoticeOperations } from './notices.ts';
 import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
 import { buildStates } from './states.ts';
@@ -30,6 +31,7 @@ export function openDesiredStates(config: Config): {
   breakers: Map<string, Breaker>;
   operations: OperationStore;
   readFleet: ReadFleet;
+  notices: NoticeOperations;
 } {
   const { redis, reach } = connectCommand(config.redis, { clock: systemClock, logger: silentLogger });
   const store = { config, redis, scripts: scriptsOn(redis, config, systemClock) };
@@ -53,6 +55,7 @@ export function openDesiredStates(config: Config): {
     breakers: new Map(breakers),
     operations,
     readFleet: buildFleetReader(store),
+    notices: buildNoticeOperations(store, states),
   };
 }
 

@@ -25,6 +25,7 @@ export const COMMAND_NAMES = [
   'exceptions',
   'acts',
   'events',
+  'notices',
   'log',
   'resync',
   'token',

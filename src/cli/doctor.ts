@@ -54,7 +54,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       import('../directory/redis/connection.ts'),
       import('../ops/check-everything.ts'),
     ]);
-  const { redis, checkData, states, readFleet } = openDesiredStates(config);
+  const { redis, checkData, states, readFleet, notices } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
     await untilReady(redis, REDIS_WAIT_MS);
@@ -68,6 +68,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
         ...fleetFindings(await readFleet()),
         ...(await reconcileFindings(states, systemClock.now())),
         ...(await logFindings(states)),
+        ...(await notices.findings()),
       ];
       if (!withLastProof) return logs;
       const connections = states.map(({ connection }) => connection);

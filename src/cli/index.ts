@@ -27,6 +27,7 @@ const COMMANDS: Record<CommandName, () => Promise<Add>> = {
   exceptions: async () => (await import('./exceptions.ts')).exceptionsCommand,
   acts: async () => (await import('./acts.ts')).actsCommand,
   events: async () => (await import('./events.ts')).eventsCommand,
+  notices: async () => (await import('./notices.ts')).noticesCommand,
   log: async () => (await import('./log.ts')).logCommand,
   resync: async () => (await import('./resync.ts')).resyncCommand,
   token: async () => (await import('./token.ts')).tokenCommand,

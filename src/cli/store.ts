@@ -3,6 +3,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { OperationStore } from '../directory/logs/operations.ts';
+import type { NoticeOperations } from '../app.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
@@ -11,6 +12,7 @@ export interface OpenStore {
   breakers: Map<string, Breaker>;
   operations: OperationStore;
   readFleet: ReadFleet;
+  notices: NoticeOperations;
 }
 
 /** Opens the store, runs `use`, closes it. @throws Error with what to do when Redis does not answer */

@@ -1,15 +1,13 @@
 // Defines every metric of the service: name, help text, labels and buckets.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
 import { LOAD_METRICS, SHARED_HELP } from './load-metrics.ts';
+import { RECEIVER_METRICS } from './receiver-metrics.ts';
 import { createTimer, type Timer } from './timer.ts';
 
 interface Definition {
   type: 'counter' | 'gauge' | 'histogram';
   name: string;
-  /**
-   * Labels have few possible values, such as route templates and known words; never ids or paths from a
-   * request.
-   */
+  /** Labels have few possible values, such as route templates and known words; never ids or paths of requests. */
   labels: readonly string[];
   help: string;
   /** Upper bounds of the buckets of a histogram. */
@@ -183,30 +181,7 @@ export const METRICS = {
     labels: ['target', 'kind'],
     help: `Changes that comparisons ordered. ${SHARED_HELP}`,
   },
-  eventsPending: {
-    type: 'gauge',
-    name: 'bridge_events_pending',
-    labels: ['connection'],
-    help: `Security events that the receiver of a connection has not taken yet. ${SHARED_HELP}`,
-  },
-  eventsOldest: {
-    type: 'gauge',
-    name: 'bridge_events_oldest_seconds',
-    labels: ['connection'],
-    help: `Age of the oldest of them, in seconds; 0 when all are taken. ${SHARED_HELP}`,
-  },
-  eventsKept: {
-    type: 'gauge',
-    name: 'bridge_events_refused',
-    labels: ['connection'],
-    help: `Security events that the receiver refused and a person has to look at. ${SHARED_HELP}`,
-  },
-  events: {
-    type: 'counter',
-    name: 'bridge_events_total',
-    labels: ['connection', 'outcome'],
-    help: `Security events that are no longer pending: delivered, refused, or dropped because they were too many or too old. ${SHARED_HELP}`,
-  },
+  ...RECEIVER_METRICS,
   redisUp: { type: 'gauge', name: 'bridge_redis_up', labels: [], help: '1 when Redis answers this process.' },
   redisRole: {
     type: 'gauge',

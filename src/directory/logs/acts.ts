@@ -10,7 +10,7 @@ export const ACTS = [
   ...(['approveFirst', 'approve', 'reject', 'withdraw'] as const),
   ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
-  ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover'] as const),
+  ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover', 'testNotices'] as const),
 ] as const;
 
 /** Interfaces of operators: command line, admin API, and the page, which calls the admin API. */

@@ -17,6 +17,7 @@ import { forgetRoutes } from './routes/forget.ts';
 import { holdRoutes } from './routes/holds.ts';
 import { linkRoutes } from './routes/links.ts';
 import { actRoutes } from './routes/acts.ts';
+import { noticeRoutes } from './routes/notices.ts';
 import { logRoutes } from './routes/log.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { approvalRoutes } from './routes/approvals.ts';
@@ -67,5 +68,5 @@ export const adminRoutes = (context: AdminContext): AdminRoute[] =>
       exceptionRoutes,
     ],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
-    ...[forgetRoutes, sessionRoutes],
+    ...[forgetRoutes, sessionRoutes, noticeRoutes],
   ].flatMap((routes) => routes(context));

@@ -2,7 +2,9 @@
 // both generated from the routes, so they always agree.
 import type { TargetAddress } from '../../verify-access/verify-access.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
+import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
+import type { NoticeTestResult } from '../../notices/test-message.ts';
 import type { DoctorFinding } from '../../ops/doctor.ts';
 import type { ReadFleet } from '../../ops/fleet.ts';
 import type { ScheduledScope } from '../../reconcile/schedule.ts';
@@ -34,6 +36,12 @@ export interface AdminContext {
   check: (signal: AbortSignal) => Promise<DoctorFinding[]>;
   /** The tokens that the settings name. */
   tokensOf: (connection: string) => readonly SettingsToken[];
+  notices: {
+    /** Names of the channels in the settings. */
+    channels: readonly string[];
+    /** Sends a sample message to each. */
+    test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
+  };
   operations: Operations;
   logExports: LogExports;
   clock: Clock;

@@ -115,6 +115,10 @@ export const SCHEMAS = {
     ...{ name: textField, since: dateTime, message: textField, advice: textField },
   }),
   Selection: object({ count: integerField, resources: arrayOf(textField) }),
+  NoticeTestResult: object({
+    ...{ channel: textField, delivered: booleanField },
+    ...{ status: nullable('integer'), problem: nullable('string') },
+  }),
   HoldChange: object({ connection: textField, target: textField, changed: booleanField }),
   Operation: object(
     {

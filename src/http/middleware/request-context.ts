@@ -94,7 +94,7 @@ const WORDS = new Map(
     'scim v2 connections Users Groups .search Bulk Me ServiceProviderConfig ResourceTypes Schemas events keys',
     'admin v1 openapi.json status config doctor explain verify-access acts log plan apply reconcile sync resync',
     'hold release operations approvals links tokens dead-letters refused show search verify export import',
-    'forget approve reject withdraw retry drop cancel deep repair exceptions',
+    'forget approve reject withdraw retry drop cancel deep repair exceptions test notices',
     'caller session sign-in ways callback',
   ]
     .flatMap((words) => words.split(' '))

@@ -1,0 +1,54 @@
+// Builds the channels of notices, and the operations of operators on them.
+import type { Breaker } from '../directory/outbox/breaker.ts';
+import type { Actor } from '../directory/logs/acts.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { createNoticeStore } from '../directory/notice-store.ts';
+import { startNoticeChannel } from '../notices/channel.ts';
+import { readNoticeFacts } from '../notices/facts.ts';
+import { noticeFindings } from '../notices/findings.ts';
+import { testNotices, type NoticeTestResult } from '../notices/test-message.ts';
+import type { DoctorFinding } from '../ops/doctor.ts';
+import { randomIds, systemClock } from '../support/sources.ts';
+import type { Parts, Store } from './parts.ts';
+
+/** @param breakers by target */
+export function startNotices(
+  parts: Parts,
+  states: readonly DesiredState[],
+  breakers: ReadonlyMap<string, Pick<Breaker, 'read'>>,
+): void {
+  const { clock, config, instruments, releasers } = parts;
+  const { channels, pageUrl } = config.notices;
+  const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
+  const read = () => readNoticeFacts({ states, breakers, tokensOf, clock });
+  const store = createNoticeStore(parts, config.redis);
+  for (const [name, settings] of Object.entries(channels)) {
+    const onAttempt = (result: string): void => instruments?.onNotice(name, result);
+    const channel = startNoticeChannel(
+      { ...parts, store, read, onAttempt },
+      { name, settings, pageUrl: pageUrl ?? '' },
+    );
+    releasers.add(`notices to ${name}`, channel.stop);
+  }
+}
+
+export interface NoticeOperations {
+  /** Names of the channels in the settings. */
+  channels: readonly string[];
+  /** How the last deliveries ended, for doctor. */
+  findings: () => Promise<DoctorFinding[]>;
+  /** Sends a sample message. */
+  test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
+}
+
+export function buildNoticeOperations(store: Store, states: readonly DesiredState[]): NoticeOperations {
+  const { notices, redis } = store.config;
+  const channels = Object.keys(notices.channels);
+  const kept = createNoticeStore(store, redis);
+  const deps = { clock: systemClock, ids: randomIds, store: kept, states, ...notices };
+  return {
+    channels,
+    findings: () => noticeFindings(kept, channels),
+    test: (names, actor, signal) => testNotices(deps, names, actor, signal),
+  };
+}

@@ -1,0 +1,172 @@
+// Tells one receiver of changes. One process holds the lease for the channel; the others look from time to time whether it is
+// free. A message is stored before it is sent and counts as told after it was taken, so a kill loses and repeats none.
+import { createHash } from 'node:crypto';
+import type {
+  NoticeChannelState,
+  NoticeMessage,
+  NoticeStore,
+  NoticeSubject,
+} from '../directory/notice-store.ts';
+import { backoffMs } from '../support/backoff.ts';
+import type { Logger } from '../support/logger.ts';
+import type { Clock, Ids } from '../support/sources.ts';
+import { conditionsOf, placesOf } from './conditions.ts';
+import { deliver, type NoticeOutcome, type NoticeReceiver } from './deliver.ts';
+import { afterTelling, changesBetween, createNoticeGrouping, tendTold } from './difference.ts';
+import type { NoticeFacts } from './facts.ts';
+import { toNoticeItem } from './summary.ts';
+
+export interface NoticeChannelSettings extends NoticeReceiver {
+  about: readonly NoticeSubject[];
+  groupMs: number;
+}
+
+export interface NoticeChannel {
+  /** Stops, and aborts a running attempt. */
+  stop: () => Promise<void>;
+}
+
+export interface NoticeChannelDeps {
+  clock: Clock;
+  logger: Logger;
+  ids: Ids;
+  random: () => number;
+  store: NoticeStore;
+  read: () => Promise<NoticeFacts>;
+  /** Called after each attempt. */
+  onAttempt: (result: NoticeOutcome['kind']) => void;
+}
+
+/** Longer than one attempt; a killed process is replaced after it. */
+const LEASE_MS = 20_000;
+const STANDBY_MS = 2000;
+/** Interval of looks; shorter where a channel groups for less. */
+const LOOK_MS = 10_000;
+const SHORTEST_LOOK_MS = 1000;
+const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** Refusals of one message after which it is given up, and for how long nothing is sent then. */
+const MOST_REFUSALS = 3;
+const PAUSE_MS = 3_600_000;
+
+export const digestOfAddress = (url: string): string =>
+  createHash('sha256').update(url).digest('base64url').slice(0, 16);
+
+/** @param settings read at each use, because secrets may be rotated @param pageUrl base address of links */
+export function startNoticeChannel(
+  deps: NoticeChannelDeps,
+  { name, settings, pageUrl }: { name: string; settings: NoticeChannelSettings; pageUrl: string },
+): NoticeChannel {
+  const { clock, store } = deps;
+  const logger = deps.logger.child({ channel: name });
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const holder = deps.ids.request();
+  const lease = store.leaseOf(name);
+  const grouping = createNoticeGrouping(() => settings.groupMs);
+  const lookMs = (): number => Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, settings.groupMs));
+  let isFailing = false;
+  let isDeaf = false;
+
+  const isPaused = ({ pause }: NoticeChannelState): boolean =>
+    pause !== null &&
+    pause.address === digestOfAddress(settings.url) &&
+    (pause.until === null || clock.now() < pause.until);
+
+  /** Composes the message about what the receiver does not know; undefined: nothing, or it has to last for longer. */
+  async function compose(state: NoticeChannelState): Promise<NoticeMessage | undefined> {
+    const facts = await deps.read();
+    const { about } = settings;
+    const present = conditionsOf(facts).filter((each) => about.includes(each.about));
+    const told = tendTold(state.told, present, { about, places: placesOf(facts) });
+    if (told !== state.told) await store.save(name, { told });
+    const changes = grouping.ripe(changesBetween(told, present, facts.now), facts.now);
+    if (changes.length === 0) return undefined;
+    const message = { id: `msg_${deps.ids.resource()}`, at: facts.now, changes, attempts: 0, nextAt: 0 };
+    await store.save(name, { message });
+    return message;
+  }
+
+  /** @returns how long to wait before the next round, milliseconds */
+  async function send(message: NoticeMessage): Promise<number> {
+    const { id, at, changes } = message;
+    const content = { id, at, items: changes.map((change) => toNoticeItem(change, pageUrl)) };
+    const outcome = await deliver(settings, content, { now: clock.now(), signal });
+    // Stopped on the way: the next process sends it again, with the same id.
+    if (signal.aborted && outcome.kind === 'later') return 0;
+    deps.onAttempt(outcome.kind);
+    if (outcome.kind !== 'delivered') return fail(message, outcome);
+    if (isFailing) logger.info({ message: id }, 'notices are delivered again');
+    isFailing = false;
+    const { told } = await store.read(name);
+    await store.save(name, {
+      ...{ told: afterTelling(told, message), message: null, pause: null },
+      ...{ lastSuccessAt: clock.now(), problem: null },
+    });
+    return 0;
+  }
+
+  async function fail(
+    message: NoticeMessage,
+    outcome: Exclude<NoticeOutcome, { kind: 'delivered' }>,
+  ): Promise<number> {
+    const { problem } = outcome;
+    const attempts = message.attempts + 1;
+    const noted = { lastFailureAt: clock.now(), problem };
+    if (!isFailing) logger.warn({ problem, message: message.id }, 'a notice cannot be delivered');
+    isFailing = true;
+    if (outcome.kind === 'refused' && (outcome.gone || attempts >= MOST_REFUSALS)) {
+      const until = outcome.gone ? null : clock.now() + PAUSE_MS;
+      const pause = { address: digestOfAddress(settings.url), until };
+      await store.save(name, { ...noted, message: null, pause });
+      return lookMs();
+    }
+    const asked = outcome.kind === 'later' ? (outcome.retryAfterMs ?? 0) : 0;
+    const waitMs = Math.max(
+      Math.min(asked, LONGEST_RETRY_AFTER_MS),
+      backoffMs(attempts, BACKOFF, deps.random),
+    );
+    await store.save(name, { ...noted, message: { ...message, attempts, nextAt: clock.now() + waitMs } });
+    return Math.min(waitMs, lookMs());
+  }
+
+  async function round(): Promise<number> {
+    if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
+    const state = await store.read(name);
+    if (state.message) {
+      const waitMs = state.message.nextAt - clock.now();
+      return waitMs > 0 ? Math.min(waitMs, lookMs()) : send(state.message);
+    }
+    if (isPaused(state)) return lookMs();
+    const message = await compose(state);
+    return message ? send(message) : lookMs();
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const waitMs = await round().then(
+        (ms) => {
+          isDeaf = false;
+          return ms;
+        },
+        (error: unknown) => {
+          // Unavailability of Redis is logged by its connection; other errors are logged once here.
+          if (!isDeaf)
+            logger.warn({ reason: (error as Error).message }, 'notices cannot be read: tried again');
+          isDeaf = true;
+          return STANDBY_MS;
+        },
+      );
+      await clock.sleep(waitMs, signal);
+    }
+    await lease.resign(holder).catch(() => undefined);
+  }
+
+  const running = run();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}

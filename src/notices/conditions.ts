@@ -1,0 +1,85 @@
+// Turns facts into the conditions that wait for a person. Pure; conditions hold counts and names of the settings only.
+import type { NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
+import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
+import { warningOf } from '../tokens/expiry.ts';
+import type { NoticeFacts } from './facts.ts';
+
+/** Held changes have a notice of their own. */
+const EXCEPTIONS = EXCEPTION_REASONS.filter((reason) => reason !== 'Held');
+
+/** Returns the conditions of one moment, each with another key. */
+export function conditionsOf({ now, backlogs, breakers, tokens }: NoticeFacts): NoticeCondition[] {
+  return [
+    ...backlogs.flatMap(({ backlog, ...place }) => backlogConditions(backlog, place, now)),
+    ...breakers.flatMap(({ target, state: { open, status, since } }) =>
+      open
+        ? [condition('breaker', { target, count: 1, reason: String(status ?? 0), since: since ?? null })]
+        : [],
+    ),
+    ...tokens.flatMap(({ connection, expiresAt }) => tokenConditions(connection, expiresAt, now)),
+  ];
+}
+
+/** Identifies a condition, whatever its count. */
+export const keyOf = ({ about, connection, target, reason }: NoticeCondition): string =>
+  [about, connection ?? '', target ?? '', BY_REASON.has(about) ? (reason ?? '') : ''].join(' ');
+
+/** Subjects whose reasons are conditions of their own. */
+const BY_REASON: ReadonlySet<NoticeSubject> = new Set(['exceptions', 'tokens'] as const);
+
+/** The place of a condition, which the settings may no longer have. */
+export const noticePlaceOf = ({
+  connection,
+  target,
+}: Pick<NoticeCondition, 'connection' | 'target'>): string => `${connection ?? ''} ${target ?? ''}`;
+
+/** Returns the places of all conditions that there can be. */
+export const placesOf = ({ backlogs, breakers, tokens }: NoticeFacts): ReadonlySet<string> =>
+  new Set([
+    ...backlogs.map(noticePlaceOf),
+    ...breakers.map(({ target }) => noticePlaceOf({ connection: null, target })),
+    ...tokens.map(({ connection }) => noticePlaceOf({ connection, target: null })),
+  ]);
+
+const condition = (
+  about: NoticeSubject,
+  known: Partial<NoticeCondition> & { count: number },
+): NoticeCondition => ({
+  ...{ about, connection: null, target: null, reason: null, grade: 0, since: null },
+  ...known,
+});
+
+function backlogConditions(
+  { held, exceptions, blocked, failedRuns, lastRun }: NoticeFacts['backlogs'][number]['backlog'],
+  place: { connection: string; target: string },
+  now: number,
+): NoticeCondition[] {
+  const count = Object.values(held).reduce((sum, each) => sum + each, 0);
+  const since = exceptions.Held > 0 ? now - exceptions.ages.Held : null;
+  return [
+    condition('held', { ...place, count, since }),
+    ...EXCEPTIONS.map((reason) =>
+      condition('exceptions', {
+        ...place,
+        ...{ reason, count: exceptions[reason], since: now - exceptions.ages[reason] },
+      }),
+    ),
+    condition('deadLetters', { ...place, count: blocked }),
+    condition('reconcile', { ...place, count: failedRuns, reason: lastRun?.outcome ?? null }),
+  ].filter((each) => each.count > 0);
+}
+
+function tokenConditions(
+  connection: string,
+  expiresAt: readonly (number | null)[],
+  now: number,
+): NoticeCondition[] {
+  const days = expiresAt.flatMap((at) => (at === null ? [] : (warningOf(at, now) ?? [])));
+  const expired = days.filter((each) => each === 0);
+  const soon = days.filter((each) => each > 0);
+  return [
+    condition('tokens', { connection, reason: 'expired', count: expired.length }),
+    // Told again when a token passes the next limit.
+    condition('tokens', { connection, reason: 'soon', count: soon.length, grade: -Math.min(...soon) }),
+  ].filter((each) => each.count > 0);
+}

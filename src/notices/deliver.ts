@@ -1,0 +1,53 @@
+// Sends one message to one receiver and judges the answer.
+import { postText } from '../support/post.ts';
+import { noticeBodyOf, type NoticeContent, type NoticeForm } from './forms.ts';
+import { signatureHeaders } from './signature.ts';
+
+export interface NoticeReceiver {
+  url: string;
+  form: NoticeForm;
+  /** Null for forms without a signature. */
+  secret: string | null;
+}
+
+export type NoticeOutcome =
+  | { kind: 'delivered'; status: number }
+  /** The attempt is repeated. `status` is null without an answer. */
+  | { kind: 'later'; status: number | null; problem: string; retryAfterMs?: number }
+  /** The receiver will not take it as it is. `gone`: it wants no further message at this address. */
+  | { kind: 'refused'; status: number; problem: string; gone: boolean };
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 65_536;
+const GONE = 410;
+/** Statuses of 4xx that pass by themselves. */
+const PASSING = new Set([408, 425, 429]);
+
+/** @param receiver read at each call, because its secret may be rotated @param now Unix milliseconds */
+export async function deliver(
+  { url, form, secret }: NoticeReceiver,
+  content: NoticeContent,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<NoticeOutcome> {
+  const body = noticeBodyOf(form, content);
+  const { id } = content;
+  const answer = await postText(
+    {
+      ...{ address: url, body, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES },
+      headers: {
+        ...{ 'content-type': 'application/json', 'user-agent': 'scim-bridge' },
+        ...(secret === null ? { 'webhook-id': id } : signatureHeaders(secret, { id, sentAt: now, body })),
+      },
+    },
+    signal,
+  );
+  if (typeof answer === 'string') return { kind: 'later', status: null, problem: answer };
+  const { status, retryAfterMs } = answer;
+  if (status >= 200 && status < 300) return { kind: 'delivered', status };
+  const problem = `answered ${status}`;
+  if (status >= 500 || PASSING.has(status))
+    return { kind: 'later', status, problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (status < 400)
+    return { kind: 'refused', status, problem: `${problem}, and redirects are not followed`, gone: false };
+  return { kind: 'refused', status, problem, gone: status === GONE };
+}

@@ -1,0 +1,103 @@
+// Compares what a receiver was told with the conditions of the moment. Pure but for the grouping, which keeps times.
+import type {
+  NoticeChange,
+  NoticeCondition,
+  NoticeMessage,
+  NoticeSubject,
+  ToldCondition,
+  ToldConditions,
+} from '../directory/notice-store.ts';
+import { keyOf, noticePlaceOf } from './conditions.ts';
+
+/** A count that grows slowly is told again after this time, milliseconds. */
+const AGAIN_MS = 3_600_000;
+/** Subjects whose `since` is the age of the oldest: a later one means that all of them are others. */
+const AGED: ReadonlySet<NoticeSubject> = new Set(['held', 'exceptions'] as const);
+/** Changes in one message; the others follow in the next one. Slack takes at most 50 blocks. */
+const MOST_CHANGES = 20;
+
+/** Returns what the receiver does not know. @param now Unix milliseconds of Redis */
+export function changesBetween(
+  told: ToldConditions,
+  present: readonly NoticeCondition[],
+  now: number,
+): NoticeChange[] {
+  const there = new Set(present.map(keyOf));
+  return [
+    ...present.flatMap((condition): NoticeChange[] => {
+      const key = keyOf(condition);
+      const known = told[key];
+      if (known && !isWorse(condition, known, now)) return [];
+      return [
+        { key, state: 'new', condition: { ...condition, since: condition.since ?? known?.since ?? now } },
+      ];
+    }),
+    ...Object.entries(told).flatMap(([key, { at: _at, ...condition }]): NoticeChange[] =>
+      there.has(key) ? [] : [{ key, state: 'resolved', condition }],
+    ),
+  ];
+}
+
+function isWorse(condition: NoticeCondition, known: ToldCondition, now: number): boolean {
+  if (condition.grade > known.grade || condition.count >= 2 * known.count) return true;
+  if (condition.count > known.count && now - known.at >= AGAIN_MS) return true;
+  return AGED.has(condition.about) && condition.since !== null && condition.since > known.at;
+}
+
+/** Returns what the receiver knows after it took a message. */
+export function afterTelling(
+  told: ToldConditions,
+  { changes, at }: Pick<NoticeMessage, 'changes' | 'at'>,
+): ToldConditions {
+  const after = new Map(Object.entries(told));
+  for (const { key, state, condition } of changes) {
+    if (state === 'resolved') after.delete(key);
+    else after.set(key, { ...condition, at });
+  }
+  return Object.fromEntries(after);
+}
+
+/**
+ * Forgets conditions that the receiver is not to be told of any more, and lowers counts that fell, so that their next growth
+ * is told. @param places connections and targets of the settings @returns `told` itself when nothing changed
+ */
+export function tendTold(
+  told: ToldConditions,
+  present: readonly NoticeCondition[],
+  { about, places }: { about: readonly NoticeSubject[]; places: ReadonlySet<string> },
+): ToldConditions {
+  const found = new Map(present.map((each) => [keyOf(each), each]));
+  let isSame = true;
+  const tended = Object.entries(told).flatMap(([key, known]) => {
+    const isMeant = about.includes(known.about) && places.has(noticePlaceOf(known));
+    const { count = known.count, grade = known.grade } = found.get(key) ?? {};
+    if (isMeant && count >= known.count && grade >= known.grade) return [[key, known] as const];
+    isSame = false;
+    const lower = { ...known, count: Math.min(count, known.count), grade: Math.min(grade, known.grade) };
+    return isMeant ? [[key, lower] as const] : [];
+  });
+  return isSame ? told : Object.fromEntries(tended);
+}
+
+export interface NoticeGrouping {
+  /** Returns the changes of the next message; none until one of them has lasted for the time of the group. */
+  ripe: (changes: NoticeChange[], now: number) => NoticeChange[];
+}
+
+/** @param groupMs read at each call */
+export function createNoticeGrouping(groupMs: () => number): NoticeGrouping {
+  let firstSeen = new Map<string, number>();
+  return {
+    ripe: (changes, now) => {
+      const seen = new Map(
+        changes.map(({ key, state }) => {
+          const change = `${state} ${key}`;
+          return [change, firstSeen.get(change) ?? now];
+        }),
+      );
+      firstSeen = seen;
+      const isRipe = [...seen.values()].some((at) => now - at >= groupMs());
+      return isRipe ? changes.slice(0, MOST_CHANGES) : [];
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// Reads what notices are about: the same counts that status, metrics and `token list` show.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Backlog } from '../directory/outbox/backlog.ts';
+import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
+import type { Clock } from '../support/sources.ts';
+import type { SettingsToken } from '../tokens/keyring.ts';
+import { listTokens } from '../tokens/operations.ts';
+
+export interface NoticeFacts {
+  /** Unix milliseconds of Redis. */
+  now: number;
+  backlogs: {
+    connection: string;
+    target: string;
+    backlog: Pick<Backlog, 'held' | 'exceptions' | 'blocked' | 'failedRuns' | 'lastRun'>;
+  }[];
+  breakers: { target: string; state: BreakerState }[];
+  /** Tokens by connection; Unix milliseconds, null: never. */
+  tokens: { connection: string; expiresAt: (number | null)[] }[];
+}
+
+export interface NoticeSources {
+  states: readonly DesiredState[];
+  /** By target. */
+  breakers: ReadonlyMap<string, Pick<Breaker, 'read'>>;
+  /** The tokens that the settings name. */
+  tokensOf: (connection: string) => readonly SettingsToken[];
+  clock: Clock;
+}
+
+export async function readNoticeFacts({
+  states,
+  breakers,
+  tokensOf,
+  clock,
+}: NoticeSources): Promise<NoticeFacts> {
+  const places = states.flatMap(({ connection, outboxes }) =>
+    [...outboxes].map(([target, outbox]) => ({ connection, target, outbox })),
+  );
+  const [backlogs, open, tokens] = await Promise.all([
+    Promise.all(places.map(async ({ outbox, ...place }) => ({ ...place, backlog: await outbox.backlog() }))),
+    Promise.all([...breakers].map(async ([target, each]) => ({ target, state: await each.read() }))),
+    Promise.all(
+      states.map(async ({ connection, tokens: stored }) => {
+        const found = await listTokens(clock, { settings: tokensOf(connection), stored });
+        return { connection, expiresAt: found.map(({ expiresAt }) => toMs(expiresAt)) };
+      }),
+    ),
+  ]);
+  const now = Math.max(0, ...backlogs.map(({ backlog }) => backlog.now)) || clock.now();
+  return { now, backlogs, breakers: open, tokens };
+}
+
+const toMs = (time: string | null): number | null => (time === null ? null : Date.parse(time));

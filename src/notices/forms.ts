@@ -1,0 +1,68 @@
+// Writes the bodies of messages: for webhooks, for Slack and for Microsoft Teams.
+import type { NoticeItem } from './summary.ts';
+
+export type NoticeForm = 'webhook' | 'slack' | 'teams';
+
+export interface NoticeContent {
+  id: string;
+  /** Unix milliseconds. */
+  at: number;
+  items: readonly NoticeItem[];
+}
+
+/** Returns the JSON text of a message. The same message has the same text in every attempt. */
+export const noticeBodyOf = (form: NoticeForm, content: NoticeContent): string =>
+  JSON.stringify(BODIES[form](content));
+
+const TITLE = 'scim-bridge';
+
+const BODIES: Record<NoticeForm, (content: NoticeContent) => object> = {
+  webhook: ({ id, at, items }) => ({
+    ...{ type: 'scim-bridge.notice', id, timestamp: new Date(at).toISOString() },
+    data: { items },
+  }),
+  slack: ({ items }) => ({
+    // Shown in notifications of the client, where blocks are not.
+    text: escapeSlack(`${TITLE}: ${items.map(lineOf).join('; ')}`).slice(0, LONGEST_TEXT),
+    blocks: items.map((item) => ({
+      type: 'section',
+      text: {
+        type: 'mrkdwn',
+        text: `${SIGNS[item.state]} ${escapeSlack(lineOf(item))} <${escapeSlack(item.link)}|Open>`,
+      },
+    })),
+  }),
+  teams: ({ items }) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        contentUrl: null,
+        content: {
+          $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+          ...{ type: 'AdaptiveCard', version: '1.4' },
+          body: [
+            { type: 'TextBlock', text: TITLE, weight: 'Bolder', wrap: true },
+            ...items.map((item) => ({
+              ...{ type: 'TextBlock', wrap: true },
+              text: `${SIGNS[item.state]} ${escapeMarkdown(lineOf(item))} [Open](${item.link})`,
+            })),
+          ],
+        },
+      },
+    ],
+  }),
+};
+
+const SIGNS: Record<NoticeItem['state'], string> = { new: '●', resolved: '✔' };
+/** Of the field `text` of Slack. */
+const LONGEST_TEXT = 3000;
+
+const lineOf = ({ state, summary }: NoticeItem): string =>
+  state === 'resolved' ? `resolved: ${summary}` : summary;
+
+/** Slack asks for these three characters only. */
+const escapeSlack = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+const escapeMarkdown = (text: string): string => text.replaceAll(/[\\`*_{}[\]()#+!|<>~-]/g, '\\$&');

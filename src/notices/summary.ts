@@ -1,0 +1,81 @@
+// Words a change for people: one sentence without a full stop, with counts and names of the settings only.
+import type { NoticeChange, NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
+import { counted } from '../support/counted.ts';
+
+/** One change as receivers see it. */
+export interface NoticeItem {
+  about: NoticeSubject | 'test';
+  connection: string | null;
+  target: string | null;
+  reason: string | null;
+  count: number;
+  /** RFC 3339: since when the condition is there. */
+  since: string;
+  state: 'new' | 'resolved';
+  summary: string;
+  /** Address of the view of the page that shows it. */
+  link: string;
+}
+
+/** Views of the page by subject. */
+export const NOTICE_VIEWS: Readonly<Record<NoticeItem['about'], string>> = {
+  held: 'approvals',
+  exceptions: 'exceptions',
+  deadLetters: 'dead-letters',
+  breaker: 'overview',
+  reconcile: 'overview',
+  tokens: 'tokens',
+  test: 'overview',
+};
+
+/** @param pageUrl base address of the page, without /admin */
+export const toNoticeItem = ({ state, condition }: NoticeChange, pageUrl: string): NoticeItem => {
+  const { about, connection, target, reason, count, since } = condition;
+  return {
+    ...{ about, connection, target, reason, count, state },
+    since: new Date(since).toISOString(),
+    summary: (state === 'new' ? SENTENCES[about] : ENDINGS[about])(condition),
+    link: linkTo(about, pageUrl),
+  };
+};
+
+export const linkTo = (about: NoticeItem['about'], pageUrl: string): string =>
+  `${pageUrl}/admin/#/${NOTICE_VIEWS[about]}`;
+
+type Sentences = Record<NoticeSubject, (condition: NoticeCondition) => string>;
+
+const at = ({ connection, target }: NoticeCondition): string => `${connection} → ${target}`;
+
+const SENTENCES: Sentences = {
+  held: (each) => `${at(each)}: ${counted(each.count, 'change')} held by the guard until an operator decides`,
+  exceptions: (each) =>
+    each.reason === 'OnHold'
+      ? `${at(each)}: an operator stopped all writes`
+      : `${at(each)}: ${counted(each.count, 'exception')} (${each.reason})`,
+  deadLetters: (each) => `${at(each)}: ${counted(each.count, 'dead letter')}`,
+  breaker: ({ target, reason }) =>
+    `${target}: calls fail in a row (${reason === '0' ? 'no answer' : `status ${reason}`}), only probes are sent`,
+  reconcile: (each) =>
+    each.count === 1
+      ? `${at(each)}: the last reconcile did not compare everything (${each.reason})`
+      : `${at(each)}: the last ${each.count} reconciles did not compare everything (${each.reason})`,
+  tokens: ({ connection, reason, count, grade }) =>
+    reason === 'expired'
+      ? `${connection}: ${counted(count, 'token')} expired`
+      : `${connection}: ${counted(count, 'token')} will expire soon, the first within ${counted(-grade, 'day')}`,
+};
+
+const ENDINGS: Sentences = {
+  held: (each) => `${at(each)}: no change is held any more`,
+  exceptions: (each) =>
+    each.reason === 'OnHold'
+      ? `${at(each)}: writes are released`
+      : `${at(each)}: no exception (${each.reason}) any more`,
+  deadLetters: (each) => `${at(each)}: no dead letter any more`,
+  breaker: ({ target }) => `${target}: the platform answers again`,
+  reconcile: (each) => `${at(each)}: a reconcile compared everything again`,
+  tokens: ({ connection, reason }) =>
+    reason === 'expired'
+      ? `${connection}: no expired token any more`
+      : `${connection}: no token expires soon any more`,
+};
