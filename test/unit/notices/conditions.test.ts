@@ -1,0 +1,154 @@
+// Tests which facts become conditions, and which differences are told.
+import type { NoticeCondition, NoticeMessage, ToldConditions } from '../../../src/directory/notice-store.ts';
+import { addExceptionCounts } from '../../../src/directory/outbox/exceptions.ts';
+import { conditionsOf, placesOf } from '../../../src/notices/conditions.ts';
+import {
+  afterTelling,
+  changesBetween,
+  createNoticeGrouping,
+  tendTold,
+} from '../../../src/notices/difference.ts';
+import type { NoticeFacts } from '../../../src/notices/facts.ts';
+
+const NOW = 1_800_000_000_000;
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const place = { connection: 'default', target: 'main' };
+const exceptions = addExceptionCounts([]);
+const held = { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 };
+const quiet = { held, exceptions, blocked: 0, failedRuns: 0 };
+const facts = (backlog: object = {}, rest: Partial<NoticeFacts> = {}): NoticeFacts => ({
+  now: NOW,
+  backlogs: [{ ...place, backlog: { ...quiet, ...backlog } }],
+  breakers: [{ target: 'main', state: { open: false } }],
+  tokens: [{ connection: 'default', expiresAt: [null, NOW + 40 * DAY] }],
+  ...rest,
+});
+const found = (of: NoticeFacts) => conditionsOf(of).map(({ about, reason, count }) => [about, reason, count]);
+
+describe('conditions', () => {
+  test('a quiet bridge has none', () => {
+    expect(conditionsOf(facts())).toEqual([]);
+  });
+
+  test('held changes of all kinds are one condition, as old as the oldest', () => {
+    const backlog = {
+      held: { ...held, deactivate: 2, delete: 1 },
+      exceptions: { ...exceptions, Held: 3, ages: { ...exceptions.ages, Held: 5000 } },
+    };
+    expect(conditionsOf(facts(backlog))).toEqual([
+      { ...place, about: 'held', reason: null, count: 3, grade: 0, since: NOW - 5000 },
+    ]);
+  });
+
+  test('exceptions are told by reason, and held ones as held changes only', () => {
+    const of = facts({ exceptions: { ...exceptions, Held: 4, Dropped: 2, OnHold: 1 } });
+    expect(found(of)).toEqual([
+      ['exceptions', 'Dropped', 2],
+      ['exceptions', 'OnHold', 1],
+    ]);
+  });
+
+  test('dead letters, failed reconciles and an open breaker are conditions', () => {
+    const of = facts(
+      { blocked: 3, failedRuns: 2, lastRun: { outcome: 'unproven' } },
+      { breakers: [{ target: 'main', state: { open: true, status: 503, since: NOW - 1 } }] },
+    );
+    expect(found(of)).toEqual([
+      ['deadLetters', null, 3],
+      ['reconcile', 'unproven', 2],
+      ['breaker', '503', 1],
+    ]);
+  });
+
+  test('tokens are told as expired and as expiring soon, with the nearest limit as grade', () => {
+    const expiresAt = [NOW - 1, NOW + 2 * DAY, NOW + 20 * DAY, NOW + 40 * DAY, null];
+    const tokens = conditionsOf(facts({}, { tokens: [{ connection: 'default', expiresAt }] }));
+    expect(tokens).toMatchObject([
+      { about: 'tokens', reason: 'expired', count: 1, target: null },
+      { about: 'tokens', reason: 'soon', count: 2, grade: -7 },
+    ]);
+  });
+});
+
+const deadLetters = (count: number): NoticeCondition => ({
+  ...{ ...place, about: 'deadLetters', reason: null, count, grade: 0, since: null },
+});
+const message = (present: NoticeCondition[], at = NOW, told: ToldConditions = {}): NoticeMessage => ({
+  ...{ id: 'msg_1', at, attempts: 0, nextAt: 0, changes: changesBetween(told, present, at) },
+});
+const tell = (present: NoticeCondition[], at = NOW): ToldConditions => afterTelling({}, message(present, at));
+const statesOf = (told: ToldConditions, present: NoticeCondition[], now: number) =>
+  changesBetween(told, present, now).map(({ state, condition }) => [state, condition.count]);
+
+describe('differences', () => {
+  test('a condition is told once, and its end', () => {
+    const told = tell([deadLetters(3)]);
+    expect(statesOf({}, [deadLetters(3)], NOW)).toEqual([['new', 3]]);
+    expect(statesOf(told, [deadLetters(3)], NOW + 30 * DAY)).toEqual([]);
+    expect(statesOf(told, [], NOW + 1)).toEqual([['resolved', 3]]);
+    expect(afterTelling(told, { at: NOW, changes: changesBetween(told, [], NOW) })).toEqual({});
+  });
+
+  test.each([
+    ['a count that doubled', 6, 1, [['new', 6]]],
+    ['a count that grew, within the hour', 5, HOUR - 1, []],
+    ['a count that grew, after an hour', 5, HOUR, [['new', 5]]],
+    ['a count that fell', 2, HOUR, []],
+  ])('%s', (_what, count, later, expected) => {
+    expect(statesOf(tell([deadLetters(3)]), [deadLetters(count)], NOW + later)).toEqual(expected);
+  });
+
+  test('a count that fell is told again when it has doubled from there', () => {
+    const context = { about: ['deadLetters'] as const, places: placesOf(facts()) };
+    const told = tendTold(tell([deadLetters(10)]), [deadLetters(2)], context);
+    expect(statesOf(told, [deadLetters(4)], NOW + 1)).toEqual([['new', 4]]);
+    expect(tendTold(told, [deadLetters(2)], context)).toBe(told);
+  });
+
+  test('held changes that are all other ones are told again at the same count', () => {
+    const heldSince = (since: number): NoticeCondition => ({ ...deadLetters(2), about: 'held', since });
+    const told = tell([heldSince(NOW - 5)]);
+    expect(statesOf(told, [heldSince(NOW - 5)], NOW + 10)).toEqual([]);
+    expect(statesOf(told, [heldSince(NOW + 5)], NOW + 10)).toEqual([['new', 2]]);
+  });
+
+  test('tokens are told again at the next limit', () => {
+    const soon = (grade: number): NoticeCondition => ({
+      ...{ ...place, target: null, about: 'tokens', reason: 'soon', count: 1, grade, since: null },
+    });
+    expect(statesOf(tell([soon(-30)]), [soon(-30)], NOW + HOUR)).toEqual([]);
+    expect(statesOf(tell([soon(-30)]), [soon(-7)], NOW + HOUR)).toEqual([['new', 1]]);
+  });
+
+  test('the end of a condition is not told when its target left the settings or the channel is not about it', () => {
+    const told = tell([deadLetters(3)]);
+    expect(tendTold(told, [], { about: ['held'], places: placesOf(facts()) })).toEqual({});
+    expect(tendTold(told, [], { about: ['deadLetters'], places: new Set() })).toEqual({});
+  });
+});
+
+describe('grouping', () => {
+  const changes = (count: number) => changesBetween({}, [deadLetters(count)], NOW);
+
+  test('a change is told after it has lasted for the time of the group, with all others', () => {
+    const grouping = createNoticeGrouping(() => 1000);
+    const other = changesBetween({}, [{ ...deadLetters(1), about: 'reconcile' }], NOW);
+    expect(grouping.ripe(changes(1), NOW)).toEqual([]);
+    expect(grouping.ripe([...changes(2), ...other], NOW + 999)).toEqual([]);
+    expect(grouping.ripe([...changes(3), ...other], NOW + 1000)).toHaveLength(2);
+  });
+
+  test('a change that ends before is not told, and starts anew', () => {
+    const grouping = createNoticeGrouping(() => 1000);
+    grouping.ripe(changes(1), NOW);
+    grouping.ripe([], NOW + 500);
+    expect(grouping.ripe(changes(1), NOW + 1000)).toEqual([]);
+    expect(grouping.ripe(changes(1), NOW + 2000)).toHaveLength(1);
+  });
+
+  test('a message has at most 20 changes', () => {
+    const many = Array.from({ length: 25 }, (_, index) => ({ ...deadLetters(1), target: `t${index}` }));
+    expect(createNoticeGrouping(() => 0).ripe(changesBetween({}, many, NOW), NOW)).toHaveLength(20);
+  });
+});
