@@ -1,0 +1,68 @@
+// Tests that dead letters, an open breaker and failed reconciles are told, each only to channels that are about it.
+import { eventually } from '../../support/eventually.ts';
+import { noticesOf, PAGE_URL, webhookTo } from '../../support/notice-channel.ts';
+import { startFront, type Front } from '../../support/front.ts';
+import { startReceiver, type Receiver } from '../../support/receiver.ts';
+import { openAdmin, type AdminRig } from '../admin/rig.ts';
+
+let rig: AdminRig;
+let front: Front;
+const receivers: Record<string, Receiver> = {};
+
+beforeAll(async () => {
+  front = await startFront();
+  for (const about of ['deadLetters', 'breaker', 'reconcile']) receivers[about] = await startReceiver();
+  rig = await openAdmin({
+    configure: ({ notices, targets }) => {
+      const { main } = targets;
+      if (!main) throw new Error('no target');
+      front.platformUrl = main.url;
+      Object.assign(main, { url: front.url, adopt: 'never' });
+      notices.pageUrl = PAGE_URL;
+      notices.channels = {
+        letters: webhookTo(receivers.deadLetters?.endpoint ?? '', { about: ['deadLetters'] }),
+        calls: webhookTo(receivers.breaker?.endpoint ?? '', { about: ['breaker'] }),
+        runs: webhookTo(receivers.reconcile?.endpoint ?? '', { about: ['reconcile'] }),
+      };
+    },
+  });
+}, 60_000);
+afterAll(async () => {
+  await rig.bridge.stop();
+  front.stop();
+  await Promise.all(Object.values(receivers).map((each) => each.stop()));
+});
+
+const itemsOf = (about: string) => noticesOf(receivers[about] ?? { posts: [] }).flatMap(({ items }) => items);
+const toldOf = (about: string, state: string) =>
+  eventually(`${about} is ${state}`, () => itemsOf(about).find((item) => item.state === state));
+
+test('a dead letter is told, and its end', async () => {
+  const stranger = (await rig.bridge.platform.state()).users.at(-1);
+  const id = await rig.bridge.idp.createUser(stranger?.userName ?? '');
+  expect(await toldOf('deadLetters', 'new')).toMatchObject({
+    ...{ connection: 'default', target: 'main', count: 1, summary: 'default → main: 1 dead letter' },
+    link: `${PAGE_URL}/admin/#/dead-letters`,
+  });
+  await rig.operator.post('/dead-letters/drop', { refs: [`User:${id}`] });
+  await toldOf('deadLetters', 'resolved');
+}, 60_000);
+
+test('a platform that fails is told with its status, and a reconcile that fails meanwhile', async () => {
+  front.answer = () => ({ status: 500 });
+  await rig.bridge.idp.createUser('new@acme.example');
+  expect(await toldOf('breaker', 'new')).toMatchObject({
+    ...{ connection: null, target: 'main', reason: '500', link: `${PAGE_URL}/admin/#/overview` },
+    summary: 'main: calls fail in a row (status 500), only probes are sent',
+  });
+  const { body } = await rig.operator.post('/reconcile', {});
+  await rig.operator.ended(body.id);
+  expect(await toldOf('reconcile', 'new')).toMatchObject({ connection: 'default', target: 'main', count: 1 });
+  front.answer = () => undefined;
+  await toldOf('breaker', 'resolved');
+  const again = await rig.operator.post('/reconcile', {});
+  await rig.operator.ended(again.body.id);
+  await toldOf('reconcile', 'resolved');
+  for (const about of Object.keys(receivers))
+    expect(new Set(itemsOf(about).map((item) => item.about))).toEqual(new Set([about]));
+}, 120_000);
