@@ -74,6 +74,7 @@
  * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
  * | externalId:<t>:<digest> | string | this externalId was given to an account lately; same base |
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
+ * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); the levels were read a moment ago; base `bridge.history` |
  * | dataVersion | string | version of the data under this prefix (data-version.ts); same base |
  * | breaker:<t> | hash | failed calls in a row; while open also since when, and when the next probe may go; same base |
  * | notices:<channel> | hash | what the receiver of notices was told, the message under way, and how deliveries ended (notice-store.ts); base `bridge.notices` |
