@@ -9,6 +9,7 @@ import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
 import { startNotices } from './app/notices.ts';
+import { recordHistory } from './app/record-history.ts';
 import { buildScrape } from './app/scrape.ts';
 import { buildStates } from './app/states.ts';
 import { buildTargets } from './app/targets.ts';
@@ -79,6 +80,8 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const readFleet = buildFleetReader(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
+  recordHistory(parts, instruments.tallies, states);
+
   let queues = new Map<string, TargetQueue>();
   if (role === 'all' || role === 'worker') {
     // Loaded here only: an `api` process does not need BullMQ in memory.
@@ -119,7 +122,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const observed = { ...deps, observe: parts.tracing ? traced(observe, parts.tracing) : observe };
   const forOperators = {
     health,
-    admin,
+    admin: admin?.router,
     metrics: ownPort ? undefined : protectMetrics(metrics, parts, checkAdmin),
   };
   const forProviders = { connections, events: events.routers };
@@ -132,10 +135,13 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     const http = await listen(app, config.server);
     releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
     releasers.add('receivers of events', events.drain);
+    // Else the ports would wait for the streams.
+    releasers.add('live status', () => admin?.live.stop());
     const drain = (): Promise<void> => {
       stopping = true;
       http.drain();
       events.drain();
+      admin?.live.end();
       return deps.clock.sleep(scim.length > 0 ? config.server.drainMs : 0);
     };
     const stop = releasers.releaseAll;

@@ -3,6 +3,7 @@ import { printableConfig } from '../config/redact.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { checkStore, readStoreFacts } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { createHistoryStore } from '../directory/history/history-store.ts';
 import { createOperationStore } from '../directory/logs/operations.ts';
 import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
@@ -15,9 +16,11 @@ import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
 import type { Target } from '../sync/target.ts';
 import { buildNoticeOperations } from './notices.ts';
+import { buildNextReconcile } from './open.ts';
 import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
+import { outboxesOf } from './states.ts';
 
 /**
  * Returns one token check, shared by the admin API and the health endpoints so that failed attempts count
@@ -31,7 +34,7 @@ export function buildAdminCheck({ config, clock, logger }: Parts): AdminCheck | 
   return createAdminCheck({ clock, logger, clientAddress }, () => config.server.adminToken ?? adminToken);
 }
 
-/** Returns the router of the admin API; undefined when there is neither an admin token nor another way to sign in. */
+/** Returns the admin API; undefined when there is neither an admin token nor another way to sign in. */
 export function buildAdmin(
   parts: Parts,
   targets: Map<string, Target>,
@@ -41,7 +44,7 @@ export function buildAdmin(
     checkAdmin,
     readFleet,
   }: { admission: Admission; checkAdmin: AdminCheck | undefined; readFleet: ReadFleet },
-): Admin['router'] | undefined {
+): Pick<Admin, 'router' | 'live'> | undefined {
   const { clock, config, redis, releasers } = parts;
   if (!checkAdmin && !config.server.signIn) return undefined;
   const signIn = buildSignIn(parts, checkAdmin);
@@ -55,6 +58,12 @@ export function buildAdmin(
       breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
       readFleet,
       notices,
+      nextReconcile: buildNextReconcile(config),
+      history: {
+        store: createHistoryStore(parts, config.redis),
+        connectionsOf: (target) => [...outboxesOf(states, target).keys()],
+        rateLimitOf: (target) => config.targets[target]?.rateLimit.requestsPerSecond ?? 0,
+      },
       addresses: config.targets,
       check: async (signal) => {
         const { checkEverything } = await import('../ops/check-everything.ts');
@@ -87,5 +96,5 @@ export function buildAdmin(
     },
   );
   releasers.add('admin operations', admin.stop);
-  return admin.router;
+  return admin;
 }

@@ -10,6 +10,7 @@ import { packageVersion } from '../support/version.ts';
 import type { WriteOutcome } from '../sync/sync-resource.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 import { readShared, type MetricSources } from './shared-metrics.ts';
+import { createTallies, tallyCalls, tallyPushes, type Tallies } from './tallies.ts';
 
 export interface TargetHooks {
   onCall: (call: PlatformCall) => void;
@@ -25,6 +26,8 @@ export interface Instruments {
   /** Counts an attempt to deliver a notice. */
   onNotice: (channel: string, result: string) => void;
   target: (name: string) => TargetHooks;
+  /** Counts since the start of the process, for the history. */
+  tallies: Tallies;
   contentType: string;
   /** Reads the sources and returns the metrics in Prometheus text format. */
   scrape: (sources: MetricSources) => Promise<string>;
@@ -40,6 +43,7 @@ export function createInstruments(
   { config, role }: { config: Config; role: string },
 ): Instruments {
   const metrics = createMetrics();
+  const tallies = createTallies();
   const risks = new Map<string, FailureShare>();
   const version = packageVersion();
   metrics.buildInfo.labels(version, process.versions.node, role).set(1);
@@ -55,11 +59,12 @@ export function createInstruments(
   return {
     requests: (root) => {
       const connection = connectionAt(root);
-      return countRequests(metrics, { root, connection, risk: riskOf(connection), pending });
+      return countRequests(metrics, { root, connection, risk: riskOf(connection), pending, tallies });
     },
     onDeviation: (connection, kind) => metrics.deviations.inc({ connection, kind }),
     onNotice: (channel, result) => metrics.notices.inc({ channel, result }),
-    target: (name) => watchTarget(metrics, name),
+    target: (name) => watchTarget(metrics, name, tallies),
+    tallies,
     contentType: metrics.contentType,
     scrape: async (sources) => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
@@ -113,8 +118,9 @@ interface Pending {
 
 function countRequests(
   metrics: Metrics,
-  { root, connection, risk, pending }: Requests & { pending: Pending[] },
+  { root, connection, risk, pending, tallies }: Requests & { pending: Pending[]; tallies: Tallies },
 ): OnAnswered {
+  const tally = root === '' ? undefined : tallyPushes(tallies, connection);
   const seconds = metrics.httpTimer(connection);
   // Requests arrive thousands of times a second, so each one increments a plain number; the scrape adds it to
   // the metric.
@@ -127,11 +133,14 @@ function countRequests(
     const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
     counts(operation, String(status)).since++;
     seconds((endedAt - startedAt) / 1000);
-    risk.note(isFailure(operation, status));
+    const failed = isFailure(operation, status);
+    risk.note(failed);
+    tally?.(operation, failed);
   };
 }
 
-function watchTarget(metrics: Metrics, target: string): TargetHooks {
+function watchTarget(metrics: Metrics, target: string, tallies: Tallies): TargetHooks {
+  const tally = tallyCalls(tallies, target);
   const seconds = metrics.platformSeconds.labels(target);
   const waits = metrics.rateWait.labels(target);
   return {
@@ -139,6 +148,7 @@ function watchTarget(metrics: Metrics, target: string): TargetHooks {
       if (error === 'PlatformAborted') return;
       metrics.platformRequests.inc({ target, resource: resourceOf(route), method, status: String(status) });
       seconds.observe(durationMs / 1000);
+      tally(status);
     },
     onWait: (waitMs) => waits.observe(waitMs / 1000),
     onApplied: (lagMs, priority) => metrics.syncLag.observe({ target, priority }, Math.max(0, lagMs) / 1000),

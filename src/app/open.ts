@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { nextRunOf } from '../reconcile/expected-gap.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
 import { systemClock } from '../support/sources.ts';
 import { silentLogger } from '../support/logger.ts';
@@ -32,6 +33,7 @@ export function openDesiredStates(config: Config): {
   operations: OperationStore;
   readFleet: ReadFleet;
   notices: NoticeOperations;
+  nextReconcile: (now: number) => number | null;
 } {
   const { redis, reach } = connectCommand(config.redis, { clock: systemClock, logger: silentLogger });
   const store = { config, redis, scripts: scriptsOn(redis, config, systemClock) };
@@ -56,8 +58,13 @@ export function openDesiredStates(config: Config): {
     operations,
     readFleet: buildFleetReader(store),
     notices: buildNoticeOperations(store, states),
+    nextReconcile: buildNextReconcile(config),
   };
 }
+
+/** Another program starts the runs of `expectedSchedule`. */
+export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nextRunOf> =>
+  nextRunOf(reconcile.schedule ?? reconcile.expectedSchedule, reconcile.timezone);
 
 /**
  * Opens one reconcile scope for each connection and target. With `worker`, dirty marks are applied in this

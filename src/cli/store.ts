@@ -13,6 +13,7 @@ export interface OpenStore {
   operations: OperationStore;
   readFleet: ReadFleet;
   notices: NoticeOperations;
+  nextReconcile: (now: number) => number | null;
 }
 
 /** Opens the store, runs `use`, closes it. @throws Error with what to do when Redis does not answer */

@@ -47,7 +47,13 @@ export function createSessionStore(
     return session;
   }
 
+  /** Returns whether the session has not ended, and does not put its end by idleness off: a page that only watches is idle. */
+  async function isOpen(id: string): Promise<boolean> {
+    const text = await redis.get(keyOf(id));
+    return text !== null && (JSON.parse(text) as Session).endsAt > clock.now();
+  }
+
   const end = async (id: string): Promise<void> => void (await redis.del(keyOf(id)));
 
-  return { begin, find, end };
+  return { begin, find, isOpen, end };
 }

@@ -43,7 +43,8 @@ export interface TargetStatus {
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
-  reconcile: { last: RunReport | null; /** Unix milliseconds. */ lastSuccessAt: number | null };
+  /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
+  reconcile: { last: RunReport | null; lastSuccessAt: number | null; next: number | null };
   /** Security events of the connection; null: no receiver. */
   events: EventDelivery | null;
   /** Processes of the service and findings about them; the same in each row. */
@@ -83,12 +84,14 @@ export interface StatusSources {
   /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
   readFleet: ReadFleet;
+  /** Time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */
+  nextReconcile: (now: number) => number | null;
 }
 
 /** Returns one row for each connection and target. */
 export async function readStatus(
   states: readonly DesiredState[],
-  { breakers, readFleet }: StatusSources,
+  { breakers, readFleet, nextReconcile }: StatusSources,
   coverageOf: ReadCoverage = readCoverage,
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
@@ -104,7 +107,7 @@ export async function readStatus(
     const faults = proof?.faults ?? null;
     for (const target of state.outboxes.keys()) {
       const breaker = (await breakers.get(target)?.read()) ?? { open: false };
-      const { backlog, ...part } = await readTarget(state, target, coverageOf);
+      const { backlog, reconcile, ...part } = await readTarget(state, target, coverageOf);
       const load = judgeLoad(backlog, {
         target,
         isOnHold: part.hold !== null,
@@ -122,6 +125,7 @@ export async function readStatus(
         load,
         breaker,
         ...part,
+        reconcile: { ...reconcile, next: nextReconcile(backlog.now) },
         events,
         fleet,
       });
@@ -132,8 +136,18 @@ export async function readStatus(
 
 type TargetPart = Omit<
   TargetStatus,
-  'connection' | 'target' | 'users' | 'groups' | 'faults' | 'proof' | 'load' | 'breaker' | 'events' | 'fleet'
-> & { backlog: Backlog };
+  | 'connection'
+  | 'target'
+  | 'users'
+  | 'groups'
+  | 'faults'
+  | 'proof'
+  | 'load'
+  | 'breaker'
+  | 'events'
+  | 'fleet'
+  | 'reconcile'
+> & { backlog: Backlog; reconcile: Omit<TargetStatus['reconcile'], 'next'> };
 
 async function readTarget(
   { outboxes, coverage: readers }: DesiredState,

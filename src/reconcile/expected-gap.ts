@@ -1,4 +1,5 @@
-// Computes the longest time between two reconciles of a schedule, for the alert about a reconcile that does not come.
+// Computes times of a schedule: the longest time between two reconciles, for the alert about one that does not come, and the
+// next reconcile.
 import cron from 'node-cron';
 
 /** Runs that are looked at first, and those of a schedule that has so many in less than a week. */
@@ -27,4 +28,21 @@ export function expectedGapMs(schedule: string | null, timezone: string): number
   } catch {
     return null;
   }
+}
+
+/** Returns a function that returns the next run of a schedule, Unix milliseconds; null without one. */
+export function nextRunOf(schedule: string | null, timezone: string): (now: number) => number | null {
+  if (schedule === null) return () => null;
+  const task = cron.createTask(schedule, () => undefined, { timezone });
+  let known: number | null = null;
+  return (now) => {
+    if (known !== null && known > now) return known;
+    try {
+      known = task.getNextRuns(1)[0]?.getTime() ?? null;
+    } catch {
+      // A pattern that never fits, such as the 30th of February.
+      known = null;
+    }
+    return known;
+  };
 }

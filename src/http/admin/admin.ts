@@ -1,9 +1,11 @@
 // Builds the routers of the admin API and of its page, and the store of long operations behind them.
 import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/logs/operations.ts';
+import { readStatus, restfulCoverage } from '../../ops/status.ts';
 import type { Admitted } from '../admission/admission.ts';
 import { createLogExports } from './log-export.ts';
 import { createOperations } from './operations.ts';
+import { createLiveStreams, type LiveStreams } from './live.ts';
 import { createPage } from './page.ts';
 import type { AdminContext, AdminRoute } from './route.ts';
 import { createAdminRouter } from './router.ts';
@@ -15,6 +17,7 @@ import { deadLetterRoutes } from './routes/dead-letters.ts';
 import { eventRoutes } from './routes/events.ts';
 import { forgetRoutes } from './routes/forget.ts';
 import { holdRoutes } from './routes/holds.ts';
+import { liveRoutes } from './routes/live.ts';
 import { linkRoutes } from './routes/links.ts';
 import { actRoutes } from './routes/acts.ts';
 import { noticeRoutes } from './routes/notices.ts';
@@ -24,6 +27,7 @@ import { approvalRoutes } from './routes/approvals.ts';
 import { proofRoutes } from './routes/proofs.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { sessionRoutes } from './routes/session.ts';
+import { historyRoutes } from './routes/past.ts';
 import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 
@@ -40,19 +44,23 @@ export interface Admin {
   router: Router;
   /** Cancels the operations that run in this process. */
   stop: () => Promise<void>;
+  /** Streams of the live status. */
+  live: Pick<LiveStreams, 'end' | 'stop'>;
 }
 
 export function createAdmin(
-  deps: Omit<AdminContext, 'operations' | 'logExports'> & { store: OperationStore },
+  deps: Omit<AdminContext, 'operations' | 'logExports' | 'coverageOf' | 'live'> & { store: OperationStore },
   { identify, signIn, maxBodyBytes, admitted }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
-  const routes = adminRoutes({ ...deps, operations, logExports: createLogExports() });
+  const coverageOf = restfulCoverage(deps.clock);
+  const live = createLiveStreams(deps, () => readStatus(deps.states, deps, coverageOf));
+  const routes = adminRoutes({ ...deps, operations, coverageOf, live, logExports: createLogExports() });
   const router = express.Router();
   router.use('/v1', createAdminRouter(deps, routes, { identify, maxBodyBytes, admitted }));
   router.use('/sign-in', signIn);
   router.use(createPage());
-  return { router, stop: operations.stop };
+  return { router, stop: operations.stop, live };
 }
 
 /** Returns all routes of /admin/v1. */
@@ -60,6 +68,7 @@ export const adminRoutes = (context: AdminContext): AdminRoute[] =>
   [
     ...[
       statusRoutes,
+      liveRoutes,
       approvalRoutes,
       comparisonRoutes,
       operationRoutes,
@@ -68,5 +77,5 @@ export const adminRoutes = (context: AdminContext): AdminRoute[] =>
       exceptionRoutes,
     ],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
-    ...[forgetRoutes, sessionRoutes, noticeRoutes],
+    ...[forgetRoutes, sessionRoutes, noticeRoutes, historyRoutes],
   ].flatMap((routes) => routes(context));

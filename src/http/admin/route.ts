@@ -7,11 +7,14 @@ import type { DesiredState } from '../../directory/desired-state.ts';
 import type { NoticeTestResult } from '../../notices/test-message.ts';
 import type { DoctorFinding } from '../../ops/doctor.ts';
 import type { ReadFleet } from '../../ops/fleet.ts';
+import type { ReadCoverage } from '../../ops/status.ts';
+import type { HistorySources } from '../../ops/target-history.ts';
 import type { ScheduledScope } from '../../reconcile/schedule.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { SettingsToken } from '../../tokens/keyring.ts';
 import type { LogExports } from './log-export.ts';
+import type { LiveStreams } from './live.ts';
 import type { Operations } from './operations.ts';
 import { Problem } from './problem.ts';
 import type { AdminCaller, Right } from './sign-in/rights.ts';
@@ -30,6 +33,9 @@ export interface AdminContext {
   /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
   readFleet: ReadFleet;
+  /** Time of the next scheduled reconcile; null without a schedule. */
+  nextReconcile: (now: number) => number | null;
+  history: HistorySources;
   /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;
   /** Runs the checks of doctor and returns their findings. */
@@ -43,6 +49,9 @@ export interface AdminContext {
     test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
   };
   operations: Operations;
+  live: Pick<LiveStreams, 'open'>;
+  /** How many resources are desired, linked and missing. */
+  coverageOf: ReadCoverage;
   logExports: LogExports;
   clock: Clock;
   ids: Ids;
@@ -72,8 +81,14 @@ export interface JsonAnswer {
 
 export type AdminAnswer =
   | JsonAnswer
-  /** One document, streamed. */
-  | { kind: 'pieces'; contentType: string; pieces: AsyncIterable<string | Buffer> }
+  /** One document, streamed. `until`: its end, also while the client does not read. */
+  | {
+      kind: 'pieces';
+      contentType: string;
+      pieces: AsyncIterable<string | Buffer>;
+      headers?: Record<string, string>;
+      until?: AbortSignal;
+    }
   /** Lines, streamed; each without its line break. `signal` cuts the answer off. */
   | {
       kind: 'lines';

@@ -150,8 +150,10 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
     if (response.destroyed) return;
     response.writeHead(200, {
       'Content-Type': answer.contentType,
-      ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : {}),
+      ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : answer.headers),
     });
+    if (!isLines)
+      answer.until?.addEventListener('abort', () => void (response.writableNeedDrain && response.destroy()));
     const pieces = Readable.from(piecesOf(first, texts, isLines));
     await pipeline(pieces, response, isLines && answer.signal ? { signal: answer.signal } : {});
   } catch (error) {

@@ -78,7 +78,10 @@ export const SCHEMAS = {
         ages: object(exceptionNumbers),
       }),
       hasMoved: booleanField,
-      reconcile: object({ last: { type: ['object', 'null'] }, lastSuccessAt: nullable('integer') }),
+      reconcile: object({
+        ...{ last: { type: ['object', 'null'] }, lastSuccessAt: nullable('integer') },
+        next: { ...nullable('integer'), description: 'Next run of the schedule, Unix milliseconds' },
+      }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },
       fleet: fleetSchema,
     },

@@ -74,6 +74,8 @@ export function createRequestContext(
         },
         'request',
       );
+      // A stream ends when its reader leaves: neither its time nor its end tells how the service does.
+      if (response.getHeader('Content-Type') === 'text/event-stream') return;
       onAnswered?.({
         request: id,
         method,
@@ -95,7 +97,7 @@ const WORDS = new Map(
     'admin v1 openapi.json status config doctor explain verify-access acts log plan apply reconcile sync resync',
     'hold release operations approvals links tokens dead-letters refused show search verify export import',
     'forget approve reject withdraw retry drop cancel deep repair exceptions test notices',
-    'caller session sign-in ways callback',
+    'caller session sign-in ways callback history live',
   ]
     .flatMap((words) => words.split(' '))
     .map((word) => [word.toLowerCase(), word]),

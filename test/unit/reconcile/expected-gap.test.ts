@@ -1,5 +1,5 @@
 // Tests the longest time between two runs of a schedule.
-import { expectedGapMs } from '../../../src/reconcile/expected-gap.ts';
+import { expectedGapMs, nextRunOf } from '../../../src/reconcile/expected-gap.ts';
 
 const HOUR = 3_600_000;
 
@@ -14,4 +14,12 @@ test.each<[string | null, number | null]>([
   [null, null],
 ])('%s has a gap of %s ms', (schedule, gap) => {
   expect(expectedGapMs(schedule, 'UTC')).toBe(gap);
+});
+
+test('the next run of a schedule is in its time zone; without a schedule there is none', () => {
+  const next = nextRunOf('30 2 * * *', 'Europe/Berlin')(Date.now()) ?? 0;
+  expect(next).toBeGreaterThan(Date.now());
+  expect(next).toBeLessThan(Date.now() + 25 * 3_600_000);
+  expect(new Date(next).toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })).toBe('02:30:00');
+  expect(nextRunOf(null, 'UTC')(Date.now())).toBeNull();
 });

@@ -1,13 +1,10 @@
 // Serves the status of each target and the effective settings.
-import { readStatus, restfulCoverage } from '../../../ops/status.ts';
+import { readStatus } from '../../../ops/status.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
-export const statusRoutes = (
-  context: AdminContext,
-  coverageOf = restfulCoverage(context.clock),
-): AdminRoute[] => [
+export const statusRoutes = (context: AdminContext): AdminRoute[] => [
   route({
     method: 'get',
     path: '/status',
@@ -19,7 +16,7 @@ export const statusRoutes = (
       description: 'One row for each connection and target.',
       schema: arrayOf(refTo('TargetStatus')),
     },
-    handle: async () => json(await readStatus(context.states, context, coverageOf)),
+    handle: async () => json(await readStatus(context.states, context, context.coverageOf)),
   }),
   route({
     method: 'get',

@@ -47,6 +47,8 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
     return {
       ...{ name: session.name, person: session.person, mark: '', via: 'openid' },
       rights: rightsOf(session.roles as OperatorRole[]),
+      // Roles are those of the sign-in, so a role that is lost ends with the session.
+      isStillValid: async () => (await sessions?.store.isOpen(id)) ?? false,
       signOut: async () => sessions?.store.end(id),
     };
   }
@@ -68,7 +70,11 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
         403,
         `You are signed in, but the header ${proxy.rolesHeader} gives you none of the roles viewer, operator and approver. Ask whoever administers your groups.`,
       );
-    return { name, person: `proxy ${name}`, mark: '', rights: rightsOf(roles), via: 'proxy' };
+    return {
+      ...{ name, person: `proxy ${name}`, mark: '', rights: rightsOf(roles), via: 'proxy' },
+      // The proxy's word is that of the request; the next request brings a new one.
+      isStillValid: () => Promise.resolve(true),
+    };
   }
 
   /** A proxy may forward a bearer token of its own, so its word comes before that of the header Authorization. */
@@ -87,6 +93,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
         mark: signIn ? ' (admin token)' : '',
         rights: ALL_RIGHTS,
         via: 'token',
+        isStillValid: () => Promise.resolve(isRightToken(checkAdmin, request)),
       };
     }
     if (caller) {
@@ -112,6 +119,15 @@ function refuseOtherPages({ headers }: IncomingMessage): void {
     403,
     'A signed-in browser reaches the admin API through the page /admin/ only. Programs send the admin token.',
   );
+}
+
+function isRightToken(check: AdminCheck, request: IncomingMessage): boolean {
+  try {
+    check(request);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Several headers of one name, which a client may have added before the proxy's, count as none. */

@@ -30,6 +30,8 @@ export interface AdminCaller {
   mark: string;
   rights: readonly Right[];
   via: 'token' | 'openid' | 'proxy';
+  /** Whether the caller may still call: the session has not ended, the token is still the right one. */
+  isStillValid: () => Promise<boolean>;
   /** Ends the session; undefined where there is none. */
   signOut?: () => Promise<void>;
 }

@@ -1,0 +1,84 @@
+// Notes the counts of this process in the history every few seconds, and the levels of all targets when it is this process's
+// turn. A note that fails is lost: added later it would stand at the wrong time.
+import { createHistoryStore, type HistoryNote } from '../directory/history/history-store.ts';
+import type { Backlog } from '../directory/outbox/backlog.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
+import { settledWithin } from '../support/within.ts';
+import type { Parts } from './parts.ts';
+import { outboxesOf } from './states.ts';
+import type { Tallies } from './tallies.ts';
+
+/** Half of the shortest slot, so that each slot gets a note. */
+const NOTE_MS = 5000;
+/** Longest time that the stop waits for the last note. */
+const LAST_MS = 1000;
+
+/** Notes until the service stops. */
+export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredState[]): void {
+  const { clock, config, releasers } = parts;
+  const store = createHistoryStore(parts, config.redis);
+  const takeCounts = countsSince(tallies);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  async function note(): Promise<void> {
+    const isDue = await store.note(takeCounts());
+    if (!isDue || signal.aborted) return;
+    const levels = Object.keys(config.targets).map(async (name): Promise<HistoryNote<'target'>> => {
+      const backlogs = [...outboxesOf(states, name).values()].map((outbox) => outbox.backlog());
+      return { kind: 'target', name, values: levelsOf(await Promise.all(backlogs)) };
+    });
+    await store.note(await Promise.all(levels));
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      // The connection to Redis logs that it is away.
+      await note().catch(() => undefined);
+      await clock.sleep(NOTE_MS, signal);
+    }
+    await note().catch(() => undefined);
+  }
+
+  const running = run();
+  releasers.add('history', async () => {
+    stopping.abort();
+    await settledWithin(clock, running, LAST_MS);
+  });
+}
+
+/** Returns a function that returns what was counted since its last call. */
+function countsSince({ pushes, calls }: Tallies): () => HistoryNote[] {
+  const before = new Map<object, Record<string, number>>();
+  const delta = <Tally extends object>(tally: Tally): Tally => {
+    const last = before.get(tally) ?? {};
+    const now = { ...tally } as Record<string, number>;
+    before.set(tally, now);
+    return Object.fromEntries(
+      Object.entries(now).map(([name, total]) => [name, total - (last[name] ?? 0)]),
+    ) as Tally;
+  };
+  return () => [
+    ...[...pushes].map(([name, tally]) => ({ kind: 'connection' as const, name, values: delta(tally) })),
+    ...[...calls].map(([name, tally]) => ({ kind: 'target' as const, name, values: delta(tally) })),
+  ];
+}
+
+/** Returns the levels of a target: numbers of all its connections are added, and of ages the oldest counts. */
+function levelsOf(backlogs: readonly Backlog[]): HistoryNote<'target'>['values'] {
+  const sum = (of: (backlog: Backlog) => number): number =>
+    backlogs.reduce((total, each) => total + of(each), 0);
+  const total = (numbers: Record<string, number>): number =>
+    Object.values(numbers).reduce((all, each) => all + each, 0);
+  return {
+    lagMs: Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)),
+    deactivation: sum(({ priorities }) => priorities.deactivation),
+    edit: sum(({ priorities }) => priorities.edit),
+    new: sum(({ priorities }) => priorities.new),
+    reconcile: sum(({ priorities }) => priorities.reconcile),
+    held: sum(({ held }) => total(held)),
+    deadLetters: sum(({ blocked }) => blocked),
+    exceptions: sum(({ exceptions }) => exceptions.total),
+    drift: sum(({ lastRun }) => (lastRun?.drift ?? []).reduce((all, { count }) => all + count, 0)),
+  };
+}

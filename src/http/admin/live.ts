@@ -1,0 +1,112 @@
+// Streams the status to open pages as server-sent events. It is read once for all streams of this process, and only while one
+// is open. A beat every two seconds shows a page that this process still runs.
+import { settledWithin } from '../../support/within.ts';
+import type { Clock } from '../../support/sources.ts';
+import { Problem } from './problem.ts';
+import type { AdminAnswer } from './route.ts';
+import type { AdminCaller } from './sign-in/rights.ts';
+
+/** Pause between two beats, and between two reads of the status. */
+export const LIVE_BEAT_MS = 2000;
+/** Longest time that a beat waits for Redis. */
+const WAIT_MS = 500;
+/** Largest number of streams of one process. */
+export const MOST_STREAMS = 20;
+/** A page opens its next stream after this time, perhaps at another process. */
+const LIFE_MS = 5 * 60_000;
+const RETRY_AFTER_SECONDS = 10;
+
+export interface LiveStreams {
+  /** @param signal aborted when the client disconnects @throws Problem 503 when too many streams are open */
+  open: (caller: Pick<AdminCaller, 'isStillValid'>, signal: AbortSignal) => AdminAnswer;
+  /** Ends all streams, so that pages move to another process. */
+  end: () => void;
+  /** Ends all streams and refuses new ones. */
+  stop: () => void;
+}
+
+/** @param read reads the status, which is sent as JSON */
+export function createLiveStreams(
+  { clock }: { clock: Clock },
+  read: () => Promise<unknown>,
+  { lifeMs = LIFE_MS }: { lifeMs?: number } = {},
+): LiveStreams {
+  const streams = new Set<AbortController>();
+  const status = createSharedRead(clock, read);
+  let isStopped = false;
+
+  async function* beat(ended: AbortController, isStillValid: () => Promise<boolean>): AsyncGenerator<string> {
+    const { signal } = ended;
+    let sent: string | undefined;
+    try {
+      while (!signal.aborted) {
+        let isValid: boolean | undefined;
+        const known = isStillValid().then((is) => (isValid = is));
+        await settledWithin(clock, Promise.allSettled([known, status.read()]), WAIT_MS);
+        // Without an answer of Redis it is not known, so a beat is sent and nothing else.
+        if (isValid === false || signal.aborted) return;
+        const { text, at } = status.latest();
+        if (isValid && text !== undefined && text !== sent) {
+          sent = text;
+          yield `event: status\ndata: ${text}\n\n`;
+        }
+        const statusAgeMs = at === undefined ? null : Math.max(0, clock.now() - at);
+        yield `event: beat\ndata: ${JSON.stringify({ statusAgeMs })}\n\n`;
+        await clock.sleep(LIVE_BEAT_MS, signal);
+      }
+    } finally {
+      ended.abort();
+    }
+  }
+
+  const end = (): void => streams.forEach((each) => each.abort());
+  return {
+    open: ({ isStillValid }, left) => {
+      if (isStopped || streams.size >= MOST_STREAMS)
+        throw new Problem(503, 'Too many pages are open at this process: close some, or try again.', {
+          headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
+        });
+      const ended = new AbortController();
+      streams.add(ended);
+      ended.signal.addEventListener('abort', () => streams.delete(ended), { once: true });
+      left.addEventListener('abort', () => ended.abort(), { once: true });
+      void clock.sleep(lifeMs, ended.signal).then(() => ended.abort());
+      return {
+        kind: 'pieces',
+        contentType: 'text/event-stream',
+        // nginx collects answers otherwise.
+        headers: { 'X-Accel-Buffering': 'no' },
+        pieces: beat(ended, isStillValid),
+        until: ended.signal,
+      };
+    },
+    end,
+    stop: () => {
+      isStopped = true;
+      end();
+    },
+  };
+}
+
+/** One read serves all who ask within the time of a beat; a read under way is not begun again. */
+function createSharedRead(
+  clock: Clock,
+  read: () => Promise<unknown>,
+): { read: () => Promise<void>; latest: () => { text?: string; at?: number } } {
+  let latest: { text?: string; at?: number } = {};
+  let reading: Promise<void> | undefined;
+  let begunAt = -Infinity;
+  return {
+    read: () => {
+      if (reading) return reading;
+      // Streams wake a little before or after each other.
+      if (clock.now() - begunAt < LIVE_BEAT_MS * 0.75) return Promise.resolve();
+      begunAt = clock.now();
+      reading = read()
+        .then((value) => void (latest = { text: JSON.stringify(value), at: begunAt }))
+        .finally(() => (reading = undefined));
+      return reading;
+    },
+    latest: () => latest,
+  };
+}

@@ -1,0 +1,23 @@
+// Route of the live status: server-sent events.
+import { route, type AdminContext, type AdminRoute } from '../route.ts';
+import { textField } from '../schema-fields.ts';
+
+export const liveRoutes = ({ live }: AdminContext): AdminRoute[] => [
+  route({
+    method: 'get',
+    path: '/live',
+    id: 'watchStatus',
+    summary: 'The status as it changes, as server-sent events.',
+    answers: {
+      status: 200,
+      description:
+        'Event status: what /status answers, when it changed. Event beat, every two seconds: statusAgeMs, the age of ' +
+        'the status; null: none was read yet. The stream ends after five minutes, with the session, and when this ' +
+        'process stops.',
+      contentType: 'text/event-stream',
+      schema: textField,
+    },
+    refuses: { 503: 'Too many streams are open at this process, or Redis does not answer.' },
+    handle: ({ caller, signal }) => Promise.resolve(live.open(caller, signal)),
+  }),
+];

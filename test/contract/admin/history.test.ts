@@ -1,0 +1,61 @@
+// Tests the history through the front door: pushes, calls and levels of a running bridge, and its limits.
+import { eventually } from '../../support/eventually.ts';
+import { openAdmin, type AdminRig } from './rig.ts';
+
+let rig: AdminRig;
+beforeAll(async () => {
+  rig = await openAdmin();
+}, 60_000);
+afterAll(() => rig.bridge.stop());
+
+const read = async (range: string): Promise<any> =>
+  (await rig.operator.get(`/history?target=main&range=${range}`)).body;
+const sum = (series: (number | null)[]): number => series.reduce<number>((all, each) => all + (each ?? 0), 0);
+
+test('pushes, refused requests, calls and levels of two processes stand in every range', async () => {
+  const { idp } = rig.bridge;
+  await rig.bridge.another();
+  const ids = [await idp.createUser('ada@acme.example'), await idp.createUser('alan@acme.example')];
+  await idp.createGroup('system:all', ids);
+  await idp.send('POST', '/Users', { userName: '' });
+  await rig.settled();
+  const { users } = await rig.bridge.platform.state();
+  expect(users.map(({ userName }: { userName: string }) => userName)).toContain('ada@acme.example');
+  const platformCalls = await eventually('the counts are noted', async () => {
+    const { series } = await read('1h');
+    const calls = sum(series.calls);
+    return sum(series.pushes) === 3 && series.held.at(-1) !== null && calls > 4 && calls;
+  });
+  for (const [range, slots, stepMs] of [
+    ['1h', 360, 10_000],
+    ['1d', 288, 300_000],
+    ['30d', 360, 7_200_000],
+  ] as const) {
+    const history = await read(range);
+    expect(history).toMatchObject({ target: 'main', range, stepMs, requestsPerSecond: 2000 });
+    const { backlog, ...series } = history.series;
+    for (const each of [...Object.values<number[]>(series), ...Object.values<number[]>(backlog)])
+      expect(each).toHaveLength(slots);
+    expect([sum(series.pushes), sum(series.pushesRefused)]).toEqual([3, 1]);
+    expect(sum(series.calls)).toBeGreaterThanOrEqual(platformCalls);
+    // The present is in the last slot.
+    expect(history.now - history.from).toBeLessThan(slots * stepMs);
+    expect(history.now - history.from).toBeGreaterThanOrEqual((slots - 1) * stepMs);
+  }
+});
+
+test('failing calls, lag and backlog of a platform that answers 503 are noted', async () => {
+  const { idp, platform } = rig.bridge;
+  await platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
+  await idp.createUser('grace@acme.example');
+  await eventually('failed calls, lag and backlog are noted', async () => {
+    const { callsFailed, lagMs } = (await read('1h')).series;
+    return sum(callsFailed) > 0 && sum(lagMs) > 0;
+  });
+});
+
+test('an unknown target is answered 404, and an unknown range 400', async () => {
+  expect((await rig.operator.get('/history?target=none')).status).toBe(404);
+  expect((await rig.operator.get('/history?target=main&range=1y')).status).toBe(400);
+  expect((await rig.operator.get('/history')).status).toBe(400);
+});
