@@ -45,7 +45,9 @@ export default tseslint.config(
       globals: Object.fromEntries(
         ['document', 'location', 'navigator', 'sessionStorage', 'fetch', 'Event', 'addEventListener']
           .concat(['dispatchEvent', 'setTimeout', 'clearTimeout', 'scrollTo'])
-          .concat(['history', 'Blob', 'URL', 'URLSearchParams'])
+          .concat(['history', 'Blob', 'URL', 'URLSearchParams', 'AbortController', 'TextDecoderStream'])
+          .concat(['setInterval', 'clearInterval', 'removeEventListener'])
+          .concat(['Node', 'getComputedStyle', 'ResizeObserver', 'matchMedia'])
           .map((name) => [name, 'readonly']),
       ),
     },

@@ -47,14 +47,14 @@ export async function readWays() {
 }
 
 /** Returns the successful response. @throws Error with what the service says to do; `status` 0 = no answer */
-async function request(method, path, body) {
+async function request(method, path, body, signal) {
   const headers = { 'x-scim-bridge-via': 'page' };
   const token = sessionStorage.getItem(TOKEN);
   if (token !== null) headers.authorization = `Bearer ${token}`;
   if (body !== undefined) headers['content-type'] = 'application/json';
   let response;
   try {
-    response = await fetch(`v1${path}`, { method, headers, body: body && JSON.stringify(body) });
+    response = await fetch(`v1${path}`, { method, headers, body: body && JSON.stringify(body), signal });
   } catch {
     throw Object.assign(new Error('The bridge does not answer. This page tries again.'), { status: 0 });
   }
@@ -79,6 +79,24 @@ export async function readPage(path, body) {
 }
 
 export const download = async (path, body) => (await request('POST', path, body)).blob();
+/**
+ * Reads server-sent events until the stream ends: `receive(event, data)`. EventSource could not send the token.
+ * @throws Error when the stream is refused or breaks off
+ */
+export async function watch(path, receive, signal) {
+  const { body } = await request('GET', path, undefined, signal);
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const events = (text + part.value).split('\n\n');
+    text = events.pop();
+    for (const each of events) {
+      const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(each) ?? [];
+      if (event) receive(event, JSON.parse(data));
+    }
+  }
+}
+
 export const get = (path) => send('GET', path);
 export const post = (path, body = {}) => send('POST', path, body);
 export const remove = (path) => send('DELETE', path);

@@ -29,7 +29,7 @@ function line(operation, again) {
   const running = progress.at(-1);
   return h(
     'li',
-    {},
+    { 'data-key': `${id} ${state}` },
     h(
       'div',
       { class: 'grow' },
@@ -137,7 +137,7 @@ function entryLine({ action, name, member, before, after, reason, attribution, e
 const applying = (plan, again) =>
   h(
     'div',
-    { class: 'acts' },
+    { class: 'acts', 'data-key': plan.id },
     act(
       'Apply exactly this',
       async () => {

@@ -1,9 +1,10 @@
-// Navigation, and the refresh of what is shown.
+// Navigation between the views, and who is signed in.
 import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
 import { h, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
 import { exceptions } from './exceptions.js';
+import { startLive, stopLive } from './live.js';
 import { log } from './log.js';
 import { overview } from './overview.js';
 import { people } from './people.js';
@@ -12,9 +13,9 @@ import { acts } from './acts.js';
 import { signInForm, returnPlace } from './sign-in.js';
 import { tokens } from './tokens.js';
 
-/** Each answers its content; those with `everyMs` are drawn again while somebody looks. */
+/** Each answers its content; `signal` is aborted when the view is left. */
 const VIEWS = {
-  overview: { title: 'Overview', draw: overview, everyMs: 5000 },
+  overview: { title: 'Overview', draw: overview },
   approvals: { title: 'Approvals', draw: approvals },
   'dead-letters': { title: 'Dead letters', draw: deadLetters },
   exceptions: { title: 'Exceptions', draw: exceptions },
@@ -35,8 +36,8 @@ const main = document.getElementById('view');
 const nav = document.getElementById('nav');
 const leave = document.getElementById('leave');
 const who = document.getElementById('who');
-let timer;
 let drawing = 0;
+let shown = new AbortController();
 
 // The address names a view, an approval or filters, never a person by name.
 const placeOf = () => {
@@ -47,12 +48,15 @@ const placeOf = () => {
 };
 
 async function show({ focus = false } = {}) {
-  clearTimeout(timer);
   nav.hidden = who.hidden = !isSignedIn();
   leave.hidden = !canSignOut();
+  shown.abort();
   if (!isSignedIn()) return askWho();
+  startLive();
+  shown = new AbortController();
+  const { signal } = shown;
   const { name, id, query } = placeOf();
-  const { title, draw, everyMs } = VIEWS[name];
+  const { title, draw } = VIEWS[name];
   document.title = `${title} · scim-bridge`;
   for (const link of nav.children) {
     if (link.dataset.view === name) link.setAttribute('aria-current', 'page');
@@ -60,7 +64,7 @@ async function show({ focus = false } = {}) {
   }
   const mine = ++drawing;
   try {
-    const content = await draw({ id, query, again: () => show() });
+    const content = await draw({ id, query, signal, again: () => show() });
     if (mine !== drawing) return;
     main.replaceChildren(h('h1', {}, title), ...[content].flat().filter(Boolean));
     main.dataset.view = name;
@@ -73,19 +77,11 @@ async function show({ focus = false } = {}) {
     say(error.message, 'bad');
     if (main.dataset.view !== name) main.replaceChildren(h('h1', {}, title), h('p', {}, error.message));
   }
-  if (everyMs) timer = setTimeout(refresh, everyMs, everyMs);
-}
-
-/** Not while nobody looks, and not under somebody's hands. */
-function refresh(everyMs) {
-  const busy = document.hidden || document.querySelector('dialog[open]') || main.querySelector('[data-busy]');
-  const held = main.contains(document.activeElement) && document.activeElement !== main;
-  if (busy || held) timer = setTimeout(refresh, everyMs, everyMs);
-  else show();
 }
 
 /** Shows the form until somebody is signed in. */
 async function askWho() {
+  stopLive();
   delete main.dataset.view;
   document.title = 'Sign in · scim-bridge';
   main.replaceChildren(...(await signInForm(enter)));

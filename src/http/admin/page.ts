@@ -1,7 +1,8 @@
 // Serves the files of the operators' page from memory, with security headers that restrict the page to this server.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join, posix } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, extname, join, posix } from 'node:path';
 import express, { type Router } from 'express';
 import helmet from 'helmet';
 
@@ -70,15 +71,30 @@ export function createPage(folder = FOLDER): Router {
   return router;
 }
 
-/** Returns every file of the folder that has a known media type, by its path. */
+/** Returns every file of the folder that has a known media type, and the files of packages, by path. */
 function readFiles(folder: string): Map<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const type = TYPES[extname(name)];
-    if (type === undefined) continue;
-    const content = readFileSync(join(folder, name));
-    const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
-    files.set(posix.join('/', name.replaceAll('\\', '/')), { type, etag, content });
+    const file = readPageFile(join(folder, name));
+    if (file) files.set(posix.join('/', name.replaceAll('\\', '/')), file);
+  }
+  for (const path of packagedFiles()) {
+    const file = readPageFile(path);
+    if (file) files.set(`/${basename(path)}`, file);
   }
   return files;
+}
+
+/** Returns the files of packages that the page loads; packages are installed beside the service. */
+function packagedFiles(): string[] {
+  const require = createRequire(import.meta.url);
+  return [require.resolve('uplot/dist/uPlot.iife.min.js'), require.resolve('uplot/dist/uPlot.min.css')];
+}
+
+function readPageFile(path: string): PageFile | undefined {
+  const type = TYPES[extname(path)];
+  if (type === undefined) return undefined;
+  const content = readFileSync(path);
+  const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+  return { type, etag, content };
 }

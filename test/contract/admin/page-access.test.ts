@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
+import { eventually } from '../../support/eventually.ts';
 import { describeWith, findTool } from '../../support/needs.ts';
 import { accessFaults } from './axe.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
@@ -66,7 +67,12 @@ async function lookAtAll(page: Page, about: string): Promise<Record<string, stri
   for (const view of views) {
     await page.click(`nav a[data-view="${view}"]`);
     await page.waitForSelector(`main[data-view="${view}"]`);
-    await page.waitForLoadState('networkidle');
+    // The stream of the live status keeps the network busy, so the plots are what is waited for.
+    await eventually('all plots are drawn', () =>
+      page.evaluate<boolean>(
+        `[...document.querySelectorAll('figure.plot')].every((each) => each.querySelector('.uplot'))`,
+      ),
+    );
     const faults = await lookAt(page, `${view}-${about}`);
     if (faults.length > 0) found[view] = faults;
   }
@@ -74,7 +80,7 @@ async function lookAtAll(page: Page, about: string): Promise<Record<string, stri
 }
 
 const SCREENS = [
-  [390, 'light'],
+  [360, 'light'],
   [820, 'dark'],
   [1400, 'light'],
 ] as const;

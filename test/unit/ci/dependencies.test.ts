@@ -10,7 +10,7 @@ const RUNTIME = Object.keys({ ...dependencies, ...optionalDependencies });
 const DEVELOPMENT = Object.keys(devDependencies ?? {});
 /** Packages that this repository publishes. */
 const OWN = ['scim-bridge', '@scim-bridge/platform-client'];
-const SPECIFIER = /(?:\bfrom |\bimport |\brequire\(|\bimport\()'(@?[a-z\d][\w./:-]*)'[;)]/g;
+const SPECIFIER = /(?:\bfrom |\bimport |\brequire(?:\.resolve)?\(|\bimport\()'(@?[a-z\d][\w./:-]*)'[;)]/g;
 
 /** `@scope/name/file` → `@scope/name` */
 const packageOf = (specifier: string): string =>

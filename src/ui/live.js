@@ -1,0 +1,114 @@
+// Keeps the status live by a stream of the service, and shows in the header whether it is: a service that hangs is told
+// within five seconds.
+import { watch } from './api.js';
+import { duration } from './dom.js';
+
+/** Two beats of the service are missing. */
+const QUIET_MS = 4000;
+/** The service answers and its figures are old: Redis does not answer it. */
+const OLD_MS = 10_000;
+/** A stream without a beat for this long is opened anew. */
+const GIVE_UP_MS = 15_000;
+const RETRY_MS = 1000;
+const TICK_MS = 500;
+
+const sign = document.getElementById('live');
+/** For screen readers: the sign counts seconds, and is not read out. */
+const spoken = document.getElementById('live-spoken');
+const listeners = new Set();
+let running;
+let rows;
+/** Moments of this browser: of the last event, of the last status and of what the last beat told about it. */
+let heardAt = 0;
+let freshAt = 0;
+let refusal;
+
+/** Calls `listener` with the rows of each status from now on. */
+export function onStatus(listener, signal) {
+  listeners.add(listener);
+  signal.addEventListener('abort', () => listeners.delete(listener));
+}
+
+/** Time of the last status, Unix milliseconds. */
+export const statusTime = () => freshAt;
+
+export function startLive() {
+  if (running) return;
+  running = new AbortController();
+  heardAt = freshAt = Date.now();
+  sign.hidden = false;
+  const { signal } = running;
+  const timer = setInterval(tick, TICK_MS);
+  signal.addEventListener('abort', () => clearInterval(timer));
+  keepOpen(signal);
+  tick();
+}
+
+export function stopLive() {
+  running?.abort();
+  running = rows = refusal = undefined;
+  sign.hidden = true;
+  delete document.body.dataset.live;
+}
+
+async function keepOpen(signal) {
+  while (!signal.aborted) {
+    // A browser has few connections to one server, so a page that is not looked at gives its stream back.
+    if (document.hidden)
+      await new Promise((seen) => addEventListener('visibilitychange', seen, { once: true }));
+    else await readOne(signal);
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+async function readOne(signal) {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  const onHidden = () => document.hidden && leave();
+  const openedAt = Date.now();
+  const isSilent = () => Date.now() - Math.max(heardAt, openedAt) >= GIVE_UP_MS;
+  const silent = setInterval(() => isSilent() && leave(), TICK_MS);
+  signal.addEventListener('abort', leave);
+  addEventListener('visibilitychange', onHidden);
+  try {
+    await watch('/live', receive, left.signal);
+  } catch (error) {
+    refusal = error.status ? error.message : undefined;
+  } finally {
+    clearInterval(silent);
+    signal.removeEventListener('abort', leave);
+    removeEventListener('visibilitychange', onHidden);
+  }
+}
+
+function receive(event, data) {
+  heardAt = Date.now();
+  refusal = undefined;
+  if (event === 'status') rows = data;
+  else if (data.statusAgeMs !== null) freshAt = heardAt - data.statusAgeMs;
+  if (event === 'status') for (const listener of listeners) listener(rows);
+  tick();
+}
+
+function tick() {
+  const now = Date.now();
+  const [state, text] = judge(now);
+  if (sign.textContent !== text) sign.textContent = text;
+  const { live: before } = document.body.dataset;
+  if (before && before !== state) spoken.textContent = SPOKEN[state];
+  sign.title = refusal ?? '';
+  document.body.dataset.live = state;
+}
+
+const SPOKEN = {
+  live: 'The page is live.',
+  quiet: 'The bridge does not answer.',
+  old: 'The figures are old.',
+};
+
+function judge(now) {
+  if (now - heardAt >= QUIET_MS)
+    return ['quiet', refusal ? 'Not live' : `No answer for ${duration(now - heardAt)}`];
+  if (now - freshAt >= OLD_MS) return ['old', `Figures are ${duration(now - freshAt)} old`];
+  return ['live', 'Live'];
+}

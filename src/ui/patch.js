@@ -1,0 +1,36 @@
+// Brings elements up to date in place: what did not change stays as it is, with its focus, its open details and its listeners.
+
+const keyOf = (node) => node.dataset?.key;
+/** Set by those who use the page, or by a button while its work runs. */
+const LEFT_ALONE = { DETAILS: ['open'], BUTTON: ['disabled'] };
+
+/**
+ * Makes `old` equal to `fresh`. Elements of the same tag, place and `data-key` are kept; an element whose listeners depend on
+ * data needs a key of that data.
+ */
+export function patch(old, fresh) {
+  if (old.nodeName !== fresh.nodeName || keyOf(old) !== keyOf(fresh)) {
+    old.replaceWith(fresh);
+    return;
+  }
+  if (old.nodeType === Node.TEXT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
+  }
+  patchAttributes(old, fresh);
+  const known = [...old.childNodes];
+  const wanted = [...fresh.childNodes];
+  wanted.forEach((child, place) => {
+    if (place < known.length) patch(known[place], child);
+    else old.append(child);
+  });
+  known.slice(wanted.length).forEach((child) => child.remove());
+}
+
+function patchAttributes(old, fresh) {
+  const skipped = LEFT_ALONE[old.nodeName] ?? [];
+  for (const { name, value } of [...fresh.attributes])
+    if (!skipped.includes(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes])
+    if (!skipped.includes(name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
+}

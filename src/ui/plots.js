@@ -1,0 +1,179 @@
+// One plot over time, drawn by uPlot, with a legend whose lines differ by dashes too, and its figures as a table.
+import { h, table } from './dom.js';
+
+const HEIGHT = 150;
+/** Lines differ by these and by colour. */
+const DASHES = [[], [7, 4], [2, 3], [11, 3, 2, 3]];
+const TONES = { plain: '--plot-plain', good: '--good', warn: '--plot-warn', bad: '--bad' };
+/** So many values are shown as points too. */
+const FEW = 12;
+/** Rows of the table: each sums up a part of the time. */
+const ROWS = 12;
+
+const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const rounded = (value) => Number(value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2));
+const text = (value) => (value === null || value === undefined ? '–' : rounded(value).toLocaleString('en'));
+const lastOf = (values) => values.findLast((value) => value !== null);
+const mostOf = (values) =>
+  values.reduce((most, value) => (value === null ? most : Math.max(most ?? 0, value)), null);
+
+function clockText(ms, stepMs) {
+  const moment = new Date(ms);
+  return stepMs > 3_600_000
+    ? moment.toLocaleDateString('en-GB', { day: '2-digit', month: 'short' })
+    : moment.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+}
+
+/** @returns `{ element, show(history, words) }` */
+export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
+  const place = h('div', { class: 'canvas', role: 'img' });
+  const values = lines.map(() => h('span', { class: 'number' }, '–'));
+  const use = h('span', { class: 'soft' });
+  const figures = h('div', {});
+  const details = h('details', { ontoggle: () => drawTable() }, h('summary', {}, 'Figures'), figures);
+  const element = h(
+    'figure',
+    { class: 'plot' },
+    h('figcaption', {}, h('h3', {}, title), h('span', { class: 'soft' }, ` ${unit}`), use),
+    place,
+    h(
+      'ul',
+      { class: 'legend' },
+      lines.map(([name, , tone = 'plain'], index) =>
+        h('li', {}, sample(index, tone), name, ' ', values[index]),
+      ),
+    ),
+    details,
+  );
+  let plot;
+  let known;
+
+  function draw() {
+    plot?.destroy();
+    plot = undefined;
+    if (!known || signal.aborted || place.clientWidth === 0) return;
+    const options = optionsOf(lines, { width: place.clientWidth, stepMs: known.stepMs, onPoint: tell });
+    plot = new globalThis.uPlot(options, [known.times, ...known.data], place);
+  }
+  /** @param index slot under the pointer; null: the newest */
+  function tell(index) {
+    known?.data.forEach((each, line) => {
+      const shown = text(index === null ? lastOf(each) : each[index]);
+      if (values[line].textContent !== shown) values[line].textContent = shown;
+    });
+  }
+  function drawTable() {
+    if (!details.open || !known) return;
+    const { from, stepMs, data } = known;
+    const length = Math.ceil(known.times.length / ROWS);
+    const rows = Array.from({ length: ROWS }, (_, row) => {
+      const start = from + row * length * stepMs;
+      const parts = data.map((each) => mostOf(each.slice(row * length, (row + 1) * length)));
+      return [clockText(start, stepMs), ...parts.map(text)];
+    });
+    figures.replaceChildren(
+      table(
+        `${title} ${unit}, the most in each part of the time`,
+        ['From', ...lines.map(([name]) => name)],
+        rows,
+      ),
+    );
+  }
+
+  const observer = new ResizeObserver(() => {
+    if (plot) plot.setSize({ width: place.clientWidth, height: HEIGHT });
+    else draw();
+  });
+  observer.observe(place);
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  dark.addEventListener('change', draw);
+  signal.addEventListener('abort', () => {
+    observer.disconnect();
+    dark.removeEventListener('change', draw);
+    plot?.destroy();
+  });
+
+  return {
+    element,
+    show(history, words) {
+      const data = lines.map(([, read]) => ratesOf(read(history.series), history, per));
+      const times = data[0].map((_, slot) => (history.from + slot * history.stepMs) / 1000);
+      const isSame = plot && known.stepMs === history.stepMs;
+      known = { times, data, from: history.from, stepMs: history.stepMs };
+      if (isSame) plot.setData([times, ...data]);
+      else draw();
+      tell(null);
+      drawTable();
+      if (hasLimit)
+        use.textContent = `, now ${text(lastOf(data[0]))} of at most ${history.requestsPerSecond.toLocaleString('en')}`;
+      place.setAttribute('aria-label', summary(words));
+    },
+  };
+
+  function summary(words) {
+    const parts = lines.map(
+      ([name], line) =>
+        `${name} now ${text(lastOf(known.data[line]))}, at most ${text(mostOf(known.data[line]))}`,
+    );
+    return `${title} ${unit} in ${words}: ${parts.join('; ')}`;
+  }
+}
+
+/** Numbers of events as so many in `per` milliseconds. A slot that has hardly begun would show chance. */
+function ratesOf(values, { from, now, stepMs }, per) {
+  if (per === undefined) return values;
+  return values.map((value, slot) => {
+    const lengthMs = Math.min(stepMs, now - from - slot * stepMs);
+    const isYoung = lengthMs < Math.max(10_000, stepMs / 4);
+    return value === null || isYoung ? null : (value * per) / lengthMs;
+  });
+}
+
+function optionsOf(lines, { width, stepMs, onPoint }) {
+  const axis = {
+    stroke: colourOf('--soft'),
+    grid: { stroke: colourOf('--line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui, sans-serif',
+  };
+  return {
+    ...{ width, height: HEIGHT, padding: [8, 6, 0, 0] },
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false } },
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+    scales: { y: { range: (_plot, _least, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    axes: [
+      {
+        ...axis,
+        size: 26,
+        values: (_plot, moments) => moments.map((each) => clockText(each * 1000, stepMs)),
+      },
+      { ...axis, size: 46, values: (_plot, marks) => marks.map((each) => each.toLocaleString('en')) },
+    ],
+    series: [
+      {},
+      ...lines.map(([name, , tone = 'plain'], index) => ({
+        ...{ label: name, stroke: colourOf(TONES[tone]), width: 1.75, dash: DASHES[index], spanGaps: false },
+        // A line through one or two slots would hardly be seen.
+        points: {
+          size: 5,
+          show: ({ data }, line) => data[line].filter((each) => each !== null).length <= FEW,
+        },
+      })),
+    ],
+  };
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+/** The line as it is drawn. */
+function sample(index, tone) {
+  const svg = document.createElementNS(SVG, 'svg');
+  const line = document.createElementNS(SVG, 'line');
+  svg.setAttribute('viewBox', '0 0 30 8');
+  svg.setAttribute('aria-hidden', 'true');
+  svg.setAttribute('class', `sample ${tone}`);
+  for (const [name, value] of Object.entries({ x1: 0, x2: 30, y1: 4, y2: 4 })) line.setAttribute(name, value);
+  if (DASHES[index].length > 0) line.setAttribute('stroke-dasharray', DASHES[index].join(' '));
+  svg.append(line);
+  return svg;
+}

@@ -1,0 +1,143 @@
+// One target: how far behind, what stands in the way, and its orders.
+import { ago, count, duration, h, pill } from './dom.js';
+import { orders } from './target-orders.js';
+
+const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
+
+/** The worst first: one word for the whole target. */
+function stateOf(row) {
+  const { hold, breaker, blocked, guard, dirty } = row;
+  if (hold) return pill('warn', 'On hold');
+  if (breaker.open) return pill('bad', 'Platform does not answer');
+  if (missingIn(row) > 0) return pill('bad', 'Somebody is missing');
+  if (blocked > 0) return pill('bad', 'Needs a person');
+  if (guard.held > 0) return pill('warn', 'Waits for approval');
+  if (dirty > 0) return pill('info', 'Catching up');
+  return pill('good', 'In step');
+}
+
+export function targetCard(row, again) {
+  const { connection, target, dirty, inflight, blocked, oldestMs, guard } = row;
+  return h(
+    'section',
+    {
+      class: 'card',
+      'aria-label': `${connection} to ${target}`,
+      'data-key': `${connection} ${target}`,
+    },
+    h(
+      'div',
+      { class: 'head' },
+      h('h2', {}, connection, h('span', { class: 'arrow' }, ' → '), target),
+      stateOf(row),
+    ),
+    h(
+      'p',
+      { class: 'soft' },
+      `${count(row.coverage.users.desired, 'user', 'users')} and ${count(row.coverage.groups.desired, 'group', 'groups')} desired`,
+    ),
+    h(
+      'dl',
+      { class: 'figures' },
+      figure('Not applied', dirty, dirty > 0 && 'info'),
+      figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > 60_000 && 'warn'),
+      figure('Under way', inflight),
+      figure('Need a person', blocked, blocked > 0 && 'bad', '#/dead-letters'),
+      figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
+      figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
+      figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),
+      figure('Exceptions', row.exceptions.total, row.exceptions.total > 0 && 'bad', '#/exceptions'),
+      figure('Drift', driftOf(row), driftOf(row) > 0 && 'warn'),
+    ),
+    priorities(row),
+    h('div', {}, row.load && loading(row.load)),
+    h(
+      'ul',
+      { class: 'notes' },
+      notes(row).map((note) => h('li', {}, note)),
+    ),
+    orders(row, again),
+  );
+}
+
+const driftOf = ({ reconcile: { last } }) => (last?.drift ?? []).reduce((sum, each) => sum + each.count, 0);
+
+const figure = (name, value, tone, href) =>
+  h(
+    'div',
+    {},
+    h('dt', {}, name),
+    h('dd', { class: tone || undefined }, href && value ? h('a', { href }, value) : String(value)),
+  );
+
+const PRIORITIES = { deactivation: 'Deactivations', edit: 'Edits', new: 'New', reconcile: 'Reconcile' };
+
+function priorities({ priorities: waiting }) {
+  const total = Object.values(waiting).reduce((sum, each) => sum + each, 0);
+  return h(
+    'div',
+    { class: 'priorities' },
+    Object.entries(PRIORITIES).map(([priority, name]) =>
+      h(
+        'div',
+        {},
+        h('span', {}, name),
+        h('meter', {
+          min: 0,
+          max: Math.max(1, total),
+          value: waiting[priority],
+          'aria-label': `${name} waiting`,
+        }),
+        h('span', { class: 'number' }, waiting[priority]),
+      ),
+    ),
+  );
+}
+
+const BOUNDS = {
+  hold: 'the hold stops it',
+  address: 'the address of the platform changed',
+  breaker: 'the platform fails, only probes go out',
+  noWorker: 'no worker runs',
+  waiting: 'it waits for members or for the next try',
+  rateLimit: 'the rate limit bounds it',
+  processor: 'the processor of the workers bounds it',
+  latency: 'the answers of the platform bound it',
+};
+
+/** Progress of a load, with the time left. */
+function loading({ done, total, perSecond, secondsLeft, bound }) {
+  const parts = [
+    `${done.toLocaleString('en')} of ${total.toLocaleString('en')} loaded`,
+    perSecond === null ? 'rate not known yet' : `${perSecond} a second`,
+    secondsLeft !== null && `about ${duration(secondsLeft * 1000)} left`,
+    bound !== null && BOUNDS[bound],
+  ];
+  return h(
+    'label',
+    { class: 'progress load' },
+    h('progress', { max: Math.max(1, total), value: done }),
+    h('span', {}, parts.filter(Boolean).join(', ')),
+  );
+}
+
+function notes({ hold, hasMoved, breaker, reconcile: { last, next } }) {
+  const found = [];
+  if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
+  if (hasMoved)
+    found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
+  if (breaker.open)
+    found.push([
+      `Breaker open: ${breaker.status ? `answers ${breaker.status}` : 'no answer'}, only probes go out`,
+    ]);
+  else found.push('Breaker closed: the platform answers');
+  if (!last) found.push('Not compared yet');
+  else
+    found.push([
+      'Compared ',
+      ago(last.endedAt),
+      `: ${last.outcome}${last.message ? `, ${last.message}` : ''}`,
+    ]);
+  if (next) found.push(['Next reconcile of the schedule ', ago(next)]);
+  return found;
+}

@@ -1,0 +1,74 @@
+// Orders that concern all of a target: compare, reconcile, resync, hold and release.
+import { operator, post } from './api.js';
+import { act, confirmed, count, h, say } from './dom.js';
+
+export function orders({ connection, target, hold }, again) {
+  const by = operator();
+  const start = (path, said) => async () => {
+    await post(path, { target, by });
+    say(said);
+    again();
+  };
+  const where = `${connection} → ${target}`;
+  const pause = async () => {
+    if (
+      !(await confirmed(
+        'Stop all writes?',
+        `Nothing is written to ${target} until you release it. Pushes are still accepted.`,
+        'Hold',
+        { danger: true },
+      ))
+    )
+      return;
+    await post('/hold', { target, by });
+    say(`${where} is on hold.`);
+    again();
+  };
+  const release = async () => {
+    if (
+      !(await confirmed(
+        'Release?',
+        `What has gathered for ${target} meanwhile is written, as it is desired now. The guard holds what takes away too much.`,
+        'Release',
+      ))
+    )
+      return;
+    await post('/release', { target, by });
+    say(`${where} is released.`);
+    again();
+  };
+  const repair = async () => {
+    if (
+      await confirmed(
+        'Reconcile now?',
+        `Everything at ${target} is compared with what is desired, and what differs is repaired. The guard holds what takes away too much.`,
+        'Reconcile',
+      )
+    )
+      await start('/reconcile', 'Reconcile has begun.')();
+  };
+  const resync = async () => {
+    if (
+      !(await confirmed(
+        'Look at everybody again?',
+        `All users and groups are marked for ${target}, behind all other work. Only what differs is written.`,
+        'Resync',
+      ))
+    )
+      return;
+    const marked = await post('/resync', { target, by });
+    say(`${count(marked.count, 'resource', 'resources')} will be looked at again.`);
+    again();
+  };
+  return h(
+    'div',
+    { class: 'acts' },
+    act('Compare', start('/plan', 'The comparison has begun.'), { class: 'main', right: 'operate' }),
+    act('Reconcile', repair, { right: 'operate' }),
+    act('Resync', resync, { right: 'operate' }),
+    // The key keeps a button from getting the listener of the other one.
+    hold
+      ? act('Release', release, { 'data-key': 'release', class: 'main', right: 'operate' })
+      : act('Hold', pause, { 'data-key': 'hold', right: 'operate' }),
+  );
+}

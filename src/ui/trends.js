@@ -1,0 +1,131 @@
+// Plots of one target over the last hour, day or month. Range and target stand in the address.
+import { get } from './api.js';
+import { h } from './dom.js';
+import { createPlot } from './plots.js';
+
+const RANGES = {
+  '1h': { name: 'Hour', words: 'the last hour', everyMs: 10_000 },
+  '1d': { name: 'Day', words: 'the last 24 hours', everyMs: 60_000 },
+  '30d': { name: 'Month', words: 'the last 30 days', everyMs: 60_000 },
+};
+/** After a failed read. */
+const RETRY_MS = 5000;
+
+/** Each line is `[name, values of the series]`; `per`: the values are numbers of events, shown as so many in that time. */
+const PLOTS = [
+  {
+    ...{ title: 'Pushes', unit: 'a minute', per: 60_000 },
+    lines: [
+      ['Stored', ({ pushes }) => pushes],
+      ['Refused', ({ pushesRefused }) => pushesRefused, 'bad'],
+    ],
+  },
+  {
+    ...{ title: 'Calls to the platform', unit: 'a second', per: 1000, hasLimit: true },
+    lines: [
+      ['All', ({ calls }) => calls],
+      ['Refused', ({ callsRefused }) => callsRefused, 'warn'],
+      ['Failed', ({ callsFailed }) => callsFailed, 'bad'],
+    ],
+  },
+  {
+    ...{ title: 'Lag', unit: 'seconds' },
+    lines: [['Oldest change', ({ lagMs }) => lagMs.map((ms) => ms && ms / 1000)]],
+  },
+  {
+    ...{ title: 'Backlog', unit: 'changes' },
+    lines: [
+      ['Deactivations', ({ backlog }) => backlog.deactivation, 'bad'],
+      ['Edits', ({ backlog }) => backlog.edit],
+      ['New', ({ backlog }) => backlog.new, 'good'],
+      ['Reconcile', ({ backlog }) => backlog.reconcile, 'warn'],
+    ],
+  },
+  {
+    ...{ title: 'Waits for a person', unit: 'resources' },
+    lines: [
+      ['Held', ({ held }) => held, 'warn'],
+      ['Dead letters', ({ deadLetters }) => deadLetters, 'bad'],
+      ['Exceptions', ({ exceptions }) => exceptions],
+    ],
+  },
+  {
+    ...{ title: 'Drift', unit: 'differences' },
+    lines: [['Found by the last comparison', ({ drift }) => drift, 'warn']],
+  },
+];
+
+export function trends(targets, query, signal) {
+  let range = RANGES[query.get('range')] ? query.get('range') : '1h';
+  let target = targets.includes(query.get('target')) ? query.get('target') : targets[0];
+  if (target === undefined) return null;
+  const plots = PLOTS.map((each) => createPlot(each, signal));
+  const title = h('h2', {});
+  const buttons = Object.entries(RANGES).map(([name, each]) =>
+    h('button', { type: 'button', 'data-range': name, onclick: () => choose({ range: name }) }, each.name),
+  );
+  const choice =
+    targets.length > 1 &&
+    h(
+      'select',
+      { 'aria-label': 'Target', onchange: () => choose({ target: choice.value }) },
+      targets.map((name) => h('option', { value: name }, name)),
+    );
+  const failed = h('p', { class: 'failed', role: 'status' });
+  let timer;
+  let asked = 0;
+
+  async function read() {
+    clearTimeout(timer);
+    const mine = ++asked;
+    let waitMs = RANGES[range].everyMs;
+    try {
+      const history = await get(`/history?target=${encodeURIComponent(target)}&range=${range}`);
+      if (mine !== asked || signal.aborted) return;
+      plots.forEach((plot) => plot.show(history, RANGES[range].words));
+      failed.textContent = '';
+    } catch (error) {
+      if (mine !== asked || signal.aborted) return;
+      failed.textContent = `These plots are not up to date: ${error.message}`;
+      waitMs = RETRY_MS;
+    }
+    timer = setTimeout(readWhenSeen, waitMs);
+  }
+  function readWhenSeen() {
+    if (document.hidden) timer = setTimeout(readWhenSeen, RETRY_MS);
+    else read();
+  }
+  function choose(change) {
+    ({ range, target } = { range, target, ...change });
+    const address = new URLSearchParams({ range, ...(targets.length > 1 ? { target } : {}) });
+    // The view stays as it is, so this is no navigation.
+    history.replaceState(null, '', `#/overview?${address}`);
+    name();
+    read();
+  }
+  function name() {
+    title.textContent = `${target}, ${RANGES[range].words}`;
+    for (const button of buttons) button.setAttribute('aria-pressed', String(button.dataset.range === range));
+    if (choice) choice.value = target;
+  }
+
+  name();
+  read();
+  signal.addEventListener('abort', () => clearTimeout(timer));
+  return h(
+    'section',
+    { class: 'card trends', 'aria-label': 'Over time' },
+    h(
+      'div',
+      { class: 'head' },
+      title,
+      h('div', { class: 'ranges', role: 'group', 'aria-label': 'Time shown' }, choice, buttons),
+    ),
+    failed,
+    h(
+      'div',
+      { class: 'plots' },
+      plots.map(({ element }) => element),
+    ),
+  );
+}
