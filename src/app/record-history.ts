@@ -76,6 +76,7 @@ function levelsOf(backlogs: readonly Backlog[]): HistoryNote<'target'>['values']
     edit: sum(({ priorities }) => priorities.edit),
     new: sum(({ priorities }) => priorities.new),
     reconcile: sum(({ priorities }) => priorities.reconcile),
+    inflight: sum(({ inflight }) => inflight),
     held: sum(({ held }) => total(held)),
     deadLetters: sum(({ blocked }) => blocked),
     exceptions: sum(({ exceptions }) => exceptions.total),

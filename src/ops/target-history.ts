@@ -22,7 +22,7 @@ export interface TargetHistory {
   /** Numbers of each slot, and greatest levels within it. */
   series: Record<'pushes' | 'pushesRefused', Series> &
     Record<Exclude<HistoryColumn<'target'>, Priority>, Series> & {
-      /** Changes that wait, by priority. */
+      /** Changes that wait to be handed to the queue, by priority; `inflight`: those that are. */
       backlog: Record<Priority, Series>;
     };
 }
@@ -59,6 +59,6 @@ export async function readTargetHistory(
 
 /** Names of the series beside `backlog`. */
 export const HISTORY_SERIES = [
-  ...(['pushes', 'pushesRefused', 'calls', 'callsRefused', 'callsFailed', 'lagMs'] as const),
+  ...(['pushes', 'pushesRefused', 'calls', 'callsRefused', 'callsFailed', 'lagMs', 'inflight'] as const),
   ...(['held', 'deadLetters', 'exceptions', 'drift'] as const),
 ];

@@ -3,7 +3,7 @@ import { h, table } from './dom.js';
 
 const HEIGHT = 150;
 /** Lines differ by these and by colour. */
-const DASHES = [[], [7, 4], [2, 3], [11, 3, 2, 3]];
+const DASHES = [[], [7, 4], [2, 3], [11, 3, 2, 3], [1, 5]];
 const TONES = { plain: '--plot-plain', good: '--good', warn: '--plot-warn', bad: '--bad' };
 /** So many values are shown as points too. */
 const FEW = 12;

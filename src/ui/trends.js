@@ -39,6 +39,7 @@ const PLOTS = [
       ['Edits', ({ backlog }) => backlog.edit],
       ['New', ({ backlog }) => backlog.new, 'good'],
       ['Reconcile', ({ backlog }) => backlog.reconcile, 'warn'],
+      ['Under way', ({ inflight }) => inflight],
     ],
   },
   {

@@ -1,5 +1,5 @@
 // Stores the history of the operators' page: rings of slots in Redis, one for each connection, target and range. A ring takes
-// 100 kB at most (360 slots of up to 12 numbers) and expires when its newest slot is out of its range. History is no part of a
+// 100 kB at most (360 slots of up to 13 numbers) and expires when its newest slot is out of its range. History is no part of a
 // backup: without it the plots begin anew.
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';

@@ -36,6 +36,7 @@ export const HISTORY_COLUMNS = {
     ['deadLetters', 'level'],
     ['exceptions', 'level'],
     ['drift', 'level'],
+    ['inflight', 'level'],
   ],
 } as const;
 export type RingKind = keyof typeof HISTORY_COLUMNS;

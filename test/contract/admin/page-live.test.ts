@@ -164,13 +164,25 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     ).toEqual([true, true, 1]);
   }, 60_000);
 
-  test('an order of hold swaps its button, and the new one works', async () => {
+  test('an order of hold swaps its button, and the new one works; a load is shown until it is done', async () => {
     await page.getByRole('button', { name: 'Hold', exact: true }).click();
     await page.locator('dialog').getByRole('button', { name: 'Hold' }).click();
+    await page.getByRole('button', { name: 'Release' }).waitFor();
+    await Promise.all(Array.from({ length: 120 }, (_, index) => idp.createUser(`q${index}@acme.example`)));
+    await page.getByText(/^0 of 120 loaded, .*the hold stops it$/).waitFor();
+    expect(await page.locator('.load progress').getAttribute('max')).toBe('120');
     await page.getByRole('button', { name: 'Release' }).click();
     await page.locator('dialog').getByRole('button', { name: 'Release' }).click();
     await page.getByRole('button', { name: 'Hold', exact: true }).waitFor();
-  }, 60_000);
+    await eventually('all are applied', async () => (await figure('Not applied')) === '0');
+    expect(await page.locator('.load').count()).toBe(0);
+    await eventually(
+      'the backlog is in the plot',
+      async () =>
+        /at most 120/.test((await plot('Backlog').locator('.canvas').getAttribute('aria-label')) ?? ''),
+      40_000,
+    );
+  }, 90_000);
 
   test('a platform that fails is shown with its lag and failed calls', async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);

@@ -80,7 +80,7 @@ test('after many slots the space is that of one turn, and the ring expires when 
 
 test('a full ring of the greatest numbers takes 100 kB at most', async () => {
   const { slots } = HISTORY_RANGES['1h'];
-  const most = Array.from({ length: 12 }, () => '999999999').join(',');
+  const most = Array.from({ length: 13 }, () => '999999999').join(',');
   const key = keyOf('1h:target.main');
   for (let place = 0; place < slots; place++) await store.redis.hset(key, String(place), `180000000,${most}`);
   expect(await store.redis.memory('USAGE', key, 'SAMPLES', 0)).toBeLessThan(100_000);

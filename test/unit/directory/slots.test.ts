@@ -47,8 +47,8 @@ test('a ring of an older version, which has fewer columns, is read', () => {
 });
 
 test('values are stored by column as whole numbers, absent ones empty', () => {
-  expect(encodeValues('target', { calls: 3, lagMs: 12.6, held: 0, drift: -1 })).toBe('3,,,13,,,,,0,,,0');
-  expect(HISTORY_COLUMNS.target).toHaveLength(12);
+  expect(encodeValues('target', { calls: 3, lagMs: 12.6, held: 0, drift: -1 })).toBe('3,,,13,,,,,0,,,0,');
+  expect(HISTORY_COLUMNS.target).toHaveLength(13);
 });
 
 test('series are added slot by slot; a slot that none of them has stays null', () => {
