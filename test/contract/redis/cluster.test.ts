@@ -60,6 +60,7 @@ test('keys are spread over cluster nodes, and each connection, target and queue 
   }
   expect([...holders.keys()].sort()).toEqual([
     'bridge.fleet',
+    'bridge.history',
     'default',
     'queue.main',
     'ready',
