@@ -171,17 +171,18 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await Promise.all(Array.from({ length: 120 }, (_, index) => idp.createUser(`q${index}@acme.example`)));
     await page.getByText(/^0 of 120 loaded, .*the hold stops it$/).waitFor();
     expect(await page.locator('.load progress').getAttribute('max')).toBe('120');
-    await page.getByRole('button', { name: 'Release' }).click();
-    await page.locator('dialog').getByRole('button', { name: 'Release' }).click();
-    await page.getByRole('button', { name: 'Hold', exact: true }).waitFor();
-    await eventually('all are applied', async () => (await figure('Not applied')) === '0');
-    expect(await page.locator('.load').count()).toBe(0);
+    // The levels are read every few seconds: while the hold stands, none of them can be missed.
     await eventually(
       'the backlog is in the plot',
       async () =>
         /at most 120/.test((await plot('Backlog').locator('.canvas').getAttribute('aria-label')) ?? ''),
       40_000,
     );
+    await page.getByRole('button', { name: 'Release' }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Release' }).click();
+    await page.getByRole('button', { name: 'Hold', exact: true }).waitFor();
+    await eventually('all are applied', async () => (await figure('Not applied')) === '0');
+    expect(await page.locator('.load').count()).toBe(0);
   }, 90_000);
 
   test('a platform that fails is shown with its lag and failed calls', async () => {
