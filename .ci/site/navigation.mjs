@@ -42,6 +42,7 @@ export const SECTIONS = [
       ['docs/day-two.md', 'Day two'],
       ['docs/admin.md', "Operators' page"],
       ['docs/sign-in.md', 'Sign-in of operators'],
+      ['docs/notices.md', 'Notices'],
     ],
   },
   {

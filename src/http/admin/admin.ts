@@ -49,13 +49,21 @@ export interface Admin {
 }
 
 export function createAdmin(
-  deps: Omit<AdminContext, 'operations' | 'logExports' | 'coverageOf' | 'live'> & { store: OperationStore },
+  deps: Omit<AdminContext, 'operations' | 'logExports' | 'coverageOf' | 'openLive'> & {
+    store: OperationStore;
+  },
   { identify, signIn, maxBodyBytes, admitted }: AdminOptions,
 ): Admin {
   const operations = createOperations(deps);
   const coverageOf = restfulCoverage(deps.clock);
   const live = createLiveStreams(deps, () => readStatus(deps.states, deps, coverageOf));
-  const routes = adminRoutes({ ...deps, operations, coverageOf, live, logExports: createLogExports() });
+  const routes = adminRoutes({
+    ...deps,
+    operations,
+    coverageOf,
+    openLive: live.open,
+    logExports: createLogExports(),
+  });
   const router = express.Router();
   router.use('/v1', createAdminRouter(deps, routes, { identify, maxBodyBytes, admitted }));
   router.use('/sign-in', signIn);

@@ -14,7 +14,6 @@ import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { SettingsToken } from '../../tokens/keyring.ts';
 import type { LogExports } from './log-export.ts';
-import type { LiveStreams } from './live.ts';
 import type { Operations } from './operations.ts';
 import { Problem } from './problem.ts';
 import type { AdminCaller, Right } from './sign-in/rights.ts';
@@ -49,7 +48,8 @@ export interface AdminContext {
     test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
   };
   operations: Operations;
-  live: Pick<LiveStreams, 'open'>;
+  /** Opens a stream of the live status (live.ts). */
+  openLive: (caller: Pick<AdminCaller, 'isStillValid'>, signal: AbortSignal) => AdminAnswer;
   /** How many resources are desired, linked and missing. */
   coverageOf: ReadCoverage;
   logExports: LogExports;

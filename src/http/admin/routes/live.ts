@@ -2,7 +2,7 @@
 import { route, type AdminContext, type AdminRoute } from '../route.ts';
 import { textField } from '../schema-fields.ts';
 
-export const liveRoutes = ({ live }: AdminContext): AdminRoute[] => [
+export const liveRoutes = ({ openLive }: AdminContext): AdminRoute[] => [
   route({
     method: 'get',
     path: '/live',
@@ -18,6 +18,6 @@ export const liveRoutes = ({ live }: AdminContext): AdminRoute[] => [
       schema: textField,
     },
     refuses: { 503: 'Too many streams are open at this process, or Redis does not answer.' },
-    handle: ({ caller, signal }) => Promise.resolve(live.open(caller, signal)),
+    handle: ({ caller, signal }) => Promise.resolve(openLive(caller, signal)),
   }),
 ];
