@@ -1,6 +1,6 @@
 // Resources whose sync needs a person: why, and what to do.
 import { get, operator, post } from './api.js';
-import { act, ago, confirmed, count, empty, h, say } from './dom.js';
+import { act, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
 
 export async function deadLetters({ again }) {
   const all = await get('/dead-letters');
@@ -57,7 +57,7 @@ export async function deadLetters({ again }) {
           h(
             'div',
             { class: 'grow' },
-            h('strong', {}, name),
+            personLink(ref, name),
             h('span', { class: 'soft' }, ` ${kind.toLowerCase()}, ${connection} → ${target}, `, ago(since)),
             h('p', {}, h('code', { class: 'bad' }, status ? `${reason} ${status}` : reason), ` ${message}`),
           ),

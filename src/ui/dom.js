@@ -154,3 +154,7 @@ export function act(text, work, attributes = {}) {
   });
   return button;
 }
+
+/** A link to the page of a person or group. @param ref ref or id */
+export const personLink = (ref, name) =>
+  h('a', { href: `#/person/${encodeURIComponent(ref)}`, dir: 'auto' }, name || ref);

@@ -1,6 +1,6 @@
 // Resources that stay otherwise than desired until a person acts: who, why, since when, and what to do.
 import { get } from './api.js';
-import { ago, count, empty, h } from './dom.js';
+import { ago, count, empty, h, personLink } from './dom.js';
 
 const WORDS = {
   Rejected: 'Rejected',
@@ -28,7 +28,7 @@ export async function exceptions() {
           h(
             'div',
             { class: 'grow' },
-            h('strong', {}, name),
+            ref === null ? h('strong', {}, name) : personLink(ref, name),
             h(
               'p',
               { class: 'soft' },

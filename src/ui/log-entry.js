@@ -1,5 +1,5 @@
 // One entry of the provisioning log: its status in a word, and everything about it in a dialog.
-import { duration, h, pill, shown, table } from './dom.js';
+import { duration, h, personLink, pill, shown, table } from './dom.js';
 import { at } from './log-list.js';
 
 const TONES = { success: 'good', failure: 'bad', warning: 'warn', skipped: 'calm' };
@@ -13,9 +13,6 @@ export const statusPill = ({ status, errorInformation }) =>
 /** The words of the filter: a warning is either held by the guard or tried again. */
 const wordOf = (status, error) =>
   status !== 'warning' ? status : error?.errorCategory === 'guard' ? 'held' : 'retry';
-
-export const personLink = (id, name) =>
-  h('a', { href: `#/person/${encodeURIComponent(id)}`, dir: 'auto' }, name || id);
 
 export const actionOf = ({ operation }) => (operation === 'none' ? 'nothing written' : operation);
 

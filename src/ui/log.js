@@ -1,8 +1,8 @@
 // The provisioning log: every change at the platform, refusal, hold and skip, of all connections in one order.
 import { get, readPage } from './api.js';
-import { h, say, shown } from './dom.js';
+import { h, personLink, say, shown } from './dom.js';
 import { save } from './log-download.js';
-import { actionOf, openEntry, personLink, statusPill } from './log-entry.js';
+import { actionOf, openEntry, statusPill } from './log-entry.js';
 import { createFilters } from './log-filters.js';
 import { at, createList } from './log-list.js';
 

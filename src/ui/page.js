@@ -7,7 +7,7 @@ import { exceptions } from './exceptions.js';
 import { startLive, stopLive } from './live.js';
 import { log } from './log.js';
 import { overview } from './overview.js';
-import { people } from './people.js';
+import { people, person } from './people.js';
 import { approvals } from './approvals.js';
 import { acts } from './acts.js';
 import { signInForm, returnPlace } from './sign-in.js';
@@ -20,6 +20,7 @@ const VIEWS = {
   'dead-letters': { title: 'Dead letters', draw: deadLetters },
   exceptions: { title: 'Exceptions', draw: exceptions },
   people: { title: 'People and groups', draw: people },
+  person: { title: 'Person or group', draw: person, within: 'people' },
   log: { title: 'Log', draw: log },
   acts: { title: 'Acts', draw: acts },
   tokens: { title: 'Tokens', draw: tokens },
@@ -56,10 +57,10 @@ async function show({ focus = false } = {}) {
   shown = new AbortController();
   const { signal } = shown;
   const { name, id, query } = placeOf();
-  const { title, draw } = VIEWS[name];
+  const { title, draw, within } = VIEWS[name];
   document.title = `${title} · scim-bridge`;
   for (const link of nav.children) {
-    if (link.dataset.view === name) link.setAttribute('aria-current', 'page');
+    if (link.dataset.view === (within ?? name)) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   const mine = ++drawing;
@@ -106,9 +107,9 @@ async function enter() {
 }
 
 nav.append(
-  ...Object.entries(VIEWS).map(([name, { title }]) =>
-    h('a', { href: `#/${name}`, 'data-view': name }, title),
-  ),
+  ...Object.entries(VIEWS)
+    .filter(([, { within }]) => within === undefined)
+    .map(([name, { title }]) => h('a', { href: `#/${name}`, 'data-view': name }, title)),
 );
 leave.addEventListener('click', async () => {
   await signOut().catch((error) => say(`You are still signed in: ${error.message}`, 'bad'));

@@ -1,7 +1,8 @@
-// One person or group: why it is, or is not, at each target as desired. Names travel in bodies, never in addresses.
+// One person or group: why it is, or is not, at each target as desired. The address holds a ref, never a name.
 import { operator, post } from './api.js';
 import { access } from './checks.js';
-import { act, ago, confirmed, empty, field, h, pill, say, shown, table } from './dom.js';
+import { act, ago, confirmed, empty, h, pill, say, shown, table } from './dom.js';
+import { searchForm } from './search.js';
 
 const TONES = {
   asDesired: 'good',
@@ -22,37 +23,19 @@ const WORDS = {
   ...{ leftAlone: 'Left alone', notForTarget: 'Not for this target', differs: 'Differs', gone: 'Gone' },
 };
 
-export function people() {
-  const name = h('input', {
-    type: 'search',
-    required: true,
-    autocomplete: 'off',
-    spellcheck: 'false',
-    placeholder: 'ada@acme.example',
-  });
-  const found = h('div', { 'aria-live': 'polite', id: 'found' });
-  const search = async () => {
-    try {
-      const all = await post('/explain', { resource: name.value.trim() });
-      found.replaceChildren(...all.map((each) => card(each, search)));
-    } catch (error) {
-      if (error.status !== 404) say(error.message, 'bad');
-      else found.replaceChildren(empty('Nobody is known so', error.message));
-    }
-  };
-  const onsubmit = (event) => {
-    event.preventDefault();
-    return search();
-  };
-  return [
-    h(
-      'form',
-      { class: 'search', onsubmit, role: 'search' },
-      field('Person or group', name, 'userName, externalId, address, group name, id or ref'),
-      h('button', { class: 'main' }, 'Explain'),
-    ),
-    found,
-  ];
+export const people = () => searchForm();
+
+/** The page of one person or group: a card for each target. @param view.id ref or id */
+export async function person({ id, again }) {
+  const back = h('p', {}, h('a', { href: '#/people' }, '← People and groups'));
+  try {
+    const all = await post('/explain', { resource: id });
+    const logs = h('a', { href: `#/log?resource=${encodeURIComponent(all[0].ref)}` }, 'All log entries');
+    return [back, ...all.map((each) => card(each, again)), h('p', {}, logs)];
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    return [back, empty('Nobody is known so', error.message)];
+  }
 }
 
 function card(each, again) {
@@ -61,7 +44,12 @@ function card(each, again) {
   return h(
     'section',
     { class: 'card', 'aria-label': `${name} at ${target}` },
-    h('div', { class: 'head' }, h('h2', {}, name), pill(TONES[verdict] ?? 'calm', WORDS[verdict] ?? verdict)),
+    h(
+      'div',
+      { class: 'head' },
+      h('h2', { dir: 'auto' }, name),
+      pill(TONES[verdict] ?? 'calm', WORDS[verdict] ?? verdict),
+    ),
     h('p', { class: 'soft' }, `${kind}, ${connection} → ${target} `, h('code', {}, ref)),
     h('p', { class: 'lead' }, summary),
     reasons.length > 0 &&

@@ -4,6 +4,7 @@ import { toGroupNames, type DirectoryOptions, type GroupName } from './changes.t
 import { createGroupWrites } from './group-writes.ts';
 import type { Keyspace } from '../keys.ts';
 import { createReading } from './reading.ts';
+import { createSearch } from './search.ts';
 import { fold, isSound, parseStored, type Kind, type StoredRecord } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { createUserWrites } from './user-writes.ts';
@@ -180,6 +181,8 @@ export function createDirectory(
       membersOf: async (group) => Object.values(await membersOf(group)).flat(),
     }),
     ...createReading(deps),
+    /** One step of a search by a part of a name (search.ts). */
+    search: createSearch(deps).step,
     /** Whether security events are emitted. */
     tellsEvents: options.events !== undefined,
     get,

@@ -28,6 +28,7 @@ import { proofRoutes } from './routes/proofs.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { sessionRoutes } from './routes/session.ts';
 import { historyRoutes } from './routes/past.ts';
+import { searchRoutes } from './routes/search.ts';
 import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 
@@ -85,5 +86,5 @@ export const adminRoutes = (context: AdminContext): AdminRoute[] =>
       exceptionRoutes,
     ],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
-    ...[forgetRoutes, sessionRoutes, noticeRoutes, historyRoutes],
+    ...[forgetRoutes, sessionRoutes, noticeRoutes, historyRoutes, searchRoutes],
   ].flatMap((routes) => routes(context));

@@ -1,0 +1,94 @@
+// Finds users and groups by a part of a name, an address or an id. No index is kept for it, so that pushes pay nothing: names that
+// are keys of an index are matched by Redis, other names by a scan of the records, in steps that a caller can continue later.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import { fold, parseStored, refOf, type Ref, type StoredRecord } from '../records.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+/** One step of a search. `next`: the place to go on; undefined when all were looked at. */
+export interface SearchStep {
+  found: { ref: Ref; record: StoredRecord }[];
+  next: string | undefined;
+}
+
+/** Keys of an index that one step looks at: about 1 ms. */
+const KEYS_A_STEP = 2000;
+/** Bytes of records that one step looks at: about 2 ms. */
+const BYTES_A_STEP = 256 * 1024;
+const MOST_RECORDS = 400;
+/** Characters that a record has in one form; a space may lie between two names that are stored apart. */
+const PLAIN_RUN = /[a-z0-9.@_-]+/g;
+
+export function createSearch({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+  let records = 100;
+
+  async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string) {
+    const pattern = `*${wanted.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
+    const match = ['MATCH' as const, pattern, 'COUNT' as const, KEYS_A_STEP] as const;
+    const [next, flat] = await redis.hscan(keys.key(family), cursor, ...match);
+    return { next, ids: flat.filter((_, index) => index % 2 === 1) };
+  }
+
+  async function byRecord(cursor: string, wanted: string) {
+    const [, next, bytes, ...ids] = await scripts.run('search_users', keys.base, {
+      ...{ cursor, count: records, ...needlesOf(wanted) },
+    });
+    const average = Number(bytes) / records;
+    records = Math.min(MOST_RECORDS, Math.max(10, Math.round(BYTES_A_STEP / Math.max(1, average))));
+    return { next: String(next), ids: ids as string[] };
+  }
+
+  /** Reads records; damaged ones are left out. */
+  async function read(kind: 'User' | 'Group', ids: string[]): Promise<SearchStep['found']> {
+    if (ids.length === 0) return [];
+    const stored = await redis.hmget(keys.key(kind === 'User' ? 'users' : 'groups'), ...ids);
+    return stored.flatMap((text, index) => {
+      const record = text === null ? undefined : parseStored(ids[index] ?? '', text);
+      return record && !record.damaged ? [{ ref: refOf(kind, record.id), record }] : [];
+    });
+  }
+
+  /** @param place where the step before ended; `''` at the beginning @param text part of a name, an address or an id */
+  async function step(place: string, text: string): Promise<SearchStep> {
+    const [, phase = '0', cursor = '0'] = /^([0-2])[.](\d+)$/.exec(place) ?? [];
+    const wanted = fold(text);
+    const { next, ids } =
+      phase === '2'
+        ? await byRecord(cursor, wanted)
+        : await byKey(phase === '0' ? 'userNames' : 'displayNames', cursor, wanted);
+    const found = await read(phase === '1' ? 'Group' : 'User', ids);
+    const isLast = next === '0' && phase === '2';
+    const following = next === '0' ? `${Number(phase) + 1}.0` : `${phase}.${next}`;
+    return {
+      found: phase === '2' ? found.filter(({ record }) => isNamedLate(record, wanted)) : found,
+      next: isLast ? undefined : following,
+    };
+  }
+
+  return { step };
+}
+
+/** Whether a search place has the form that `step` returns. */
+export const isSearchPlace = (place: string): boolean => place === '' || /^[0-2][.]\d{1,20}$/.test(place);
+
+/** Redis folds ASCII only: of other texts it looks for the longest plain part, or for usual spellings. */
+function needlesOf(wanted: string): { needles: string[]; folded: boolean } {
+  const [longest = ''] = (wanted.match(PLAIN_RUN) ?? []).sort((one, other) => other.length - one.length);
+  if (longest.length > 0) return { needles: [longest], folded: true };
+  const [first = '', ...rest] = wanted;
+  return { needles: [wanted, wanted.toUpperCase(), first.toUpperCase() + rest.join('')], folded: false };
+}
+
+/** Whether a user has the text in another place than the userName, by which users are found in the first steps. */
+function isNamedLate({ id, text }: StoredRecord, wanted: string): boolean {
+  const { userName, ...user } = JSON.parse(text || '{}') as Record<string, unknown>;
+  const has = (value: unknown): boolean => typeof value === 'string' && fold(value).includes(wanted);
+  if (has(userName)) return false;
+  const name = (user.name ?? {}) as Record<string, string | undefined>;
+  const emails = Array.isArray(user.emails) ? (user.emails as { value?: unknown }[]) : [];
+  return (
+    [id, user.displayName, user.nickName, user.externalId, name.formatted].some(has) ||
+    [`${name.givenName ?? ''} ${name.familyName ?? ''}`].some(has) ||
+    emails.some(({ value }) => has(value))
+  );
+}

@@ -1,0 +1,19 @@
+-- Finds users whose record may contain a text, in one step of a scan of all records.
+-- KEYS base
+-- ARGV { cursor, count (records of this step), needles: texts of which one suffices, folded: they are lower-case ASCII }
+-- RETURN {"found", next cursor, bytes of the records, id, id, ...}
+local next_cursor, entries = unpack(redis.call('HSCAN', key('users'), p.cursor, 'COUNT', p.count))
+local reply, bytes = { 'found', next_cursor, 0 }, 0
+for index = 1, #entries, 2 do
+  local id, record = entries[index], entries[index + 1]
+  bytes = bytes + #record
+  local text = p.folded and string.lower(record) or record
+  for _, needle in ipairs(p.needles) do
+    if string.find(text, needle, 1, true) or string.find(id, needle, 1, true) then
+      reply[#reply + 1] = id
+      break
+    end
+  end
+end
+reply[3] = bytes
+return reply

@@ -1,0 +1,101 @@
+// Search for people and groups while somebody types. Matches by userName come first; others are looked for in steps.
+import { post } from './api.js';
+import { act, empty, field, h, personLink, pill, say } from './dom.js';
+
+const PAUSE_MS = 250;
+const SHOWN = 50;
+const LEAST = 2;
+
+/** The search form, and below it what was found: links to the page of each. */
+export function searchForm() {
+  const text = h('input', {
+    ...{ type: 'search', autocomplete: 'off', spellcheck: 'false', maxlength: 200 },
+    ...{ placeholder: 'ada, @acme.example, analysts', dir: 'auto' },
+  });
+  const found = h('div', { id: 'found' });
+  const told = h('p', { class: 'soft', role: 'status' });
+  let timer;
+  let asked = 0;
+
+  /** Asks step by step until enough is found or somebody types on. */
+  async function look(place, list) {
+    const mine = ++asked;
+    const wanted = text.value.trim();
+    const hits = list ?? h('ul', { class: 'rows card' });
+    const enough = hits.children.length + SHOWN;
+    let next = place;
+    do {
+      const answer = await post('/search', { text: wanted, ...(next && { place: next }) });
+      if (mine !== asked) return;
+      hits.append(...answer.found.map(hit));
+      next = answer.next;
+      const more = next && hits.children.length >= enough;
+      if (hits.children.length > 0)
+        found.replaceChildren(...[hits, more && act('Show more', () => look(next, hits))].filter(Boolean));
+      told.textContent = next && !more ? 'Still looking …' : '';
+    } while (next && hits.children.length < enough);
+    if (hits.children.length === 0)
+      found.replaceChildren(
+        empty(
+          'Nobody is known so',
+          'The identity provider has pushed no person and no group with such a name.',
+        ),
+      );
+    else told.textContent = next ? `The first ${hits.children.length}` : `${hits.children.length} found`;
+  }
+
+  function begin() {
+    clearTimeout(timer);
+    asked++;
+    if (text.value.trim().length >= LEAST) return look().catch((error) => say(error.message, 'bad'));
+    found.replaceChildren();
+    told.textContent = '';
+  }
+  text.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(begin, PAUSE_MS);
+  });
+  /** Opens the page of a whole name at once; who was deleted is found by the whole name only. */
+  const onsubmit = async (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    const resource = text.value.trim();
+    if (resource === '') return;
+    try {
+      const refs = new Set((await post('/explain', { resource })).map(({ ref }) => ref));
+      if (refs.size === 1) location.hash = `#/person/${encodeURIComponent([...refs][0])}`;
+      else begin();
+    } catch (error) {
+      if (error.status === 404) begin();
+      else say(error.message, 'bad');
+    }
+  };
+  return [
+    h(
+      'form',
+      { class: 'search', onsubmit, role: 'search' },
+      field('Person or group', text, 'part of a name, an address or an id'),
+      h('button', { class: 'main' }, 'Search'),
+    ),
+    told,
+    found,
+  ];
+}
+
+const hit = ({ connection, kind, ref, name, displayName, mail, active }) =>
+  h(
+    'li',
+    {},
+    h(
+      'div',
+      { class: 'grow' },
+      personLink(ref, name),
+      h(
+        'p',
+        { class: 'soft', dir: 'auto' },
+        [displayName, mail !== name && mail, connection].filter(Boolean).join(', '),
+      ),
+    ),
+    pill('calm', kind === 'User' ? 'person' : 'group'),
+    active === false && pill('warn', 'inactive'),
+  );
