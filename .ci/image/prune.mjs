@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const FILES =
   /\.(map|ts|mts|cts|tsbuildinfo|markdown|flow)$|^(readme|changelog|history|contributing|security)(\.\w+)?$/i;
 const DOCUMENTS = /\.md$/i;
-const LICENCE = /^(licen[cs]e|copying|notice)/i;
+const LICENCE = /^(licen[cs]e|copying|notice)(?!.*\.([cm]?ts|map)$)/i;
 const FOLDERS = new Set([
   'test',
   'tests',

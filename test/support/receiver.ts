@@ -23,7 +23,7 @@ export interface Answer {
 export interface Receiver {
   endpoint: string;
   /** All posts since the start, in order. */
-  posts: { headers: Record<string, unknown>; text: string; answered: number }[];
+  posts: { headers: Record<string, unknown>; text: string; answered: number; at: number }[];
   /** Answers of the next posts; 202 when the list is empty. */
   answers: Answer[];
   /** False: connections are closed without an answer. */
@@ -42,7 +42,7 @@ export async function startReceiver(): Promise<Receiver> {
     request.on('end', () => {
       const { status, body, headers } = receiver.answers.shift() ?? { status: 202 };
       const text = Buffer.concat(chunks).toString();
-      receiver.posts.push({ headers: request.headers, text, answered: status });
+      receiver.posts.push({ headers: request.headers, text, answered: status, at: Date.now() });
       response.writeHead(status, headers).end(body);
     });
   });

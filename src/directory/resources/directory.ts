@@ -4,7 +4,7 @@ import { toGroupNames, type DirectoryOptions, type GroupName } from './changes.t
 import { createGroupWrites } from './group-writes.ts';
 import type { Keyspace } from '../keys.ts';
 import { createReading } from './reading.ts';
-import { createSearch } from './search.ts';
+import { createNameSearch } from './search.ts';
 import { fold, isSound, parseStored, type Kind, type StoredRecord } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { createUserWrites } from './user-writes.ts';
@@ -182,7 +182,7 @@ export function createDirectory(
     }),
     ...createReading(deps),
     /** One step of a search by a part of a name (search.ts). */
-    search: createSearch(deps).step,
+    search: createNameSearch(deps).step,
     /** Whether security events are emitted. */
     tellsEvents: options.events !== undefined,
     get,

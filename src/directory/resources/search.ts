@@ -6,7 +6,7 @@ import { fold, parseStored, refOf, type Ref, type StoredRecord } from '../record
 import type { Scripts } from '../redis/scripts.ts';
 
 /** One step of a search. `next`: the place to go on; undefined when all were looked at. */
-export interface SearchStep {
+export interface NameSearchStep {
   found: { ref: Ref; record: StoredRecord }[];
   next: string | undefined;
 }
@@ -19,7 +19,7 @@ const MOST_RECORDS = 400;
 /** Characters that a record has in one form; a space may lie between two names that are stored apart. */
 const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 
-export function createSearch({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+export function createNameSearch({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   let records = 100;
 
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string) {
@@ -39,7 +39,7 @@ export function createSearch({ redis, scripts, keys }: { redis: Redis; scripts: 
   }
 
   /** Reads records; damaged ones are left out. */
-  async function read(kind: 'User' | 'Group', ids: string[]): Promise<SearchStep['found']> {
+  async function read(kind: 'User' | 'Group', ids: string[]): Promise<NameSearchStep['found']> {
     if (ids.length === 0) return [];
     const stored = await redis.hmget(keys.key(kind === 'User' ? 'users' : 'groups'), ...ids);
     return stored.flatMap((text, index) => {
@@ -49,7 +49,7 @@ export function createSearch({ redis, scripts, keys }: { redis: Redis; scripts: 
   }
 
   /** @param place where the step before ended; `''` at the beginning @param text part of a name, an address or an id */
-  async function step(place: string, text: string): Promise<SearchStep> {
+  async function step(place: string, text: string): Promise<NameSearchStep> {
     const [, phase = '0', cursor = '0'] = /^([0-2])[.](\d+)$/.exec(place) ?? [];
     const wanted = fold(text);
     const { next, ids } =

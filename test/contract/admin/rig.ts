@@ -11,7 +11,7 @@ export interface Operator {
   post(path: string, body?: unknown): Promise<AdminReply>;
   delete(path: string): Promise<AdminReply>;
   /** Polls an operation until it ends. @returns the ended operation */
-  ended(id: string): Promise<any>;
+  ended(id: string, limitMs?: number): Promise<any>;
 }
 
 export interface AdminRig {
@@ -48,12 +48,13 @@ export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> 
       get,
       post: (path, body) => send('POST', path, body),
       delete: (path) => send('DELETE', path),
-      ended: async (id) => {
+      ended: async (id, limitMs = 30_000) => {
         let operation: any;
-        await eventually(`operation ${id} ends`, async () => {
+        const hasEnded = async () => {
           operation = (await get(`/operations/${id}`)).body;
           return operation.state !== 'running';
-        });
+        };
+        await eventually(`operation ${id} ends`, hasEnded, limitMs);
         return operation;
       },
     },

@@ -56,7 +56,7 @@ test('a platform that fails is told with its status, and a reconcile that fails 
     summary: 'main: calls fail in a row (status 500), only probes are sent',
   });
   const { body } = await rig.operator.post('/reconcile', {});
-  await rig.operator.ended(body.id);
+  await rig.operator.ended(body.id, 60_000);
   expect(await toldOf('reconcile', 'new')).toMatchObject({ connection: 'default', target: 'main', count: 1 });
   front.answer = () => undefined;
   await toldOf('breaker', 'resolved');
