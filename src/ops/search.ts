@@ -47,7 +47,7 @@ export async function search(
   let at = place.slice(dash + 1);
   for (let state = states[index]; state; state = states[index]) {
     const { connection } = state;
-    const step = await state.directory.search(at, text);
+    const step = await state.directory.search(at, text, found.length);
     found.push(...step.found.map(({ ref, record }) => hitOf(connection, ref, record)));
     if (step.next === undefined) index += 1;
     at = step.next ?? '';

@@ -11,20 +11,36 @@ export interface NameSearchStep {
   next: string | undefined;
 }
 
-/** Keys of an index that one step looks at: about 1 ms. */
-const KEYS_A_STEP = 2000;
+/** Keys of an index that one step looks at, at most: about 1 ms. */
+const MOST_KEYS = 2000;
+const FEWEST_KEYS = 100;
 /** Bytes of records that one step looks at: about 2 ms. */
 const BYTES_A_STEP = 256 * 1024;
 const MOST_RECORDS = 400;
 /** Characters that a record has in one form; a space may lie between two names that are stored apart. */
 const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 
-export function createNameSearch({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
+export function createNameSearch({
+  redis,
+  scripts,
+  keys,
+}: {
+  redis: Redis;
+  scripts: Scripts;
+  keys: Keyspace;
+}) {
   let records = 100;
 
-  async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string) {
+  async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
+    // A common text has many hits in few keys.
+    const count = hits > 0 ? FEWEST_KEYS : MOST_KEYS;
     const pattern = `*${wanted.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
-    const match = ['MATCH' as const, pattern, 'COUNT' as const, KEYS_A_STEP] as const;
+    const match = [
+      'MATCH' as const,
+      pattern,
+      'COUNT' as const,
+      cursor === '0' ? FEWEST_KEYS : count,
+    ] as const;
     const [next, flat] = await redis.hscan(keys.key(family), cursor, ...match);
     return { next, ids: flat.filter((_, index) => index % 2 === 1) };
   }
@@ -48,14 +64,18 @@ export function createNameSearch({ redis, scripts, keys }: { redis: Redis; scrip
     });
   }
 
-  /** @param place where the step before ended; `''` at the beginning @param text part of a name, an address or an id */
-  async function step(place: string, text: string): Promise<NameSearchStep> {
+  /**
+   * @param place where the step before ended; `''` at the beginning
+   * @param text part of a name, an address or an id
+   * @param hits number of hits so far
+   */
+  async function step(place: string, text: string, hits: number): Promise<NameSearchStep> {
     const [, phase = '0', cursor = '0'] = /^([0-2])[.](\d+)$/.exec(place) ?? [];
     const wanted = fold(text);
     const { next, ids } =
       phase === '2'
         ? await byRecord(cursor, wanted)
-        : await byKey(phase === '0' ? 'userNames' : 'displayNames', cursor, wanted);
+        : await byKey(phase === '0' ? 'userNames' : 'displayNames', cursor, wanted, hits);
     const found = await read(phase === '1' ? 'Group' : 'User', ids);
     const isLast = next === '0' && phase === '2';
     const following = next === '0' ? `${Number(phase) + 1}.0` : `${phase}.${next}`;

@@ -104,8 +104,9 @@ describe('size and structure', () => {
       display: `Person Number ${at}`,
       type: 'User',
     }));
-    await start((_, response) =>
-      answerText(response, JSON.stringify({ id: 'g1', displayName: 'All', members })),
+    await start(
+      (_, response) => answerText(response, JSON.stringify({ id: 'g1', displayName: 'All', members })),
+      { timeoutMs: 30_000 },
     );
     expect((await platform.client.groups.get('g1')).members).toHaveLength(100_000);
   });

@@ -122,15 +122,18 @@ test('the rule trial reports an expression that never ends or always fails by it
   expect(faults[0]?.message).toContain('takes longer than');
 });
 
-test('evaluating 100,000 names and 1,000 expressions takes seconds at most', async () => {
+test('evaluating 100,000 names and 1,000 expressions takes seconds of processor time at most', async () => {
   const include = compilePattern('^(acme|globex)-[a-z]+-\\d+$');
   const evaluate = compileExpression('groups.display[$match($, /^region-/)]');
-  const startedAt = Date.now();
+  const usedMs = (since?: NodeJS.CpuUsage): number => {
+    const { user, system } = process.cpuUsage(since);
+    return (user + system) / 1000;
+  };
+  const atFirst = process.cpuUsage();
   for (let at = 0; at < 100_000; at++) include.test(`acme-sales-${at}`);
-  const namesMs = Date.now() - startedAt;
+  expect(usedMs(atFirst)).toBeLessThan(5000);
+  const between = process.cpuUsage();
   const input = { groups: [{ display: 'region-eu' }, { display: 'team-a' }] };
   for (let at = 0; at < 1000; at++) await evaluate(input);
-  const hundredthMs = Date.now() - startedAt - namesMs;
-  expect(namesMs).toBeLessThan(5000);
-  expect(hundredthMs).toBeLessThan(5000);
+  expect(usedMs(between)).toBeLessThan(5000);
 });
