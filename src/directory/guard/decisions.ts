@@ -1,7 +1,7 @@
 // Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what is
 // still to be moved; further scripts move the changes in portions, so that none stops Redis for long. Readers and later
 // decisions finish a note that a killed process left behind.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
@@ -69,6 +69,8 @@ export interface DecisionOptions {
 const SHOWN = 200;
 /** Changes of one script; 120 take about 5 ms. */
 const PORTION = 120;
+/** Hexadecimal digits of a digest: so many that nobody finds two choices of the same digest. */
+const DIGEST_LENGTH = 32;
 /** Lifetime of a selection whose decision was never stored. */
 const SELECTION_MS = 3_600_000;
 
@@ -128,6 +130,17 @@ export function createDecisions(
     return action === 'reject' ? undefined : { source: 'guardRejected', serial, upTo };
   }
 
+  /**
+   * Returns the list without places that no change has yet: what is held there later was seen by nobody. The list of a first
+   * approval stays as it is, even when its last change was taken back.
+   */
+  async function withinHeld(list: ChangeList): Promise<ChangeList> {
+    if (list.source !== 'guardHeld' || (await firsts.find(firstIdOf(target, list, undefined), list.source)))
+      return list;
+    const current = await held.open();
+    return { ...list, upTo: Math.min(list.upTo, current?.upTo ?? list.upTo) };
+  }
+
   /** Stores the chosen changes for the scripts. @returns undefined when all are meant */
   async function stage(
     list: ChangeList,
@@ -137,14 +150,17 @@ export function createDecisions(
     const choice = randomUUID();
     const name = keys.key('guardChoice', `${target}:${choice}`);
     const chosen: StagedChoice['chosen'] = {};
+    const digest = createHash('sha256');
     for await (const page of held.pages(list)) {
       const items = await choose(page);
       if (items.length === 0) continue;
-      await redis.rpush(name, ...items.map(changeText));
+      const texts = items.map(changeText);
+      for (const text of texts) digest.update(`${text}\n`);
+      await redis.rpush(name, ...texts);
       await redis.pexpire(name, SELECTION_MS);
       for (const { kind } of items) chosen[kind] = (chosen[kind] ?? 0) + 1;
     }
-    return { choice, chosen };
+    return { choice, chosen, digest: digest.digest('hex').slice(0, DIGEST_LENGTH) };
   }
 
   const countOf = async (list: ChangeList, staged: StagedChoice | undefined): Promise<number> =>
@@ -160,14 +176,17 @@ export function createDecisions(
     options: DecisionOptions = {},
   ): Promise<Decided> {
     for (;;) {
-      const list = await listOf(action, id);
-      if (!list) return { kind: 'unknown' };
       const { approver } = options;
-      const firstId = options.firstId ?? firstIdOf(target, list, options.selection);
+      const named = await listOf(action, id);
+      const isWhole = options.firstId === undefined && !options.choose;
+      const list = named && approver && isWhole ? await withinHeld(named) : named;
+      if (!list) return { kind: 'unknown' };
+      const own = options.firstId === undefined ? await stage(list, options.choose) : undefined;
+      const firstId = options.firstId ?? firstIdOf(target, list, own);
       const first = approver && action === 'approve' ? await firsts.find(firstId, list.source) : undefined;
       if (first && approver && isSamePerson(first, approver)) return { kind: 'samePerson', first };
       if (options.firstId !== undefined && !first) return { kind: 'unknown' };
-      const staged = first ? first.staged : await stage(list, options.choose);
+      const staged = first ? first.staged : own;
       const count = await countOf(list, staged);
       const isFirst = approver !== undefined && action === 'approve' && !first && count > 0;
       const decided = isFirst
@@ -180,14 +199,25 @@ export function createDecisions(
 
   async function noteFirst(
     list: ChangeList,
-    { staged, ...rest }: Approver & { id: string; total: number; staged: StagedChoice | undefined },
+    {
+      staged,
+      ...rest
+    }: Omit<FirstApproval, 'at' | 'serial' | 'source' | 'staged'> & {
+      staged: StagedChoice | undefined;
+    },
     { note, selection, act }: DecisionOptions,
   ): Promise<Decided | 'again'> {
     const texts = {
       ...(note === undefined ? {} : { note }),
       ...(selection === undefined ? {} : { selection }),
     };
-    const first = { ...rest, source: list.source, ...texts, ...(staged ? { staged } : {}) };
+    const first = {
+      ...rest,
+      serial: list.serial,
+      source: list.source,
+      ...texts,
+      ...(staged ? { staged } : {}),
+    };
     const tag = await firsts.note(list, first, act?.(rest.total, 'noted'));
     if (tag === 'exists') return 'again';
     return tag === 'noted' ? { kind: 'noted', id: rest.id, items: rest.total } : { kind: tag };

@@ -1,6 +1,5 @@
 // Keeps the first of two approvals until a second person approves the same (`guard.approvers: 2`). The chosen changes are stored
 // with it, so that the second person approves exactly what the first one did.
-import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
@@ -13,15 +12,18 @@ export interface Approver {
   identity: string;
 }
 
-/** The chosen changes of a list; stored under `guardChoice`. */
+/** The chosen changes of a list; stored under `guardChoice`. `digest`: of the changes, so equal choices have equal ones. */
 export interface StagedChoice {
   choice: string;
+  digest: string;
   chosen: Partial<Record<DestructiveKind, number>>;
 }
 
 export interface FirstApproval extends Approver {
-  /** Id of the list; with `~` and a digest of the selection behind it where a part of the list was approved. */
+  /** Id of the list; with `~` and a digest of the changes behind it where a part of the list was approved. */
   id: string;
+  /** Number of the approval. */
+  serial: number;
   source: ChangeList['source'];
   at: number;
   note?: string;
@@ -38,9 +40,12 @@ export type StoredFirstApproval = FirstApproval & { field: string; text: string 
 /** First approvals that a target keeps. */
 const MOST = 100;
 
-export const firstIdOf = (target: string, list: ChangeList, selection: string | undefined): string =>
-  idOfList(target, list) +
-  (selection === undefined ? '' : `~${createHash('sha256').update(selection).digest('hex').slice(0, 8)}`);
+/**
+ * Returns the id under which a second person approves the same. It stands for the changes, not for the words that chose them:
+ * words may mean other changes a moment later, and long ones are shortened.
+ */
+export const firstIdOf = (target: string, list: ChangeList, staged: StagedChoice | undefined): string =>
+  idOfList(target, list) + (staged ? `~${staged.digest}` : '');
 
 /** Whether two approvals come from one person: by the identity of the caller, and by the name for the record. */
 export const isSamePerson = (one: Approver, other: Approver): boolean =>
@@ -57,15 +62,23 @@ export function createFirstApprovals(
 
   /** Returns all that still count, the oldest first. */
   async function list(): Promise<StoredFirstApproval[]> {
-    const [found, [seconds = 0]] = await Promise.all([redis.hgetall(name), redis.time()]);
+    // In this order: a first approval that is read is older than the serial that is read.
+    const [found, current, [seconds = 0]] = await Promise.all([
+      redis.hgetall(name),
+      redis.hget(keys.key('guardApproval', target), 'serial'),
+      redis.time(),
+    ]);
     const oldest = Number(seconds) * 1000 - expiryMs;
     const stored = Object.entries(found).map(([field, text]) => ({
       ...(JSON.parse(text) as FirstApproval),
       ...{ field, text },
     }));
-    const expired = stored.filter(({ at }) => at <= oldest).map(({ field }) => field);
-    if (expired.length > 0) await redis.hdel(name, ...expired);
-    return stored.filter(({ at }) => at > oldest).sort((one, other) => one.at - other.at);
+    // A first approval of a list that is no longer held cannot be completed, and must not fill the place of others.
+    const counts = ({ at, source, serial }: FirstApproval): boolean =>
+      at > oldest && (source === 'guardRejected' || serial === Number(current));
+    const over = stored.filter((first) => !counts(first)).map(({ field }) => field);
+    if (over.length > 0) await redis.hdel(name, ...over);
+    return stored.filter(counts).sort((one, other) => one.at - other.at);
   }
 
   /** Finds a first approval by its id. */

@@ -2,6 +2,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
+import { connectRedis, untilReady } from '../../../src/directory/redis/connection.ts';
+import { silentLogger } from '../../../src/support/logger.ts';
 import { createCommands, type Commands } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith, findTool } from '../../support/needs.ts';
@@ -129,6 +131,59 @@ test('a part is approved twice under the id of the first approval, whatever fits
   expect(await as('ben', 'approve', first.id)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
   await eventually('one is closed', async () => (await closed()).length === 1);
   expect(await closed()).toEqual([NAMES[1]]);
+});
+
+test('two selections that read the same but mean other changes are two first approvals', async () => {
+  await leave(0, 1);
+  const id = await heldId();
+  const [own, other] = [0, 1].map((number) => `User:${ids[number]}`);
+  // Words for the record are shortened, so these two differ in nothing that is kept of them.
+  const padding = Array.from({ length: 20 }, (_, index) => `User:${'0'.repeat(30)}${10 + index}`);
+  const anna = await as('anna', 'approve', id, { refs: [...padding, own] });
+  const ben = await as('ben', 'approve', id, { refs: [...padding, other] });
+  expect([anna.body.outcome, ben.body.outcome]).toEqual(['noted', 'noted']);
+  expect(anna.body.id).not.toBe(ben.body.id);
+  await rig.settled();
+  expect(await closed()).toEqual([]);
+  // The same change by other words is the same first approval, and still not another person.
+  expect(await as('anna', 'approve', id, { persons: [NAMES[0]] })).toMatchObject({ status: 409 });
+  expect(await as('ben', 'approve', id, { persons: [NAMES[0]] })).toMatchObject({
+    body: { outcome: 'decided', items: 1 },
+  });
+  await eventually('one is closed', async () => (await closed()).length === 1);
+  expect(await closed()).toEqual([NAMES[0]]);
+});
+
+test('an approval of places that no change has yet reaches nothing that comes there later', async () => {
+  await leave(0);
+  const id = await heldId();
+  const beyond = id.replace(/\d+$/, '99999999');
+  expect(await as('anna', 'approve', beyond)).toMatchObject({ body: { outcome: 'noted', id, items: 1 } });
+  await leave(1);
+  expect(await as('ben', 'approve', beyond)).toMatchObject({ body: { outcome: 'noted', items: 2 } });
+  await rig.settled();
+  expect(await closed()).toEqual([]);
+  expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
+  await eventually('one is closed', async () => (await closed()).length === 1);
+  expect(await closed()).toEqual([NAMES[0]]);
+});
+
+test('first approvals of a list that is decided do not use up the number of those that may wait', async () => {
+  await leave(0, 1);
+  const before = await heldId();
+  expect(await as('anna', 'approve', before, { persons: [NAMES[0]] })).toMatchObject({ status: 200 });
+  const redis = connectRedis(rig.bridge.config.redis, 'commands', silentLogger);
+  await untilReady(redis, 5000);
+  const [key = ''] = await redis.keys(`${rig.bridge.config.redis.prefix}*guardFirst*`);
+  const [[field = '', text = '']] = Object.entries(await redis.hgetall(key)) as [[string, string]];
+  for (let index = 0; index < 99; index++) await redis.hset(key, `${field}${index}`, text);
+  redis.disconnect();
+  expect(await as('anna', 'approve', before)).toMatchObject({ status: 409 });
+  expect(await as('ben', 'reject', before)).toMatchObject({ body: { outcome: 'decided' } });
+  await leave(2);
+  const after = await heldId();
+  expect(await as('anna', 'approve', after)).toMatchObject({ body: { outcome: 'noted', items: 1 } });
+  expect(await as('cleo', 'approve', after)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
 });
 
 test('a rejection needs one person, and takes a first approval with it', async () => {
