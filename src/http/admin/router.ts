@@ -152,6 +152,8 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
       'Content-Type': answer.contentType,
       ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : answer.headers),
     });
+    // Without a body nothing would be sent before the last piece, and a stream has none for minutes.
+    if (request.method === 'HEAD') return void response.end();
     if (!isLines)
       answer.until?.addEventListener('abort', () => void (response.writableNeedDrain && response.destroy()));
     const pieces = Readable.from(piecesOf(first, texts, isLines));

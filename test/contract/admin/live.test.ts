@@ -49,6 +49,18 @@ describe('with the admin token', () => {
     expect(beats().at(-1)?.data.statusAgeMs).toBeLessThan(4000);
   }, 30_000);
 
+  test('HEAD is answered at once and takes up no stream', async () => {
+    const heads = Array.from({ length: MOST_STREAMS + 1 }, () =>
+      rig.raw('/admin/v1/live', {
+        ...{ method: 'HEAD', headers: { authorization } },
+        signal: AbortSignal.any([left.signal, AbortSignal.timeout(10_000)]),
+      }),
+    );
+    const statuses = (await Promise.all(heads)).map(({ status }) => status);
+    expect(statuses).toContain(200);
+    await eventually('a stream can be opened', async () => (await watch(rig, left.signal)).status === 200);
+  });
+
   test('a stream is for callers who may read only', async () => {
     expect((await rig.raw('/admin/v1/live')).status).toBe(401);
   });
