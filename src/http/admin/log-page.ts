@@ -132,5 +132,6 @@ function moment(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const at = Date.parse(given);
   if (Number.isNaN(at)) throw new Problem(400, `${name}: write a date such as 2027-01-31T08:00:00Z.`);
-  return at;
+  // Redis takes no time before 1970, and no entry is as old.
+  return Math.max(0, at);
 }

@@ -66,6 +66,13 @@ test('a time range is sought, so that the search of a short range in a long log 
   expect([idsOf(all), nextOf(all)]).toEqual([[503, 502, 501, 500].map(entryId), undefined]);
 });
 
+test('times before 1970 are the beginning of the log', async () => {
+  const old = '1969-12-31T00:00:00Z';
+  expect(idsOf(await search({ since: old, limit: 1 }))).toHaveLength(1);
+  expect(idsOf(await search({ until: old }))).toEqual([]);
+  expect((await rig.operator.get(`/acts?since=${old}`)).status).toBe(200);
+});
+
 test('pages of all entries follow each other by X-Next-Before, and the last page has none', async () => {
   const span = { since: at(1000), until: at(1009), limit: 5 };
   const first = await search(span);
