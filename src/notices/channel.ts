@@ -44,10 +44,10 @@ const STANDBY_MS = 2000;
 const LOOK_MS = 10_000;
 const SHORTEST_LOOK_MS = 1000;
 const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** Refusals of one message after which it is given up, and for how long nothing is sent then. */
+/** Longest wait that a receiver can ask for, and the pause after its refusals. */
+const LONGEST_WAIT_MS = 3_600_000;
+/** Refusals of one message after which it is given up. */
 const MOST_REFUSALS = 3;
-const PAUSE_MS = 3_600_000;
 
 export const digestOfAddress = (url: string): string =>
   createHash('sha256').update(url).digest('base64url').slice(0, 16);
@@ -68,10 +68,16 @@ export function startNoticeChannel(
   let isFailing = false;
   let isDeaf = false;
 
+  /** Returns the time until a stored moment. None is further away than an hour unless the clock was set back meanwhile. */
+  const leftUntil = (moment: number): number => {
+    const left = moment - clock.now();
+    return left > LONGEST_WAIT_MS ? 0 : left;
+  };
+
   const isPaused = ({ pause }: NoticeChannelState): boolean =>
     pause !== null &&
     pause.address === digestOfAddress(settings.url) &&
-    (pause.until === null || clock.now() < pause.until);
+    (pause.until === null || leftUntil(pause.until) > 0);
 
   /** Composes the message about what the receiver does not know; undefined: nothing, or it has to last for longer. */
   async function compose(state: NoticeChannelState): Promise<NoticeMessage | undefined> {
@@ -116,16 +122,13 @@ export function startNoticeChannel(
     if (!isFailing) logger.warn({ problem, message: message.id }, 'a notice cannot be delivered');
     isFailing = true;
     if (outcome.kind === 'refused' && (outcome.gone || attempts >= MOST_REFUSALS)) {
-      const until = outcome.gone ? null : clock.now() + PAUSE_MS;
+      const until = outcome.gone ? null : clock.now() + LONGEST_WAIT_MS;
       const pause = { address: digestOfAddress(settings.url), until };
       await store.save(name, { ...noted, message: null, pause });
       return lookMs();
     }
     const asked = outcome.kind === 'later' ? (outcome.retryAfterMs ?? 0) : 0;
-    const waitMs = Math.max(
-      Math.min(asked, LONGEST_RETRY_AFTER_MS),
-      backoffMs(attempts, BACKOFF, deps.random),
-    );
+    const waitMs = Math.max(Math.min(asked, LONGEST_WAIT_MS), backoffMs(attempts, BACKOFF, deps.random));
     await store.save(name, { ...noted, message: { ...message, attempts, nextAt: clock.now() + waitMs } });
     return Math.min(waitMs, lookMs());
   }
@@ -134,7 +137,7 @@ export function startNoticeChannel(
     if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
     const state = await store.read(name);
     if (state.message) {
-      const waitMs = state.message.nextAt - clock.now();
+      const waitMs = leftUntil(state.message.nextAt);
       return waitMs > 0 ? Math.min(waitMs, lookMs()) : send(state.message);
     }
     if (isPaused(state)) return lookMs();

@@ -30,7 +30,8 @@ export async function postText(request: PostRequest, stop: AbortSignal): Promise
     });
     const [value, date] = [answer.headers.get('retry-after'), answer.headers.get('date')];
     const retryAfterMs = parseRetryAfter({ value: value ?? '', date: date ?? '' }, Date.now());
-    const text = await readStart(answer, maxBytes);
+    // The status is the answer: a receiver that took the text and then never ends would get it again and again.
+    const text = await readStart(answer, maxBytes).catch(() => '');
     return { status: answer.status, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   } catch (error) {
     return `no answer: ${reasonOf(error)}`;

@@ -1,6 +1,8 @@
 // Tests receivers that misbehave, and the messages of Slack and Teams: one channel never disturbs another.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openDesiredStates } from '../../../src/app.ts';
+import { createKeyspace } from '../../../src/directory/keys.ts';
 import { eventually } from '../../support/eventually.ts';
 import { noticesOf, PAGE_URL, webhookTo } from '../../support/notice-channel.ts';
 import { startReceiver, type Receiver } from '../../support/receiver.ts';
@@ -17,6 +19,9 @@ let redirecting: Receiver;
 let gone: Receiver;
 let silent: Server;
 let flooding: Server;
+let endless: Server;
+let later: Receiver;
+let taken = 0;
 let asked = 0;
 let flooded = 0;
 
@@ -28,7 +33,8 @@ const listen = async (server: Server): Promise<Server> => {
 const chat = { secret: null } as const;
 
 beforeAll(async () => {
-  [good, slack, teams, redirecting, gone] = await Promise.all([
+  [good, slack, teams, redirecting, gone, later] = await Promise.all([
+    startReceiver(),
     startReceiver(),
     startReceiver(),
     startReceiver(),
@@ -55,12 +61,20 @@ beforeAll(async () => {
       write();
     }),
   );
+  endless = await listen(
+    createServer((request, response) => {
+      request.resume().once('end', () => void (taken += 1));
+      response.writeHead(200).write('taken');
+    }),
+  );
   rig = await openAdmin({
     configure: ({ notices }) => {
       notices.pageUrl = PAGE_URL;
       notices.channels = {
         silent: webhookTo(addressOf(silent)),
         flooding: webhookTo(addressOf(flooding)),
+        endless: webhookTo(addressOf(endless)),
+        later: webhookTo(later.endpoint, { about: ['reconcile'] }),
         redirecting: webhookTo(redirecting.endpoint),
         gone: webhookTo(gone.endpoint),
         good: webhookTo(good.endpoint),
@@ -74,11 +88,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await rig.bridge.stop();
-  for (const server of [silent, flooding]) {
+  for (const server of [silent, flooding, endless]) {
     server.closeAllConnections();
     server.close();
   }
-  await Promise.all([good, slack, teams, redirecting, gone].map((each) => each.stop()));
+  await Promise.all([good, slack, teams, redirecting, gone, later].map((each) => each.stop()));
 });
 
 const finding = async (channel: string): Promise<{ level: string; message: string } | undefined> => {
@@ -122,6 +136,28 @@ test('an answer of 9 MB is read for 64 kB and counts by its status', async () =>
   expect(await finding('flooding')).toMatchObject({ message: expect.stringContaining('last delivered') });
   // The buffers of both sockets take more than what is read.
   expect(flooded).toBeLessThan(BIG_BYTES);
+}, 60_000);
+
+test('a message that a receiver took counts as told, even when its answer never ends', async () => {
+  await eventually('noted', async () =>
+    /last delivered|no answer/.test((await finding('endless'))?.message ?? ''),
+  );
+  expect(await finding('endless')).toMatchObject({ level: 'ok' });
+  expect(taken).toBe(1);
+}, 60_000);
+
+test('a message is not kept back after the clock of a process was set back by years', async () => {
+  const { redis, reach } = openDesiredStates(rig.bridge.config);
+  await reach();
+  const at = Date.now();
+  const condition = { about: 'reconcile', connection: 'default', target: 'main', reason: 'failed', count: 1 };
+  const changes = [{ key: 'reconcile default main ', state: 'new', condition: { ...condition, since: at } }];
+  const message = { id: 'msg_1', at, changes, attempts: 1, nextAt: at + 3e11 };
+  const key = createKeyspace(rig.bridge.config.redis.prefix, 'bridge.notices').key('notices', 'later');
+  await redis.hset(key, 'message', JSON.stringify(message));
+  redis.disconnect();
+  await eventually('sent', () => later.posts.length > 0);
+  expect(noticesOf(later)[0]).toMatchObject({ id: 'msg_1' });
 }, 60_000);
 
 test('a receiver that is gone is asked once, until an operator tests it with success', async () => {
