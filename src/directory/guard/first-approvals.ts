@@ -51,7 +51,13 @@ export const firstIdOf = (target: string, list: ChangeList, staged: StagedChoice
 export const isSamePerson = (one: Approver, other: Approver): boolean =>
   one.identity === other.identity || folded(one.by) === folded(other.by);
 
-const folded = (name: string): string => name.normalize('NFKC').trim().toLowerCase();
+/** Without the mark of names that are not verified: whoever holds the admin token may be signed in too. */
+const folded = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .replace(/ \(admin token\)$/, '')
+    .trim()
+    .toLowerCase();
 
 export function createFirstApprovals(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },

@@ -215,6 +215,8 @@ test('of two second approvals at once one decides; holders of the admin token ar
   const token = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
   expect((await token('anna')).body).toMatchObject({ outcome: 'noted' });
   expect((await token('ben')).status).toBe(409);
+  // The name that a holder of the token gives is marked, and still the name of a person.
+  expect(await as('anna', 'approve', id)).toMatchObject({ status: 409 });
   const both = await Promise.all([as('cleo', 'approve', id), as('dora', 'approve', id)]);
   const items = both.map(({ body }) => (body.outcome === 'decided' ? body.items : 0));
   expect(items.reduce((sum, each) => sum + each, 0)).toBe(2);
