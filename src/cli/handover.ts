@@ -75,8 +75,11 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
     for (const each of found) {
       const order = { actor: actorOf(cli, flags), logger: deps.logger, id: deps.ids.request() };
       undone.push(
-        await whileAnswering(each.scope, signal, (answering) =>
-          undoHandover(each, { ...order, signal: answering }),
+        await whileAnswering(
+          each.scope,
+          signal,
+          (answering) => undoHandover(each, { ...order, signal: answering }),
+          (waiting) => complain(`${each.scope.connection} → ${each.scope.target.name}: ${waiting}`),
         ),
       );
     }

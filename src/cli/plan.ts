@@ -84,14 +84,18 @@ async function makePlans(
     const failures: string[] = [];
     for (const { name, scope, readTrail } of scopes) {
       const progress = createProgressLine(name);
-      const made = await whileAnswering(scope, signal, (answering) =>
-        makePlan(scope, {
-          id: deps.ids.request(),
-          full: flags.full ?? false,
-          signal: answering,
-          onProgress: progress.show,
-          readTrail,
-        }),
+      const made = await whileAnswering(
+        scope,
+        signal,
+        (answering) =>
+          makePlan(scope, {
+            id: deps.ids.request(),
+            full: flags.full ?? false,
+            signal: answering,
+            onProgress: progress.show,
+            readTrail,
+          }),
+        progress.note,
       )
         .catch((error: unknown) => {
           if (!(error instanceof TargetSilent)) throw error;

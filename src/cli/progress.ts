@@ -11,6 +11,8 @@ export interface ProgressState {
 
 export interface ProgressLine {
   show: (progress: ProgressState) => void;
+  /** Says why the work does not advance, above the bar. */
+  note: (text: string) => void;
   end: () => void;
 }
 
@@ -35,6 +37,11 @@ function createBar(what: string): ProgressLine {
       bar.setTotal(total);
       bar.update(done, { phase });
     },
+    note: (text) => {
+      bar.stop();
+      started = false;
+      complain(`${what}: ${text}`);
+    },
     end: () => bar.stop(),
   };
 }
@@ -47,6 +54,10 @@ function createLines(what: string): ProgressLine {
       if (Date.now() - saidAt < QUIET_MS) return;
       saidAt = Date.now();
       complain(`${what}: ${phase} ${done} of ${total}`);
+    },
+    note: (text) => {
+      saidAt = Date.now();
+      complain(`${what}: ${text}`);
     },
     end: () => undefined,
   };

@@ -119,24 +119,28 @@ async function runOne(
   const { TargetSilent, whileAnswering } = await import('../reconcile/while-answering.ts');
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
-  const done = await whileAnswering(scope, signal, (answering) =>
-    run.reconcile(scope, {
-      id: deps.ids.request(),
-      repair: true,
-      full: flags.full ?? false,
-      acceptTenant: flags.acceptTenant ?? false,
-      orderedBy: actorOf(cli, flags),
-      guard,
-      signal: answering,
-      logger: deps.logger,
-      readTrail,
-      onProgress: progress.show,
-      confirm: async (made) => {
-        progress.end();
-        if (!flags.json) await printPlans([made], false, cli);
-        return agreed(flags, carryOutQuestion(changesIn(made)));
-      },
-    }),
+  const done = await whileAnswering(
+    scope,
+    signal,
+    (answering) =>
+      run.reconcile(scope, {
+        id: deps.ids.request(),
+        repair: true,
+        full: flags.full ?? false,
+        acceptTenant: flags.acceptTenant ?? false,
+        orderedBy: actorOf(cli, flags),
+        guard,
+        signal: answering,
+        logger: deps.logger,
+        readTrail,
+        onProgress: progress.show,
+        confirm: async (made) => {
+          progress.end();
+          if (!flags.json) await printPlans([made], false, cli);
+          return agreed(flags, carryOutQuestion(changesIn(made)));
+        },
+      }),
+    progress.note,
   )
     .catch((error: unknown) => {
       if (error instanceof TargetSilent) return error;
@@ -174,13 +178,17 @@ function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {
   return found;
 }
 
-async function staleIn(plan: Plan, { scope }: SelectedScope, signal: AbortSignal): Promise<string[]> {
+async function staleIn(plan: Plan, { name, scope }: SelectedScope, signal: AbortSignal): Promise<string[]> {
   if (plan.mapping !== scope.digest) return ['the mapping rules are others than those it was made with'];
   const { staleEntries } = await import('../reconcile/mark.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
-  return (await whileAnswering(scope, signal, (answering) => staleEntries(scope, plan, answering))).map(
-    ({ action, kind, name }) => `${action} ${kind} ${name}`,
+  const stale = await whileAnswering(
+    scope,
+    signal,
+    (answering) => staleEntries(scope, plan, answering),
+    (waiting) => complain(`${name}: ${waiting}`),
   );
+  return stale.map((entry) => `${entry.action} ${entry.kind} ${entry.name}`);
 }
 
 async function carryOut(
@@ -193,14 +201,18 @@ async function carryOut(
   const { applySaved } = await import('../reconcile/run.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const progress = createProgressLine(name);
-  const report = await whileAnswering(scope, signal, (answering) =>
-    applySaved(scope, plan, {
-      guard,
-      signal: answering,
-      logger: deps.logger,
-      orderedBy: actorOf(cli, flags),
-      onProgress: progress.show,
-    }),
+  const report = await whileAnswering(
+    scope,
+    signal,
+    (answering) =>
+      applySaved(scope, plan, {
+        guard,
+        signal: answering,
+        logger: deps.logger,
+        orderedBy: actorOf(cli, flags),
+        onProgress: progress.show,
+      }),
+    progress.note,
   ).finally(progress.end);
   if (!flags.json) printReport(name, report, false);
   return report;

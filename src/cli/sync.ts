@@ -8,7 +8,7 @@ import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes, type CommandContext } from './scopes.ts';
 import { toText } from './log.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
-import { say, sayJson } from './output.ts';
+import { complain, say, sayJson } from './output.ts';
 
 interface Flags extends OperatorFlags {
   target?: string;
@@ -69,11 +69,15 @@ async function syncAll(
     )) {
       const print = (line: string): void => void (flags.json || say(line));
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
-      const report = await whileAnswering(scope, signal, (answering) =>
-        syncOne(scope, each, {
-          ...{ dryRun: flags.dryRun ?? false, actor, limitMs, signal: answering, logger: deps.logger },
-          onStep: (step) => print(`  ${toText(step)}`),
-        }),
+      const report = await whileAnswering(
+        scope,
+        signal,
+        (answering) =>
+          syncOne(scope, each, {
+            ...{ dryRun: flags.dryRun ?? false, actor, limitMs, signal: answering, logger: deps.logger },
+            onStep: (step) => print(`  ${toText(step)}`),
+          }),
+        (text) => complain(`${name}: ${text}`),
       );
       for (const line of endLines(report)) print(`  ${line}`);
       reports.push(report);

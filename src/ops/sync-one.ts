@@ -10,7 +10,7 @@ import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Logger } from '../support/logger.ts';
-import { TargetSilent } from '../reconcile/while-answering.ts';
+import { TargetRefusesRate, TargetSilent } from '../reconcile/while-answering.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
@@ -63,6 +63,8 @@ export async function syncOne(
   const silence = target.answering.read();
   // Without this the sync of a resource in line makes no call and looks equal.
   if (compared === null && silence) throw new TargetSilent(target.name, silence.since, silence.last);
+  const limited = target.answering.readLimited();
+  if (compared === null && limited) throw new TargetRefusesRate(target.name, limited);
   const pendingGroups = Object.fromEntries((await outbox.whereabouts(ref)).pendingGroups);
   const owed = compared && (await membershipEntries(scope, found, compared, pendingGroups));
   const differences = owed && (await withoutUnwritten(scope, await withNames(scope, [...compared, ...owed])));

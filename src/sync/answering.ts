@@ -11,11 +11,35 @@ export interface TargetSilence {
   last: Pick<PlatformCall, 'status' | 'error'> | undefined;
 }
 
+/** The platform has answered with 429 alone since a time. */
+export interface RateLimited {
+  /** Unix milliseconds of the first and of the last 429. */
+  since: number;
+  last: number;
+  /** Whether a call of this process had a good answer before. */
+  wasAnswered: boolean;
+}
+
+const TOO_MANY = 429;
+
 export type Answering = ReturnType<typeof createAnswering>;
 
 /** Records calls of this process to one target. */
 export function createAnswering(clock: Clock) {
   let silence: TargetSilence | undefined;
+  let limited: RateLimited | undefined;
+  let wasAnswered = false;
+
+  function noteAnswer(status: number): void {
+    silence = undefined;
+    if (status === TOO_MANY) {
+      const now = clock.now();
+      limited = { since: limited?.since ?? now, last: now, wasAnswered };
+    } else {
+      limited = undefined;
+      wasAnswered = true;
+    }
+  }
   return {
     started: (): void => {
       silence ??= { since: clock.now(), failures: 0, last: undefined };
@@ -23,7 +47,7 @@ export function createAnswering(clock: Clock) {
     ended: ({ status, error, durationMs }: PlatformCall): void => {
       const weight = weightOf(error === undefined ? { status } : { status, error });
       if (weight === undefined) return;
-      if (weight === 0) silence = undefined;
+      if (weight === 0) noteAnswer(status);
       else {
         const since = silence?.since ?? clock.now() - durationMs;
         const last = error === undefined ? { status } : { status, error };
@@ -32,5 +56,7 @@ export function createAnswering(clock: Clock) {
     },
     /** Returns undefined after a good answer, and before the first call. */
     read: (): TargetSilence | undefined => silence,
+    /** Returns undefined unless the last answers were 429. */
+    readLimited: (): RateLimited | undefined => limited,
   };
 }

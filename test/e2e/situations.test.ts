@@ -167,7 +167,7 @@ const SITUATIONS: Situation[] = [
     },
     person: 'late0@acme.example',
     status: /2 not applied yet/,
-    plan: /The deadline passed before the command ended/,
+    plan: /waits for the rate limit of the platform/,
     explain: /waits because.*|is on its way to main/,
     doctor: /✘ target main: limits the rate \(429\)/,
   },

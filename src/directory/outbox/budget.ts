@@ -54,5 +54,9 @@ export function createBudget(
     await redis.set(keys.key('paused', options.target), '1', 'PX', until);
   }
 
-  return { take, pause };
+  /** Returns how long the requests of all replicas still pause, milliseconds; 0 without a pause. */
+  const pausedMs = async (): Promise<number> =>
+    Math.max(0, await redis.pttl(keys.key('paused', options.target)));
+
+  return { take, pause, pausedMs };
 }

@@ -88,7 +88,11 @@ export async function openEstate(
   const recentExternalIds = createRecentExternalIds(store, { prefix: randomUUID(), target: 'main' });
   const targetOf = (gate: Gate): Target => {
     const client = platform.client(gate);
-    const budget = { take: () => Promise.resolve(0), pause: () => Promise.resolve() };
+    const budget = {
+      take: () => Promise.resolve(0),
+      pause: () => Promise.resolve(),
+      pausedMs: () => Promise.resolve(0),
+    };
     return {
       name: 'main',
       policy: settings,
