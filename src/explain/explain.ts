@@ -70,6 +70,10 @@ async function explainAt(
     found.kind === 'User'
       ? { memberships: await groupsOf(scope, found, where), members: null }
       : await membersOf(scope, found, where);
+  const isHeld =
+    where.guard.some(({ state }) => state === 'held') ||
+    related.memberships.some(({ condition }) => condition === 'Held');
+  const approval = isHeld ? await outbox.guardStore.open() : undefined;
   // A resource that waits or is held explains itself.
   const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
   const facts = {
@@ -90,6 +94,7 @@ async function explainAt(
     mark: markOf(where),
     lookAgainAt: where.alarmAt === null ? null : iso(where.alarmAt),
     guard: where.guard,
+    approval: approval ? `${scope.connection}.${approval.id}` : null,
     suspectedDrift: where.suspectedDrift,
     hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
     breaker: breaker.open ? { since: iso(breaker.since ?? 0), status: breaker.status ?? 0 } : null,

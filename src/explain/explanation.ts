@@ -112,6 +112,8 @@ export interface Explanation {
   /** Of a group. */
   members: { desired: number; toAdd: number; toRemove: number; unknown: string[] } | null;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
+  /** Id of the open approval that covers the held changes of this resource or of its memberships; null: none is held. */
+  approval: string | null;
   /** Names of values with suspected drift. */
   suspectedDrift: string[];
   hold: { since: string; by: string; note: string | null } | null;

@@ -163,8 +163,7 @@ function reasonsOf(facts: Facts, summary: string): string[] {
         : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
   );
   say(membershipReason(facts));
-  if (!condition && facts.memberships.some((each) => each.condition === 'Held'))
-    say('The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.');
+  say(approvalReason(facts));
   for (const sentence of valueReasons(facts, summary)) say(sentence);
   for (const sentence of differenceReasons(facts)) say(sentence);
   say(
@@ -178,6 +177,22 @@ function reasonsOf(facts: Facts, summary: string): string[] {
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
   say(lookAgainAt && `It is looked at again by itself at ${lookAgainAt}.`);
   return reasons;
+}
+
+/** Names the approval of the changes that the guard holds, and those changes. */
+function approvalReason({ approval, condition, guard, kind, memberships }: Facts): string | undefined {
+  const waiting = memberships.filter((each) => each.condition === 'Held').map(({ name }) => name);
+  if (approval === null)
+    return !condition && waiting.length > 0
+      ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
+      : undefined;
+  const own = guard.flatMap((each) => (each.state === 'held' ? [GUARD_WORDS[each.kind]] : []));
+  const related = kind === 'User' ? 'changes of its groups' : 'changes of its members';
+  const parts = [
+    ...(own.length > 0 ? [`its ${[...new Set(own)].join(' and ')}`] : []),
+    ...(waiting.length > 0 ? [`${related} ${someOf(waiting)}`] : []),
+  ];
+  return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 
 /** A dropped dead letter cannot be retried as one. */
