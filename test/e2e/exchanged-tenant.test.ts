@@ -61,13 +61,19 @@ test('accounts of another tenant with the same ids are not changed, and --accept
     await expect(there.writes()).resolves.toEqual([]);
     await expect(namesThere()).resolves.toEqual(before);
 
+    // The group is still being written when the plan after the acceptance is made.
+    await there.control('PATCH', '/faults', {
+      rules: [
+        { method: 'GET', path: '/scim/v2/Users', latencyMs: [200, 200] },
+        { method: 'POST', path: '/scim/v2/Groups', latencyMs: [2000, 2000] },
+      ],
+    });
     const accepted = await rec.run({ acceptTenant: true });
+    await there.control('PATCH', '/faults', { rules: [] });
     expect(accepted.report).toMatchObject({
       outcome: 'converged',
-      coverage: { users: { desired: OURS.length, missing: 0 } },
+      coverage: { users: { desired: OURS.length, linked: OURS.length, pending: 0, missing: 0 } },
     });
-    // The worker may still sync some of them when the reconcile ends.
-    await bridge.idle();
     await expect(namesThere()).resolves.toEqual([...before, ...OURS].sort());
     const { groups } = await there.state();
     expect(groups.find(({ displayName }) => displayName === 'analysts')?.members.sort()).toEqual(OURS);
