@@ -3,9 +3,14 @@
 import jsonata from 'jsonata';
 import { createMeter, SIZES } from './expression-size.ts';
 import { compilePattern, patternFault, type Pattern } from '../support/linear-regexp.ts';
+import { patternSize } from '../support/pattern-size.ts';
 
 /** Limits: time in milliseconds, nested steps, elements of a list, characters of a text. */
 export const LIMITS = { timeout: 50, stack: 500, sequence: 10_000, text: 65_536 };
+
+/** Steps of all regular expressions of an expression. Compiling more would stop the process for seconds. */
+const PATTERN_STEPS = 50_000;
+const PATTERN_EXCESS = `has regular expressions of more than ${PATTERN_STEPS} steps with their repetitions written out`;
 
 /** Error codes of JSONata for exceeded limits. */
 const EXCEEDED: Record<string, string> = {
@@ -30,7 +35,11 @@ type Evaluate = (input: unknown) => Promise<unknown>;
 /** @throws Error when the text does not compile, or has a regular expression that RE2 does not support */
 export function compileExpression(text: string): Evaluate {
   const expression = jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
-  const fault = regexpsIn(expression.ast())
+  const regexps = regexpsIn(expression.ast());
+  // Before patternFault, which compiles them.
+  const steps = regexps.reduce((sum, { source }) => sum + patternSize(source), 0);
+  if (steps > PATTERN_STEPS) throw new Error(`The expression ${PATTERN_EXCESS}: repeat less.`);
+  const fault = regexps
     .map(({ source, flags }) => patternFault(source, flags.replace('g', '')))
     .find((each) => each !== undefined);
   if (fault !== undefined) throw new Error(fault);
@@ -137,11 +146,19 @@ function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
 /** Creates a replacement for RegExp with linear time. JSONata creates one object per evaluation, which starts its time limit. */
 function createRegexEngine(): RegExpConstructor {
   const patterns = new Map<string, Pattern>();
+  let kept = 0;
   const patternOf = ({ source, flags }: RegExp): Pattern => {
     const name = `${flags} ${source}`;
-    const pattern = patterns.get(name) ?? compilePattern(source, flags);
-    // The cache is bounded, because `$eval` can create any number of patterns.
-    if (patterns.size < 100) patterns.set(name, pattern);
+    const known = patterns.get(name);
+    if (known) return known;
+    // `$eval` can create any number of patterns of any size, so both are bounded.
+    const steps = patternSize(source);
+    if (steps > PATTERN_STEPS) throw new ExpressionFailed(PATTERN_EXCESS, true);
+    const pattern = compilePattern(source, flags);
+    if (patterns.size < 100 && kept + steps <= PATTERN_STEPS) {
+      patterns.set(name, pattern);
+      kept += steps;
+    }
     return pattern;
   };
   class LinearRegExp {

@@ -1,0 +1,56 @@
+// Estimates how large a regular expression becomes when it is compiled, because RE2 writes repetitions out.
+
+const ESCAPE = /\\(?:[pPx]\{[^}]*\}|[^])/y;
+const REPETITION = /\{(\d+)(?:,(\d*))?\}/y;
+/** A repetition of 1001 and more does not compile. */
+const MOST_REPEATED = 1000;
+
+/** Returns the number of steps of a pattern, with repetitions written out: about 30 for `(\d{4}-){6}`. */
+export function patternSize(source: string): number {
+  const outer: number[] = [];
+  let sum = 0;
+  let last = 0;
+  const add = (size: number): void => {
+    last = size;
+    sum += size;
+  };
+  for (let at = 0; at < source.length;) {
+    const letter = source[at];
+    const repetition = letter === '{' ? matchAt(REPETITION, source, at) : undefined;
+    if (repetition) {
+      const times = Math.max(1, Number(repetition[1]), Number(repetition[2] ?? 0));
+      const repeated = last * Math.min(times, MOST_REPEATED);
+      sum += repeated - last;
+      last = repeated;
+      at += repetition[0].length;
+    } else if (letter === '(') {
+      outer.push(sum);
+      sum = last = 0;
+      at++;
+    } else if (letter === ')') {
+      const inner = sum + 1;
+      sum = outer.pop() ?? 0;
+      add(inner);
+      at++;
+    } else if (letter === '[') {
+      add(1);
+      at = endOfClass(source, at);
+    } else {
+      add(1);
+      at += letter === '\\' ? (matchAt(ESCAPE, source, at)?.[0].length ?? 1) : 1;
+    }
+  }
+  return outer.reduce((total, size) => total + size, sum);
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text) ?? undefined;
+}
+
+/** Returns the index behind a character class, which has no repetitions. */
+function endOfClass(source: string, start: number): number {
+  let at = start + (source[start + 1] === '^' ? 2 : 1);
+  while (at < source.length && source[at] !== ']') at += source[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
