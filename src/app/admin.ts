@@ -21,6 +21,7 @@ import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
+import { buildCompileTried } from './workbench.ts';
 
 /**
  * Returns one token check, shared by the admin API and the health endpoints so that failed attempts count
@@ -88,6 +89,7 @@ export function buildAdmin(
       },
       tokensOf: (connection) => config.connections[connection]?.tokens ?? [],
       settings: () => printableConfig(config),
+      compileTried: buildCompileTried(parts),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },
     {

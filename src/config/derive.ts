@@ -9,7 +9,8 @@ import type { NoticesConfig } from './schema/notices.ts';
 import type { ServerConfig } from './schema/server.ts';
 import type { TargetConfig } from './schema/target.ts';
 
-interface AttributeSettings {
+/** An attribute of a document that has passed the schema. */
+export interface AttributeSettings {
   type: MappedAttributeType;
   from: string | null;
   expression: string | null;
@@ -103,7 +104,7 @@ function toTarget(name: string, settings: TargetSettings): TargetConfig {
     name,
     ...settings,
     url: withoutTrailingSlash(settings.url),
-    attributes: mapEntries(settings.attributes, (_, attribute) => toAttribute(attribute)),
+    attributes: mapEntries(settings.attributes, (_, attribute) => toAttributeConfig(attribute)),
     guard: { windowMs, ...limits },
     handover: settings.handover && {
       ...settings.handover,
@@ -114,7 +115,7 @@ function toTarget(name: string, settings: TargetSettings): TargetConfig {
   };
 }
 
-function toAttribute({ type, from, expression, onEmpty }: AttributeSettings): AttributeConfig {
+export function toAttributeConfig({ type, from, expression, onEmpty }: AttributeSettings): AttributeConfig {
   if (from !== null) return { type, onEmpty, from };
   if (expression !== null) return { type, onEmpty, expression };
   throw new Error('an attribute passed validation without a source');

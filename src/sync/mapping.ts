@@ -11,7 +11,7 @@ import type { GroupName } from '../directory/resources/changes.ts';
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 import { compilePattern } from '../support/linear-regexp.ts';
 import { compileExpression } from './expression.ts';
-import { toAttributeValue } from './values.ts';
+import { toAttributeValue, type MappedValue } from './values.ts';
 
 /** Source of an attribute's value: either `from` (a SCIM path) or `expression` (JSONata). */
 export interface AttributeRule {
@@ -62,7 +62,7 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
   const readers = Object.entries(rules.attributes).map(([name, rule]) => ({
     name,
     rule,
-    read: compileRule(rule, userType),
+    map: compileAttribute(rule, userType),
   }));
   const include = rules.groups.include.map((pattern) => compilePattern(pattern));
   const exclude = rules.groups.exclude.map((pattern) => compilePattern(pattern));
@@ -83,11 +83,7 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
     },
 
     user: async (resource, id, groups) => {
-      const whole: Resource = {
-        ...resource,
-        id,
-        groups: groups.map((group) => ({ value: group.id, display: group.displayName })),
-      };
+      const whole = toMapped(resource, id, groups);
       const desired: DesiredUser = {
         inScope: scope === undefined || evaluateFilter(scope, whole),
         active: resource.active !== false,
@@ -95,18 +91,39 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
         attributes: {},
         faults: [],
       };
-      for (const { name, rule, read } of readers) {
-        try {
-          const mapped = toAttributeValue(rule.type, await read(whole), rule.onEmpty);
-          if (mapped.kind === 'value') desired.attributes[name] = mapped.value;
-          else if (mapped.kind === 'clear') desired.attributes[name] = null;
-          else if (mapped.kind === 'invalid') desired.faults.push({ attribute: name, reason: mapped.reason });
-        } catch (error) {
-          desired.faults.push({ attribute: name, reason: `expression failed: ${(error as Error).message}` });
-        }
+      for (const { name, map } of readers) {
+        const mapped = await map(whole);
+        if (mapped.kind === 'value') desired.attributes[name] = mapped.value;
+        else if (mapped.kind === 'clear') desired.attributes[name] = null;
+        else if (mapped.kind === 'invalid') desired.faults.push({ attribute: name, reason: mapped.reason });
       }
       return desired;
     },
+  };
+}
+
+/** Returns the resource as filters, paths and expressions see it. */
+export const toMapped = (resource: Resource, id: string, groups: readonly GroupName[]): Resource => ({
+  ...resource,
+  id,
+  groups: groups.map((group) => ({ value: group.id, display: group.displayName })),
+});
+
+/**
+ * Returns a function that computes the value of one attribute and never rejects.
+ * @throws Error when the path or the expression does not compile
+ */
+export function compileAttribute(
+  rule: AttributeRule,
+  userType: ResourceType,
+): (mapped: Resource) => Promise<MappedValue> {
+  const read = compileRule(rule, userType);
+  return async (mapped) => {
+    try {
+      return toAttributeValue(rule.type, await read(mapped), rule.onEmpty);
+    } catch (error) {
+      return { kind: 'invalid', reason: `expression failed: ${(error as Error).message}` };
+    }
   };
 }
 

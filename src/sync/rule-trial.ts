@@ -34,7 +34,7 @@ const SAMPLES: Record<string, object> = {
  * @returns a sentence if it exceeds a limit for one sample or fails for all of them; undefined otherwise, because a
  *   failure for some samples may be caused by their data
  */
-async function tryExpression(text: string): Promise<string | undefined> {
+export async function tryExpression(text: string): Promise<string | undefined> {
   const evaluate = compileExpression(text);
   const failures: string[] = [];
   for (const [sample, resource] of Object.entries(SAMPLES)) {

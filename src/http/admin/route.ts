@@ -9,6 +9,7 @@ import type { DoctorFinding } from '../../ops/doctor.ts';
 import type { ReadFleet } from '../../ops/fleet.ts';
 import type { ReadCoverage } from '../../ops/status.ts';
 import type { HistorySources } from '../../ops/target-history.ts';
+import type { CompileTried } from '../../ops/try-mapping.ts';
 import type { ScheduledScope } from '../../reconcile/schedule.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
@@ -29,6 +30,8 @@ export interface AdminContext {
   targets: readonly string[];
   /** The effective settings with secrets masked. */
   settings: () => unknown;
+  /** Checks and compiles a mapping that is not in the settings. */
+  compileTried: CompileTried;
   /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
   readFleet: ReadFleet;

@@ -1,0 +1,43 @@
+// Checks the attribute mapping of one target by itself, with the checks of the settings file.
+import { checkMeaning, type ConfigChecks } from './checks.ts';
+import { toAttributeConfig, type AttributeSettings } from './derive.ts';
+import { firstPerPath, type ConfigFault } from './faults.ts';
+import { select } from './places.ts';
+import type { AttributeConfig } from './schema/attributes.ts';
+import { validateSchema } from './validate.ts';
+
+export interface CheckedAttributes {
+  /** The attributes without a fault, with defaults. */
+  attributes: Record<string, AttributeConfig>;
+  /** Paths below the attributes: `/region/from`. */
+  faults: ConfigFault[];
+}
+
+const AT = '/targets/tried/attributes';
+
+/** @param schemas custom schemas of the connections of the target @param checks grammars of other layers */
+export function checkAttributes(
+  attributes: unknown,
+  schemas: readonly object[],
+  checks: ConfigChecks,
+): CheckedAttributes {
+  const document = {
+    connections: { tried: { targets: ['tried'], schemas } },
+    targets: { tried: { attributes: structuredClone(attributes) } },
+  };
+  const faults = firstPerPath([...validateSchema(document, new Set()), ...checkMeaning(document, checks)])
+    .filter(({ path }) => path === AT || path.startsWith(`${AT}/`))
+    .map(({ path, message }) => ({ path: path.slice(AT.length) || '/', message }));
+  const isSound = (at: string): boolean =>
+    faults.every(({ path }) => path !== '/' && path !== at && !path.startsWith(`${at}/`));
+  const sound = select(document, 'targets/tried/attributes/*').filter(({ path }) =>
+    isSound(path.slice(AT.length)),
+  );
+  return {
+    faults,
+    // fromEntries defines own properties, so no name can reach a prototype.
+    attributes: Object.fromEntries(
+      sound.map(({ keys, value }) => [keys.at(-1) ?? '', toAttributeConfig(value as AttributeSettings)]),
+    ),
+  };
+}

@@ -1,0 +1,177 @@
+// Routes of the mapping workbench: an attribute mapping that is not in the settings is tried on one person, and its effect on
+// everybody is counted. Both only read.
+import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
+import { effectOfMapping } from '../../../ops/mapping-effect.ts';
+import { tryMapping } from '../../../ops/try-mapping.ts';
+import type { ReconcileScope } from '../../../reconcile/scope.ts';
+import { invalid, Problem, tooManyProblem } from '../problem.ts';
+import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { arrayOf, body, booleanField, integerField, nullable, object, textField } from '../schema-fields.ts';
+
+interface Order {
+  target: string;
+  attributes: object;
+}
+
+/** Largest mapping, in characters of its JSON. */
+const MOST_CHARACTERS = 65_536;
+/** Trials at the same time in this process; each computes in the event loop for up to five seconds. */
+const MOST_TRIALS = 2;
+const EFFECT_MS = 30_000;
+
+const target = textField;
+const attributes = {
+  type: 'object',
+  maxProperties: 200,
+  description: 'The mapping, as in targets.<name>.attributes of the settings; 64 kB at most.',
+};
+const faults = arrayOf(
+  object({ path: { ...textField, description: 'Below the attributes: /region/from.' }, message: textField }),
+);
+const fault = nullable('string');
+const anyValue = { description: 'A long value is cut to the beginning of its JSON.' };
+
+const trial = object({
+  ...{ connection: textField, target: textField, ref: textField, name: textField, inScope: booleanField },
+  resource: { type: 'object', description: 'The pushed resource as the mapping sees it.' },
+  values: arrayOf(
+    object({
+      ...{ name: textField, type: textField },
+      outcome: { enum: ['value', 'clear', 'keep', 'fault'] },
+      ...{ desired: anyValue, applied: anyValue, fault },
+    }),
+  ),
+  faults,
+  triedOnSamples: { ...booleanField, description: 'Whether the time sufficed for the sample people.' },
+});
+
+const effect = object({
+  ...{ target: textField, compared: integerField, total: integerField, affected: integerField },
+  leftOut: { ...integerField, description: 'Out of scope, protected, or without an account yet.' },
+  isWhole: { ...booleanField, description: 'Whether the time sufficed for everybody.' },
+  attributes: arrayOf(
+    object({ name: textField, changed: integerField, emptied: integerField, faulty: integerField }),
+  ),
+  examples: arrayOf(
+    object({
+      ...{ connection: textField, ref: textField, name: textField, attribute: textField },
+      ...{ old: anyValue, new: anyValue, fault },
+    }),
+  ),
+  noLongerMapped: arrayOf(textField),
+  faults,
+});
+
+export function workbenchRoutes(context: AdminContext): AdminRoute[] {
+  const trials = createPlaces(MOST_TRIALS);
+  const effects = createPlaces(1);
+  return [
+    route<Order & { resource: string }>({
+      method: 'post',
+      path: '/workbench/try',
+      id: 'tryMapping',
+      right: 'read',
+      summary: 'Maps one person with attributes that are not in the settings. Writes nothing.',
+      body: body(
+        {
+          target,
+          resource: {
+            ...{ ...textField, minLength: 1, maxLength: 1000 },
+            description: 'A person: userName, externalId, address, id, or a ref such as User:3f…',
+          },
+          attributes,
+        },
+        ['target', 'resource', 'attributes'],
+      ),
+      answers: { status: 200, description: 'The typed values, and what is wrong.', schema: trial },
+      refuses: {
+        404: 'No person has this name at the target, or there is no such target.',
+        409: 'The name means more than one; resources lists their refs.',
+      },
+      handle: ({ body: { target: name, resource, attributes: given }, signal }) => {
+        check(context, name, given);
+        return trials(async () => {
+          const { scope, found } = await findPerson(context, name, resource);
+          const [person, link] = await Promise.all([
+            scope.directory.usersOf([found.id]),
+            scope.links.get(name, found.ref),
+          ]);
+          const [user] = person;
+          if (!user || user.record.damaged) throw unknown();
+          const tried = context.compileTried(name, given);
+          return json(await tryMapping(scope, { person: user, name: found.name, link }, tried, signal));
+        });
+      },
+    }),
+    route<Order>({
+      method: 'post',
+      path: '/workbench/effect',
+      id: 'effectOfMapping',
+      right: 'read',
+      summary:
+        'Maps everybody of a target with attributes that are not in the settings, and counts what would differ ' +
+        'from the values applied last. Writes nothing, ends after 30 s.',
+      body: body({ target, attributes }, ['target', 'attributes']),
+      answers: { status: 200, description: 'Counts and examples.', schema: effect },
+      refuses: { 404: 'There is no such target.' },
+      handle: ({ body: { target: name, attributes: given }, signal }) => {
+        check(context, name, given);
+        return effects(async () => {
+          const options = { limitMs: EFFECT_MS, signal };
+          const tried = context.compileTried(name, given);
+          return json(await effectOfMapping(scopesOf(context, name), tried, options));
+        });
+      },
+    }),
+  ];
+}
+
+const scopesOf = ({ scopes }: AdminContext, target: string): ReconcileScope[] =>
+  scopes.map(({ scope }) => scope).filter((scope) => scope.target.name === target);
+
+/** @throws Problem 404 without such a target, 400 for a mapping that is too large */
+function check(context: AdminContext, name: string, given: object): void {
+  requireTarget(context, name);
+  if (JSON.stringify(given).length > MOST_CHARACTERS)
+    throw invalid([{ path: '/body/attributes', message: `has more than ${MOST_CHARACTERS} characters` }]);
+}
+
+/** @throws Problem 404 for nobody, 409 for several */
+async function findPerson(
+  context: AdminContext,
+  target: string,
+  name: string,
+): Promise<{ scope: ReconcileScope; found: FoundResource }> {
+  const scopes = scopesOf(context, target);
+  const people = (await findResources(toSearched(context.states), name)).flatMap((found) => {
+    const scope = scopes.find(({ connection }) => connection === found.connection);
+    return scope && found.kind === 'User' && found.record ? [{ scope, found }] : [];
+  });
+  const [first, ...others] = people;
+  if (!first) throw unknown();
+  if (others.length === 0) return first;
+  throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
+    extra: { resources: people.map(({ found: { connection, ref } }) => ({ connection, ref })) },
+  });
+}
+
+/** The message leaves out the name, because problem documents may be stored in logs. */
+const unknown = (): Problem =>
+  new Problem(
+    404,
+    'No person of this target has this name. Say a userName, externalId, address, id, or a ref such as User:<id>.',
+  );
+
+/** Limits how many pieces of work run at once. @returns a function that throws Problem 429 when all places are taken */
+function createPlaces(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let taken = 0;
+  return async (work) => {
+    if (taken >= most) throw tooManyProblem('Another mapping is being tried here: wait for its end.', 2);
+    taken++;
+    try {
+      return await work();
+    } finally {
+      taken--;
+    }
+  };
+}

@@ -1,0 +1,162 @@
+// Computes the effect of an attribute mapping that is not in the settings: maps all people of a target and compares them with
+// the values that were last applied. Reads Redis, writes nothing.
+import type { Link } from '../directory/outbox/links.ts';
+import type { GroupName } from '../directory/resources/changes.ts';
+import { isSound, refOf, type PlacedRecord, type Ref } from '../directory/records.ts';
+import { isProtected } from '../reconcile/entry.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { Resource } from '../scim/index.ts';
+import { createPace } from '../support/pace.ts';
+import { toMapped } from '../sync/mapping.ts';
+import { sameValue } from '../sync/values.ts';
+import { briefValue, compileTried, type MappingFault, type TriedMapping } from './try-mapping.ts';
+
+/** Number of people by what happens to the values of one attribute. */
+export interface AttributeEffect {
+  name: string;
+  /** The value becomes another one. */
+  changed: number;
+  /** The value is removed. */
+  emptied: number;
+  /** The value cannot be computed. */
+  faulty: number;
+}
+
+export interface EffectExample {
+  connection: string;
+  ref: Ref;
+  /** userName of the person. */
+  name: string;
+  attribute: string;
+  old: unknown;
+  /** Null: the value is removed, or cannot be computed. */
+  new: unknown;
+  /** Null without a fault. */
+  fault: string | null;
+}
+
+export interface MappingEffect {
+  target: string;
+  /** People that were compared. */
+  compared: number;
+  /** People that are not compared: out of scope, protected, or without an account yet. */
+  leftOut: number;
+  total: number;
+  /** Whether everybody was looked at in the time given. */
+  isWhole: boolean;
+  /** People with at least one value that changes, is removed or cannot be computed. */
+  affected: number;
+  attributes: AttributeEffect[];
+  examples: EffectExample[];
+  /** Attributes of the settings that this mapping does not have: their values stay at the platform as they are. */
+  noLongerMapped: string[];
+  faults: MappingFault[];
+}
+
+export interface EffectOptions {
+  /** Longest time. */
+  limitMs: number;
+  /** Aborted when the client disconnects. */
+  signal: AbortSignal;
+}
+
+const EXAMPLES = 20;
+
+interface Mapped {
+  connection: string;
+  record: PlacedRecord;
+  resource: Resource;
+  groups: GroupName[];
+  link: Link;
+}
+
+/** @param scopes all scopes of one target */
+export async function effectOfMapping(
+  scopes: readonly ReconcileScope[],
+  tried: TriedMapping,
+  { limitMs, signal }: EffectOptions,
+): Promise<MappingEffect> {
+  const [first] = scopes;
+  const now = (): number => first?.clock.now() ?? 0;
+  const end = now() + limitMs;
+  const isOver = (): boolean => signal.aborted || now() >= end;
+  const slice = createPace()();
+  const faults = [...tried.faults];
+  const rules = compileTried(tried, faults);
+  const known = new Set(Object.keys(tried.attributes));
+  const effect: MappingEffect = {
+    ...{ target: first?.target.name ?? '', compared: 0, leftOut: 0, total: 0, isWhole: true, affected: 0 },
+    attributes: rules.map(({ name }) => ({ name, changed: 0, emptied: 0, faulty: 0 })),
+    examples: [],
+    noLongerMapped: Object.keys(first?.target.mapping.types ?? {}).filter((name) => !known.has(name)),
+    faults,
+  };
+
+  /** Counts one person. @returns false when the time was over before the last rule, so nothing was counted */
+  async function count({ connection, record, resource, groups, link }: Mapped): Promise<boolean> {
+    const mapped = toMapped(resource, record.id, groups);
+    const kinds: (keyof Omit<AttributeEffect, 'name'> | undefined)[] = [];
+    const examples: EffectExample[] = [];
+    for (const { name: attribute, map } of rules) {
+      if (slice.isOver()) await slice.rest();
+      if (isOver()) return false;
+      const value = await map(mapped);
+      const old = link.attributes?.[attribute] ?? null;
+      const desired = value.kind === 'value' ? value.value : null;
+      const fault = value.kind === 'invalid' ? value.reason : null;
+      const isSame = value.kind === 'absent' || (fault === null && sameValue(desired, old));
+      kinds.push(isSame ? undefined : fault !== null ? 'faulty' : desired === null ? 'emptied' : 'changed');
+      if (isSame || effect.examples.length + examples.length >= EXAMPLES) continue;
+      const ref = refOf('User', record.id);
+      const name = typeof resource.userName === 'string' ? resource.userName : record.id;
+      examples.push({
+        ...{ connection, ref, name, attribute, old: briefValue(old), new: briefValue(desired), fault },
+      });
+    }
+    effect.compared++;
+    if (kinds.some((kind) => kind !== undefined)) effect.affected++;
+    for (const [index, kind] of kinds.entries()) {
+      const counts = effect.attributes[index];
+      if (counts && kind) counts[kind]++;
+    }
+    effect.examples.push(...examples);
+    return true;
+  }
+
+  /** @returns false when the time was over before the last record */
+  async function countAll(scope: ReconcileScope, records: PlacedRecord[]): Promise<boolean> {
+    const { connection, directory, links, target } = scope;
+    const sound = records.filter((record) => isSound(record));
+    effect.leftOut += records.length - sound.length;
+    const ids = sound.map(({ id }) => id);
+    const [groups, found] = await Promise.all([
+      directory.groupsOf(ids),
+      links.getMany(
+        target.name,
+        ids.map((id) => refOf('User', id)),
+      ),
+    ]);
+    for (const [index, record] of sound.entries()) {
+      if (slice.isOver()) await slice.rest();
+      if (isOver()) return false;
+      const link = found[index] ?? {};
+      const resource = JSON.parse(record.text) as Resource;
+      const theirs = groups[index] ?? [];
+      const { inScope } = await tried.scope.user(resource, record.id, theirs);
+      const isLeftOut = !inScope || link.id === undefined || isProtected(link, target.policy.users.protected);
+      if (isLeftOut) effect.leftOut++;
+      else if (!(await count({ connection, record, resource, groups: theirs, link }))) return false;
+    }
+    return true;
+  }
+
+  const totals = await Promise.all(scopes.map(({ directory }) => directory.count('User')));
+  effect.total = totals.reduce((sum, each) => sum + each, 0);
+  for (const scope of scopes) {
+    for await (const records of scope.directory.scan('User')) {
+      effect.isWhole = await countAll(scope, records);
+      if (!effect.isWhole) return effect;
+    }
+  }
+  return effect;
+}

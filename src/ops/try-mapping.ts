@@ -1,0 +1,135 @@
+// Tries an attribute mapping that is not in the settings: on one person, and on sample people. Reads Redis, writes nothing.
+import type { Link } from '../directory/outbox/links.ts';
+import type { UserWithGroups } from '../directory/resources/directory.ts';
+import type { Ref } from '../directory/records.ts';
+import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { Resource, ResourceType } from '../scim/index.ts';
+import { createPace } from '../support/pace.ts';
+import { compileAttribute, toMapped, type AttributeRule, type Mapping } from '../sync/mapping.ts';
+import { tryExpression } from '../sync/rule-trial.ts';
+import type { MappedValue } from '../sync/values.ts';
+
+/** A fault of the mapping; `path` is below the attributes: `/region/expression`. */
+export interface MappingFault {
+  path: string;
+  message: string;
+}
+
+/** A mapping under trial. */
+export interface TriedMapping {
+  /** The attributes without a fault. */
+  attributes: Record<string, AttributeRule>;
+  faults: MappingFault[];
+  userType: ResourceType;
+  /** The mapping of the settings without attributes; decides whether a person is in scope. */
+  scope: Pick<Mapping, 'user'>;
+}
+
+/** Checks the attributes as the settings file is checked. */
+export type CompileTried = (target: string, attributes: object) => TriedMapping;
+
+export interface TriedValue {
+  name: string;
+  type: UserAttributeType;
+  /** `value`: desired is written. `clear`: the value is removed. `keep`: the value at the platform stays. */
+  outcome: 'value' | 'clear' | 'keep' | 'fault';
+  desired: unknown;
+  /** The value that was last applied at the platform; null: none. */
+  applied: unknown;
+  /** Null without a fault. */
+  fault: string | null;
+}
+
+export interface Trial {
+  connection: string;
+  target: string;
+  ref: Ref;
+  name: string;
+  /** Whether the person is in the scope of the target. */
+  inScope: boolean;
+  /** The pushed resource as the mapping sees it. */
+  resource: Resource;
+  values: TriedValue[];
+  faults: MappingFault[];
+  /** Whether the time sufficed to try all expressions on sample people. */
+  triedOnSamples: boolean;
+}
+
+/** Longest time for all rules of one trial. */
+const TRY_MS = 5000;
+const TOO_LATE = 'was not computed, because the rules before it took too long';
+/** Longest value in an answer, in characters of its JSON. */
+const SHOWN_CHARACTERS = 4000;
+
+/** The rules that compile; the others are added to `faults`. */
+export function compileTried({ attributes, userType }: TriedMapping, faults: MappingFault[]) {
+  return Object.entries(attributes).flatMap(([name, rule]) => {
+    try {
+      return [{ name, rule, map: compileAttribute(rule, userType) }];
+    } catch (error) {
+      const source = rule.expression === undefined ? 'from' : 'expression';
+      faults.push({ path: `/${name}/${source}`, message: (error as Error).message });
+      return [];
+    }
+  });
+}
+
+/** Returns the value as it is shown: a value that is too long becomes the beginning of its JSON. */
+export function briefValue(value: unknown): unknown {
+  const text = JSON.stringify(value ?? null);
+  return text.length <= SHOWN_CHARACTERS ? (value ?? null) : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}
+
+/** @param signal ends the trial early */
+export async function tryMapping(
+  { connection, target, clock }: Pick<ReconcileScope, 'connection' | 'target' | 'clock'>,
+  { person, name, link }: { person: UserWithGroups; name: string; link: Link },
+  tried: TriedMapping,
+  signal: AbortSignal,
+): Promise<Trial> {
+  const end = clock.now() + TRY_MS;
+  const slice = createPace()();
+  const isOver = (): boolean => signal.aborted || clock.now() >= end;
+  const { id, text } = person.record;
+  const stored = JSON.parse(text) as Resource;
+  const resource = toMapped(stored, id, person.groups);
+  const faults = [...tried.faults];
+  const rules = compileTried(tried, faults);
+  const values: TriedValue[] = [];
+  for (const { name: attribute, rule, map } of rules) {
+    if (slice.isOver()) await slice.rest();
+    const mapped: MappedValue = isOver() ? { kind: 'invalid', reason: TOO_LATE } : await map(resource);
+    const applied = briefValue(link.attributes?.[attribute]);
+    values.push({ name: attribute, type: rule.type, ...outcomeOf(mapped), applied });
+  }
+  let triedOnSamples = true;
+  for (const { name: attribute, rule } of rules) {
+    if (rule.expression === undefined) continue;
+    if (slice.isOver()) await slice.rest();
+    if (isOver()) {
+      triedOnSamples = false;
+      break;
+    }
+    const message = await tryExpression(rule.expression);
+    if (message !== undefined) faults.push({ path: `/${attribute}/expression`, message });
+  }
+  const { inScope } = await tried.scope.user(stored, id, person.groups);
+  return {
+    ...{ connection, target: target.name, ref: `User:${id}`, name, inScope, resource },
+    ...{ values, faults, triedOnSamples },
+  };
+}
+
+function outcomeOf(mapped: MappedValue): Pick<TriedValue, 'outcome' | 'desired' | 'fault'> {
+  switch (mapped.kind) {
+    case 'value':
+      return { outcome: 'value', desired: briefValue(mapped.value satisfies AttributeValue), fault: null };
+    case 'clear':
+      return { outcome: 'clear', desired: null, fault: null };
+    case 'absent':
+      return { outcome: 'keep', desired: null, fault: null };
+    case 'invalid':
+      return { outcome: 'fault', desired: null, fault: mapped.reason };
+  }
+}
