@@ -98,5 +98,5 @@ export async function watch(path, receive, signal) {
 }
 
 export const get = (path) => send('GET', path);
-export const post = (path, body = {}) => send('POST', path, body);
+export const post = (path, body = {}, signal = undefined) => send('POST', path, body, signal);
 export const remove = (path) => send('DELETE', path);

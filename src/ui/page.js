@@ -6,6 +6,7 @@ import { deadLetters } from './dead-letters.js';
 import { exceptions } from './exceptions.js';
 import { startLive, stopLive } from './live.js';
 import { log } from './log.js';
+import { mapping } from './mapping.js';
 import { overview } from './overview.js';
 import { people, person } from './people.js';
 import { approvals } from './approvals.js';
@@ -24,6 +25,7 @@ const VIEWS = {
   log: { title: 'Log', draw: log },
   acts: { title: 'Acts', draw: acts },
   tokens: { title: 'Tokens', draw: tokens },
+  mapping: { title: 'Mapping', draw: mapping },
   doctor: { title: 'Doctor', draw: doctor },
 };
 
