@@ -1,6 +1,6 @@
 // Tries an attribute mapping beside the resource of a person. Nothing is saved: the text goes into the settings file by hand.
-import { get, post } from './api.js';
-import { act, count, field, h, pill, say, shown, table } from './dom.js';
+import { get, may, post } from './api.js';
+import { act, count, empty, field, h, pill, say, shown, table } from './dom.js';
 
 const OUTCOMES = {
   value: ['good', 'is written'],
@@ -15,6 +15,11 @@ const PAUSE_MS = 500;
 const free = (value) => h('span', { dir: 'auto' }, shown(value));
 
 export async function mapping({ signal }) {
+  if (!may('operate'))
+    return empty(
+      'Needs the role operator',
+      'A trial runs the rules that are written here, so viewers cannot start one.',
+    );
   const { targets } = await get('/config');
   const target = h(
     'select',

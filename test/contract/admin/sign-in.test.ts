@@ -16,6 +16,7 @@ const READING_POSTS = [
   'exportLogBySearch',
   'searchActs',
   'exportActsBySearch',
+  'search',
 ];
 let rig: AdminRig;
 let provider: TestProvider;

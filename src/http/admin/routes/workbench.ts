@@ -70,7 +70,6 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
       method: 'post',
       path: '/workbench/try',
       id: 'tryMapping',
-      right: 'read',
       summary: 'Maps one person with attributes that are not in the settings. Writes nothing.',
       body: body(
         {
@@ -107,7 +106,6 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
       method: 'post',
       path: '/workbench/effect',
       id: 'effectOfMapping',
-      right: 'read',
       summary:
         'Maps everybody of a target with attributes that are not in the settings, and counts what would differ ' +
         'from the values applied last. Writes nothing, ends after 30 s.',
