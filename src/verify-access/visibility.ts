@@ -157,7 +157,7 @@ async function chooseDeployment(
   if (!chosen)
     throw new UnclearQuestion(`There is no deployment ${wanted ?? ''}: the platform key reaches ${names}.`);
   if (wanted === undefined && reached.length > 1)
-    notes.push(`looked at deployment ${chosen.name}; --deployment chooses among ${names}`);
+    notes.push(`looked at deployment ${chosen.name}, one of: ${names}`);
   return chosen;
 }
 

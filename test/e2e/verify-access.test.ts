@@ -164,7 +164,7 @@ test('the text output has four lines with ticks, the security context and the vi
     /groups +analysts, region-north/,
     /country +"DE"/,
     /sees +countries, customers, orders/,
-    /--deployment chooses among sales \(1\), ops \(2\)/,
+    /looked at deployment sales, one of: sales \(1\), ops \(2\)/,
   ])
     expect(out).toMatch(line);
   expect(out + errors).not.toContain(secret());
