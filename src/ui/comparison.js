@@ -1,10 +1,11 @@
-// Long work: how far it is, and what a comparison found, as a diff that can be read and carried out.
+// Long work: how far it is; a comparison can be carried out and saved as a file.
 import { get, operator, post } from './api.js';
-import { act, ago, confirmed, count, empty, h, pill, say, shown } from './dom.js';
+import { act, ago, confirmed, h, pill, say } from './dom.js';
+import { saveText } from './log-download.js';
+import { planDiff } from './plan-diff.js';
 
 const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
 const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
-const SHOWN = 200;
 
 export async function comparison(operations, again) {
   if (operations.length === 0) return null;
@@ -19,8 +20,8 @@ export async function comparison(operations, again) {
       { class: 'rows' },
       operations.slice(0, 5).map((operation) => line(operation, again)),
     ),
-    plan?.result && plan.result.plans.map((each) => diff(each)),
-    plan?.result && plan.outcome === 'changes' && applying(plan, again),
+    plan?.result && plan.result.plans.map((each, place) => planDiff(each, `${plan.id} ${place}`)),
+    plan?.result && actsOf(plan, again),
   );
 }
 
@@ -62,97 +63,29 @@ function line(operation, again) {
   );
 }
 
-const SIGNS = {
-  ...{ deactivate: '−', delete: '−', removeMember: '−', clearAttribute: '−' },
-  ...{ create: '+', defineAttribute: '+', adopt: '+', reactivate: '+', addMember: '+' },
-  ...{ relink: '~', update: '~', setAttribute: '~', conflict: '!' },
-};
-const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
-
-function diff({ connection, target, entries, proof, exceptions }) {
-  const changes = entries.filter(({ action }) => action !== 'unmanaged');
-  const standing = exceptions.total;
-  const unproven = [proof.users, proof.groups].filter(({ complete }) => !complete);
-  return h(
-    'div',
-    { class: 'diff' },
-    h(
-      'h3',
-      {},
-      `${connection} → ${target}: ${changes.length === 0 ? 'no differences' : count(changes.length, 'difference', 'differences')}`,
-    ),
-    unproven.map(({ reason }) =>
-      h(
-        'p',
-        { class: 'failed' },
-        `A list was not read whole (${reason ?? 'unknown'}): nothing is taken away.`,
-      ),
-    ),
-    standing > 0 &&
-      h(
-        'p',
-        { class: 'failed' },
-        h('a', { href: '#/exceptions' }, count(standing, 'exception', 'exceptions')),
-        ', which no run changes until a person acts.',
-      ),
-    changes.length === 0 && standing === 0 && empty('Equal', 'The platform is as desired.'),
-    h('ol', {}, changes.slice(0, SHOWN).map(entryLine)),
-    changes.length > SHOWN && h('p', { class: 'soft' }, `… and ${changes.length - SHOWN} more.`),
-  );
-}
-
-function entryLine({ action, name, member, before, after, reason, attribution, effect }) {
-  const sign = SIGNS[action] ?? '?';
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const cause =
-    attribution.cause === 'none'
-      ? ''
-      : ` · ${attribution.cause}${attribution.by ? ` by ${attribution.by}` : ''}`;
-  return h(
-    'li',
-    { class: CLASSES[sign] },
-    h('span', { class: 'sign', 'aria-hidden': 'true' }, sign),
-    h(
-      'div',
-      {},
-      h('strong', {}, `${action} `),
-      member ? `${member.name || member.platformId} in ${name}` : name,
-      effect === 'report' && ' (only shown)',
-      h('p', { class: 'soft' }, reason + cause),
-      !member &&
-        names.map((each) =>
-          h(
-            'p',
-            { class: 'value' },
-            `${each}: `,
-            before && h('del', {}, shown(before[each])),
-            before && after && ' → ',
-            after && h('ins', {}, shown(after[each])),
-          ),
-        ),
-    ),
-  );
-}
-
-const applying = (plan, again) =>
+const actsOf = (plan, again) =>
   h(
     'div',
     { class: 'acts', 'data-key': plan.id },
-    act(
-      'Apply exactly this',
-      async () => {
-        if (
-          !(await confirmed(
-            'Apply this plan?',
-            'Exactly these changes are made. If anything has moved since, nothing is.',
-            'Apply',
-          ))
-        )
-          return;
-        await post('/apply', { operation: plan.id, by: operator() });
-        say('The plan is being applied.');
-        again();
-      },
-      { class: 'main', right: 'operate' },
-    ),
+    plan.outcome === 'changes' && applying(plan, again),
+    act('Save as a file', async () => saveText(JSON.stringify(plan.result), `plan-${plan.id}.json`)),
+  );
+
+const applying = (plan, again) =>
+  act(
+    'Apply exactly this',
+    async () => {
+      if (
+        !(await confirmed(
+          'Apply this plan?',
+          'Exactly these changes are made. If anything has moved since, nothing is.',
+          'Apply',
+        ))
+      )
+        return;
+      await post('/apply', { operation: plan.id, by: operator() });
+      say('The plan is being applied.');
+      again();
+    },
+    { class: 'main', right: 'operate' },
   );

@@ -1,4 +1,4 @@
-// Saves what is filtered of a log as a file.
+// Saves files: the filtered entries of a log, or a text of the page.
 import { download } from './api.js';
 import { h, say } from './dom.js';
 
@@ -15,11 +15,18 @@ export async function save(path, body, format, name) {
   const content = await download(path, { ...body, format });
   // Spreadsheet programs read a file without this sign in an old character set.
   const file = format === 'csv' ? new Blob(['\ufeff', content]) : content;
-  const href = URL.createObjectURL(file);
-  h('a', { href, download: `${name}-${new Date().toISOString().slice(0, 10)}.${format}` }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  saveFile(file, `${name}-${new Date().toISOString().slice(0, 10)}.${format}`);
   const last = (await content.slice(-TAIL).text()).trimEnd().split('\n').at(-1);
   if (/^(\{"more":true|"?There is more: )/.test(last))
     say('Saved, but there is more than one file takes: choose a shorter time for the rest.', 'bad');
   else say('Saved.');
+}
+
+/** Saves a text that the page has already. */
+export const saveText = (text, name) => saveFile(new Blob([text], { type: 'application/json' }), name);
+
+function saveFile(file, download) {
+  const href = URL.createObjectURL(file);
+  h('a', { href, download }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }

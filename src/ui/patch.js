@@ -6,13 +6,14 @@ const LEFT_ALONE = { DETAILS: ['open'], BUTTON: ['disabled'] };
 
 /**
  * Makes `old` equal to `fresh`. Elements of the same tag, place and `data-key` are kept; an element whose listeners depend on
- * data needs a key of that data.
+ * data needs a key of that data. One with `data-kept` is left as it is while its key is the same.
  */
 export function patch(old, fresh) {
   if (old.nodeName !== fresh.nodeName || keyOf(old) !== keyOf(fresh)) {
     old.replaceWith(fresh);
     return;
   }
+  if (old.dataset?.kept !== undefined) return;
   if (old.nodeType === Node.TEXT_NODE) {
     if (old.data !== fresh.data) old.data = fresh.data;
     return;

@@ -1,5 +1,5 @@
 // Tests the operators' page in Chromium, and its files and headers.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
@@ -117,6 +117,16 @@ inBrowser('in a browser', () => {
     await page.getByRole('button', { name: 'Compare' }).click();
     await eventually('the diff is there', async () => (await page.locator('.diff').count()) > 0, 20_000);
     await shoot('comparison');
+    const [saved] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as a file' }).click(),
+    ]);
+    const plan = JSON.parse(readFileSync(await saved.path(), 'utf8'));
+    expect(saved.suggestedFilename()).toMatch(/^plan-\w+\.json$/);
+    // The file is what the service takes as a plan; nobody has changed anything since.
+    const applied = await rig.operator.post('/apply', { saved: plan });
+    expect([applied.status, applied.body]).toMatchObject([202, { kind: 'apply' }]);
+    await rig.operator.ended(applied.body.id);
     await open('people');
     await page.getByLabel('Person or group').fill('analys');
     await page.getByRole('link', { name: 'analysts' }).waitFor();
@@ -147,6 +157,32 @@ inBrowser('in a browser', () => {
     await see(/a writable primary/);
     await shoot('doctor');
   }, 60_000);
+
+  test('a long comparison is filtered by name and action, and stays so when other work ends', async () => {
+    await rig.operator.post('/hold', {});
+    for (let number = 0; number < 12; number++) await rig.bridge.idp.createUser(`new${number}@acme.example`);
+    await open('overview');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.getByLabel('Name or value').fill('NEW11@');
+    const lines = page.locator('.diff ol > li');
+    await eventually(
+      'one is left',
+      async () => (await lines.count()) > 0 && (await lines.count()) < 12,
+      20_000,
+    );
+    const shown = await lines.allInnerTexts();
+    expect(shown.every((text) => text.includes('new11@acme.example'))).toBe(true);
+    expect(await accessFaults(page)).toEqual([]);
+    await shoot('comparison-filtered');
+    const { body } = await rig.operator.post('/reconcile', {});
+    await rig.operator.ended(body.id, 60_000);
+    await see('reconcile');
+    await page.getByLabel('Name or value').fill('');
+    await page.getByLabel('Action').selectOption('create');
+    await eventually('creations only', async () => (await lines.count()) === 12);
+    await rig.operator.post('/release', {});
+    await rig.settled();
+  }, 90_000);
 
   test('an approval on the page is applied at the platform', async () => {
     await open('approvals');

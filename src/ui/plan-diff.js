@@ -1,0 +1,129 @@
+// The differences that a comparison found, as a diff that can be read, filtered and paged.
+import { count, empty, field, h, shown } from './dom.js';
+
+/** Changes of one page. */
+const SHOWN = 200;
+/** Up to so many are read without controls. */
+const FEW = 10;
+
+const SIGNS = {
+  ...{ deactivate: '−', delete: '−', removeMember: '−', clearAttribute: '−' },
+  ...{ create: '+', defineAttribute: '+', adopt: '+', reactivate: '+', addMember: '+' },
+  ...{ relink: '~', update: '~', setAttribute: '~', conflict: '!' },
+};
+const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
+
+/** @param plan of one connection and target, as the service saves it @param key changes with the plan */
+export function planDiff({ connection, target, entries, proof, exceptions }, key) {
+  const changes = entries.filter(({ action }) => action !== 'unmanaged');
+  const standing = exceptions.total;
+  const unproven = [proof.users, proof.groups].filter(({ complete }) => !complete);
+  return h(
+    'div',
+    { class: 'diff', 'data-key': key, 'data-kept': true },
+    h(
+      'h3',
+      {},
+      `${connection} → ${target}: ${changes.length === 0 ? 'no differences' : count(changes.length, 'difference', 'differences')}`,
+    ),
+    unproven.map(({ reason }) =>
+      h(
+        'p',
+        { class: 'failed' },
+        `A list was not read whole (${reason ?? 'unknown'}): nothing is taken away.`,
+      ),
+    ),
+    standing > 0 &&
+      h(
+        'p',
+        { class: 'failed' },
+        h('a', { href: '#/exceptions' }, count(standing, 'exception', 'exceptions')),
+        ', which no run changes until a person acts.',
+      ),
+    changes.length === 0 && standing === 0 && empty('Equal', 'The platform is as desired.'),
+    changes.length > 0 && filtered(changes),
+  );
+}
+
+/** The changes page by page, and controls that choose among them. */
+function filtered(changes) {
+  const actions = Map.groupBy(changes, ({ action }) => action);
+  const text = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
+  const action = h(
+    'select',
+    {},
+    h('option', { value: '' }, `All (${changes.length.toLocaleString('en')})`),
+    [...actions].map(([name, { length }]) =>
+      h('option', { value: name }, `${name} (${length.toLocaleString('en')})`),
+    ),
+  );
+  const list = h('ol', {});
+  const told = h('p', { class: 'soft', role: 'status' });
+  const more = h(
+    'button',
+    { type: 'button', onclick: () => show(list.children.length + SHOWN) },
+    'Show more',
+  );
+
+  function show(most) {
+    const wanted = text.value.trim().toLowerCase();
+    const chosen = (action.value ? (actions.get(action.value) ?? []) : changes).filter((each) =>
+      namesOf(each).some((name) => name.toLowerCase().includes(wanted)),
+    );
+    list.replaceChildren(...chosen.slice(0, most).map(entryLine));
+    const left = chosen.length - list.children.length;
+    more.hidden = left === 0;
+    told.textContent = `${list.children.length.toLocaleString('en')} of ${chosen.length.toLocaleString('en')} shown`;
+    told.hidden = left === 0 && chosen.length === changes.length;
+  }
+  for (const control of [text, action]) control.addEventListener('input', () => show(SHOWN));
+  show(SHOWN);
+  return [
+    changes.length > FEW &&
+      h('div', { class: 'search' }, field('Name or value', text), field('Action', action)),
+    list,
+    told,
+    more,
+  ];
+}
+
+/** Texts of a change by which it is found. */
+const namesOf = ({ name, ref, member, before, after, reason }) => [
+  ...[name ?? '', ref ?? '', member?.name ?? '', reason],
+  ...Object.entries({ ...before, ...after })
+    .flat()
+    .map(shown),
+];
+
+function entryLine({ action, name, member, before, after, reason, attribution, effect }) {
+  const sign = SIGNS[action] ?? '?';
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const cause =
+    attribution.cause === 'none'
+      ? ''
+      : ` · ${attribution.cause}${attribution.by ? ` by ${attribution.by}` : ''}`;
+  return h(
+    'li',
+    { class: CLASSES[sign] },
+    h('span', { class: 'sign', 'aria-hidden': 'true' }, sign),
+    h(
+      'div',
+      {},
+      h('strong', {}, `${action} `),
+      h('span', { dir: 'auto' }, member ? `${member.name || member.platformId} in ${name}` : name),
+      effect === 'report' && ' (only shown)',
+      h('p', { class: 'soft' }, reason + cause),
+      !member &&
+        names.map((each) =>
+          h(
+            'p',
+            { class: 'value' },
+            `${each}: `,
+            before && h('del', {}, shown(before[each])),
+            before && after && ' → ',
+            after && h('ins', {}, shown(after[each])),
+          ),
+        ),
+    ),
+  );
+}
