@@ -49,7 +49,11 @@ test('users and groups are created, changed and deleted on a cluster of three no
 });
 
 test('keys are spread over cluster nodes, and each connection, target and queue is on one node', async () => {
-  const keys = await Promise.all(cluster.nodes.map(({ client }) => client.keys('*')));
+  const readKeys = () => Promise.all(cluster.nodes.map(({ client }) => client.keys('*')));
+  await eventually('the history has begun', async () =>
+    (await readKeys()).flat().some((key) => key.includes('{bridge.history}')),
+  );
+  const keys = await readKeys();
   expect(keys.filter((some) => some.length > 0).length).toBeGreaterThan(1);
   const holders = new Map<string, Set<number>>();
   for (const [index, some] of keys.entries()) {
