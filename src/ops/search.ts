@@ -1,20 +1,9 @@
 // Searches the users and groups of all connections by a part of a name, an address or an id, for a bounded time.
 import type { DesiredState } from '../directory/desired-state.ts';
-import { isSearchPlace } from '../directory/resources/search.ts';
-import type { Kind, Ref, StoredRecord } from '../directory/records.ts';
+import { isSearchPlace, type NamedResource } from '../directory/resources/search.ts';
 import type { Clock } from '../support/sources.ts';
 
-export interface SearchHit {
-  connection: string;
-  kind: Kind;
-  ref: Ref;
-  /** userName of a user, displayName of a group. */
-  name: string;
-  /** Only of a user. */
-  displayName?: string;
-  mail?: string;
-  active?: boolean;
-}
+export type SearchHit = NamedResource & { connection: string };
 
 /** `next`: the place to go on; null when everything was looked at. */
 export interface SearchPage {
@@ -48,29 +37,10 @@ export async function search(
   for (let state = states[index]; state; state = states[index]) {
     const { connection } = state;
     const step = await state.directory.search(at, text, found.length);
-    found.push(...step.found.map(({ ref, record }) => hitOf(connection, ref, record)));
+    found.push(...step.found.map((each) => ({ connection, ...each })));
     if (step.next === undefined) index += 1;
     at = step.next ?? '';
     if (found.length >= limit || clock.now() >= end || signal.aborted) break;
   }
   return { found, next: index < states.length ? `${index}-${at}` : null };
-}
-
-/** Part of a stored resource, which was checked before it was stored. */
-interface StoredNames {
-  userName?: string;
-  displayName?: string;
-  emails?: { value?: string; primary?: boolean }[];
-  active?: boolean;
-}
-
-function hitOf(connection: string, ref: Ref, { id, text }: StoredRecord): SearchHit {
-  const { userName, displayName, emails, active } = JSON.parse(text || '{}') as StoredNames;
-  if (ref.startsWith('Group:')) return { connection, kind: 'Group', ref, name: displayName ?? id };
-  const mail = (emails?.find(({ primary }) => primary) ?? emails?.[0])?.value;
-  return {
-    ...{ connection, kind: 'User', ref, name: userName ?? id, active: active !== false },
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(mail === undefined ? {} : { mail }),
-  };
 }

@@ -23,7 +23,7 @@ export async function postText(request: PostRequest, stop: AbortSignal): Promise
   try {
     const answer = await fetch(address, {
       method: 'POST',
-      // A redirect could lead to where nobody checked that it is https.
+      // The address of a redirect was not checked to be https.
       redirect: 'manual',
       signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
       ...{ headers, body },

@@ -69,7 +69,7 @@ export interface DecisionOptions {
 const SHOWN = 200;
 /** Changes of one script; 120 take about 5 ms. */
 const PORTION = 120;
-/** Hexadecimal digits of a digest: so many that nobody finds two choices of the same digest. */
+/** Hexadecimal digits of a digest: with 128 bits two different choices do not share one. */
 const DIGEST_LENGTH = 32;
 /** Lifetime of a selection whose decision was never stored. */
 const SELECTION_MS = 3_600_000;
@@ -131,8 +131,8 @@ export function createDecisions(
   }
 
   /**
-   * Returns the list without places that no change has yet: what is held there later was seen by nobody. The list of a first
-   * approval stays as it is, even when its last change was taken back.
+   * Returns the list up to the last change that is held now, because the first person has not seen later ones. The list of a
+   * stored first approval is returned as it is, even when its last change was taken back.
    */
   async function withinHeld(list: ChangeList): Promise<ChangeList> {
     if (list.source !== 'guardHeld' || (await firsts.find(firstIdOf(target, list, undefined), list.source)))

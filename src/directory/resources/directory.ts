@@ -45,6 +45,7 @@ export function createDirectory(
   options: DirectoryOptions,
 ) {
   const { redis, scripts, keys } = deps;
+  const reading = createReading(deps);
   const records = (kind: Kind): string => keys.key(kind === 'User' ? 'users' : 'groups');
 
   /** Returns the record, also a damaged one; undefined when there is none. */
@@ -180,9 +181,9 @@ export function createDirectory(
       versionOf: async (group) => (await get('Group', group))?.version,
       membersOf: async (group) => Object.values(await membersOf(group)).flat(),
     }),
-    ...createReading(deps),
+    ...reading,
     /** One step of a search by a part of a name (search.ts). */
-    search: createNameSearch(deps).step,
+    search: createNameSearch(deps, reading.portion).step,
     /** Whether security events are emitted. */
     tellsEvents: options.events !== undefined,
     get,

@@ -24,6 +24,8 @@ export interface RecordPortion {
   read: number;
 }
 
+export type ReadPortion = (kind: Kind, ids: string[], bytes: number) => Promise<RecordPortion>;
+
 /** Number of records in one portion of a scan. */
 const SCAN_RECORDS = 250;
 const SCAN_BYTES = 524_288;

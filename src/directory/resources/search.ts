@@ -2,13 +2,37 @@
 // are keys of an index are matched by Redis, other names by a scan of the records, in steps that a caller can continue later.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import { fold, parseStored, refOf, type Ref, type StoredRecord } from '../records.ts';
+import { fold, refOf, type Kind, type Ref } from '../records.ts';
+import type { ReadPortion } from './reading.ts';
 import type { Scripts } from '../redis/scripts.ts';
+
+/** A user or group with its names. */
+export interface NamedResource {
+  kind: Kind;
+  ref: Ref;
+  /** userName of a user, displayName of a group. */
+  name: string;
+  /** Only of a user. */
+  displayName?: string;
+  mail?: string;
+  active?: boolean;
+}
 
 /** One step of a search. `next`: the place to go on; undefined when all were looked at. */
 export interface NameSearchStep {
-  found: { ref: Ref; record: StoredRecord }[];
+  found: NamedResource[];
   next: string | undefined;
+}
+
+/** The names in a stored resource, which was checked before it was stored. */
+interface StoredNames {
+  userName?: string;
+  displayName?: string;
+  nickName?: string;
+  externalId?: string;
+  name?: { formatted?: string; givenName?: string; familyName?: string };
+  emails?: { value?: string; primary?: boolean }[];
+  active?: boolean;
 }
 
 /** Keys of an index that one step looks at, at most: about 1 ms. */
@@ -20,15 +44,10 @@ const MOST_RECORDS = 400;
 /** Characters that a record has in one form; a space may lie between two names that are stored apart. */
 const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 
-export function createNameSearch({
-  redis,
-  scripts,
-  keys,
-}: {
-  redis: Redis;
-  scripts: Scripts;
-  keys: Keyspace;
-}) {
+export function createNameSearch(
+  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  portion: ReadPortion,
+) {
   let records = 100;
 
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
@@ -54,14 +73,22 @@ export function createNameSearch({
     return { next: String(next), ids: ids as string[] };
   }
 
-  /** Reads records; damaged ones are left out. */
-  async function read(kind: 'User' | 'Group', ids: string[]): Promise<NameSearchStep['found']> {
-    if (ids.length === 0) return [];
-    const stored = await redis.hmget(keys.key(kind === 'User' ? 'users' : 'groups'), ...ids);
-    return stored.flatMap((text, index) => {
-      const record = text === null ? undefined : parseStored(ids[index] ?? '', text);
-      return record && !record.damaged ? [{ ref: refOf(kind, record.id), record }] : [];
-    });
+  /** Reads the names of resources; records are many times as large, so few of them are held at once. */
+  async function read(
+    kind: Kind,
+    ids: string[],
+    isMeant: (id: string, names: StoredNames) => boolean,
+  ): Promise<NamedResource[]> {
+    const found: NamedResource[] = [];
+    for (let at = 0; at < ids.length;) {
+      const { records: stored, read: count } = await portion(kind, ids.slice(at), BYTES_A_STEP);
+      at += count;
+      for (const { id, text } of stored) {
+        const names = JSON.parse(text) as StoredNames;
+        if (isMeant(id, names)) found.push(named(kind, id, names));
+      }
+    }
+    return found;
   }
 
   /**
@@ -76,13 +103,11 @@ export function createNameSearch({
       phase === '2'
         ? await byRecord(cursor, wanted)
         : await byKey(phase === '0' ? 'userNames' : 'displayNames', cursor, wanted, hits);
-    const found = await read(phase === '1' ? 'Group' : 'User', ids);
+    const isMeant = phase === '2' ? isNamedLate(wanted) : () => true;
+    const found = await read(phase === '1' ? 'Group' : 'User', ids, isMeant);
     const isLast = next === '0' && phase === '2';
     const following = next === '0' ? `${Number(phase) + 1}.0` : `${phase}.${next}`;
-    return {
-      found: phase === '2' ? found.filter(({ record }) => isNamedLate(record, wanted)) : found,
-      next: isLast ? undefined : following,
-    };
+    return { found, next: isLast ? undefined : following };
   }
 
   return { step };
@@ -100,15 +125,30 @@ function needlesOf(wanted: string): { needles: string[]; folded: boolean } {
 }
 
 /** Whether a user has the text in another place than the userName, by which users are found in the first steps. */
-function isNamedLate({ id, text }: StoredRecord, wanted: string): boolean {
-  const { userName, ...user } = JSON.parse(text || '{}') as Record<string, unknown>;
-  const has = (value: unknown): boolean => typeof value === 'string' && fold(value).includes(wanted);
-  if (has(userName)) return false;
-  const name = (user.name ?? {}) as Record<string, string | undefined>;
-  const emails = Array.isArray(user.emails) ? (user.emails as { value?: unknown }[]) : [];
-  return (
-    [id, user.displayName, user.nickName, user.externalId, name.formatted].some(has) ||
-    [`${name.givenName ?? ''} ${name.familyName ?? ''}`].some(has) ||
-    emails.some(({ value }) => has(value))
-  );
+const isNamedLate =
+  (wanted: string) =>
+  (id: string, { userName, displayName, nickName, externalId, name, emails }: StoredNames): boolean => {
+    const has = (value: string | undefined): boolean => value !== undefined && fold(value).includes(wanted);
+    if (has(userName)) return false;
+    const others = [id, displayName, nickName, externalId, name?.formatted];
+    return (
+      others.some(has) ||
+      has(`${name?.givenName ?? ''} ${name?.familyName ?? ''}`) ||
+      (emails ?? []).some(({ value }) => has(value))
+    );
+  };
+
+function named(
+  kind: Kind,
+  id: string,
+  { userName, displayName, emails, active }: StoredNames,
+): NamedResource {
+  const ref = refOf(kind, id);
+  if (kind === 'Group') return { kind, ref, name: displayName ?? id };
+  const mail = (emails?.find(({ primary }) => primary) ?? emails?.[0])?.value;
+  return {
+    ...{ kind, ref, name: userName ?? id, active: active !== false },
+    ...(displayName === undefined ? {} : { displayName }),
+    ...(mail === undefined ? {} : { mail }),
+  };
 }

@@ -21,7 +21,7 @@ export type LogExports = ReturnType<typeof createLogExports>;
 
 export const EXPORT_MOST_ENTRIES = 100_000;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** A client that reads more slowly is cut off, because nobody else can export meanwhile. */
+/** A client that reads more slowly is cut off, because one export runs at a time. */
 const LIMIT_MS = 600_000;
 const RETRY_SECONDS = 10;
 export const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };

@@ -123,7 +123,7 @@ inBrowser('in a browser', () => {
     ]);
     const plan = JSON.parse(readFileSync(await saved.path(), 'utf8'));
     expect(saved.suggestedFilename()).toMatch(/^plan-\w+\.json$/);
-    // The file is what the service takes as a plan; nobody has changed anything since.
+    // The file is what the service takes as a plan, and nothing has changed since.
     const applied = await rig.operator.post('/apply', { saved: plan });
     expect([applied.status, applied.body]).toMatchObject([202, { kind: 'apply' }]);
     await rig.operator.ended(applied.body.id);

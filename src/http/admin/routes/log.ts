@@ -151,7 +151,7 @@ async function exported(
   return context.logExports.answer(log, query, signal);
 }
 
-/** @throws Problem 404 when the name belongs to nobody */
+/** @throws Problem 404 when no person and no group has the name */
 async function search(
   { states }: AdminContext,
   query: LogQuery,

@@ -134,7 +134,7 @@ function check(context: AdminContext, name: string, given: object): void {
     throw invalid([{ path: '/body/attributes', message: `has more than ${MOST_CHARACTERS} characters` }]);
 }
 
-/** @throws Problem 404 for nobody, 409 for several */
+/** @throws Problem 404 when no person has the name, 409 when several have it */
 async function findPerson(
   context: AdminContext,
   target: string,
