@@ -75,6 +75,12 @@ test('each is found once, whatever the size of the pages', async () => {
   expect(new Set((await found('acme', 2)).map(({ ref }) => ref)).size).toBe(PEOPLE.length);
 });
 
+test('large records are read in several portions, and none is lost', async () => {
+  const names = Array.from({ length: 12 }, (_, number) => `large${number}@acme.example`);
+  await Promise.all(names.map((name) => rig.bridge.idp.createUser(name, { title: 'x'.repeat(60_000) })));
+  expect((await found('large')).map(({ name }) => name).sort()).toEqual(names.sort());
+});
+
 test.each([
   [{ text: 'a' }],
   [{ text: 'x'.repeat(201) }],
