@@ -3,7 +3,7 @@ import Table from 'cli-table3';
 import type { CompanyComparison, ComparedPerson, Side } from './comparison.ts';
 import { isRecordedWrite, type RecordedCall } from './platform.ts';
 import type { Screen } from './screen.ts';
-import type { DemoProcesses } from './stage.ts';
+import type { DemoProcesses } from './processes.ts';
 import type { Ending } from './story.ts';
 import { inMs, percentile } from './timing.ts';
 
@@ -124,8 +124,8 @@ function countBy(names: string[]): string {
 }
 
 /** Prints all addresses, for further exploration. */
-export function showAddresses(screen: Screen, stage: DemoProcesses): void {
-  const { bridge, sandbox, scimUrls, tokens, adminToken } = stage;
+export function showAddresses(screen: Screen, processes: DemoProcesses): void {
+  const { bridge, sandbox, scimUrls, tokens, adminToken } = processes;
   screen.heading('Everything keeps running; Ctrl-C ends it');
   const rows = [
     ['SCIM for Okta', scimUrls.okta],
@@ -139,7 +139,7 @@ export function showAddresses(screen: Screen, stage: DemoProcesses): void {
     ['  API key', sandbox.fixtures.apiKeys.admin ?? ''],
     ['  its state', `${sandbox.controlUrl}/state`],
     ['  calls it got', `${sandbox.controlUrl}/requests`],
-    ['Redis', stage.sharedRedis ? 'the one of REDIS_URL' : stage.redisUrl],
+    ['Redis', processes.sharedRedis ? 'the one of REDIS_URL' : processes.redisUrl],
   ] as const;
   for (const [name, value] of rows) screen.line(`  ${name.padEnd(16)} ${value}`);
 }

@@ -2,7 +2,7 @@
 import type { Company, Group, Idp, Person } from './company.ts';
 import type { Dialect, Speaker } from './idp.ts';
 
-export type Cast = Record<Idp, Speaker>;
+export type Providers = Record<Idp, Speaker>;
 
 /** Sends the first day: connection test, then all users, then all groups with their members. */
 export async function pushEverything(speaker: Speaker, company: Company, idp: Idp): Promise<void> {
@@ -17,7 +17,7 @@ export async function pushEverything(speaker: Speaker, company: Company, idp: Id
 
 /** Pushes the changes between two states. Resolves with the answer to the last request. */
 export async function pushChanges(
-  cast: Cast,
+  providers: Providers,
   before: Company,
   after: Company,
   dialect?: Dialect,
@@ -26,22 +26,22 @@ export async function pushChanges(
     const old = before.groups[index] ?? group;
     const gone = old.members.filter((member) => !group.members.includes(member));
     const added = group.members.filter((member) => !old.members.includes(member));
-    if (group.name !== old.name) await cast[group.idp].rename(group);
-    if (gone.length > 0) await cast[group.idp].removeMembers(group, named(after, gone), dialect);
-    if (added.length > 0) await cast[group.idp].addMembers(group, named(after, added), dialect);
+    if (group.name !== old.name) await providers[group.idp].rename(group);
+    if (gone.length > 0) await providers[group.idp].removeMembers(group, named(after, gone), dialect);
+    if (added.length > 0) await providers[group.idp].addMembers(group, named(after, added), dialect);
   }
   for (const [index, person] of after.people.entries()) {
     const old = before.people[index] ?? person;
-    if (person !== old) await pushPerson(cast[person.idp], old, person, dialect);
+    if (person !== old) await pushPerson(providers[person.idp], old, person, dialect);
   }
 }
 
 /** Pushes every resource again without changes. */
-export async function pushAgain(cast: Cast, company: Company): Promise<void> {
-  for (const person of company.people) await cast[person.idp].repeat(person);
+export async function pushAgain(providers: Providers, company: Company): Promise<void> {
+  for (const person of company.people) await providers[person.idp].repeat(person);
   for (const group of company.groups) {
-    await cast[group.idp].rename(group);
-    await cast[group.idp].addMembers(group, membersOf(company, group));
+    await providers[group.idp].rename(group);
+    await providers[group.idp].addMembers(group, membersOf(company, group));
   }
 }
 

@@ -4,7 +4,7 @@ import { ATTRIBUTES } from './bridge-settings.ts';
 import { compare } from './comparison.ts';
 import { showAddresses, showOutcome } from './outcome.ts';
 import { createScreen, type Screen } from './screen.ts';
-import { createStage, type DemoProcesses } from './stage.ts';
+import { createDemoProcesses, type DemoProcesses } from './processes.ts';
 import { runStory } from './story.ts';
 
 export interface DemoOptions {
@@ -27,16 +27,16 @@ export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
   const screen = createScreen({ stream: process.stdout, env });
   const ends = listenForEnds();
   const { signal } = ends;
-  const house = createStage({ screen, env, signal, onLost: ends.onLost });
-  let stage: DemoProcesses | undefined;
+  const control = createDemoProcesses({ screen, env, signal, onLost: ends.onLost });
+  let processes: DemoProcesses | undefined;
   try {
     screen.line(screen.paint('bold', 'scim-bridge: two identity providers, one bridge, one data platform'));
-    screen.heading('The stage');
-    stage = await house.raise();
+    screen.heading('Processes');
+    processes = await control.start();
     showMapping(screen);
-    const good = await play(stage, screen, signal);
+    const good = await play(processes, screen, signal);
     if (keep) {
-      showAddresses(screen, stage);
+      showAddresses(screen, processes);
       await ends.interrupted();
       screen.line();
     }
@@ -45,22 +45,22 @@ export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
     await systemClock.sleep(REASON_MS, signal);
     const reason: unknown = signal.aborted ? signal.reason : error;
     console.error(`\n${reason instanceof Error ? reason.message : String(reason)}`);
-    if (stage && !ends.isInterrupted()) showLog(stage);
+    if (processes && !ends.isInterrupted()) showLog(processes);
     return 1;
   } finally {
-    await house.strike();
-    if (stage?.sharedRedis)
-      screen.line(`\nIts keys stay in your Redis; their names contain ${stage.prefix}.`);
+    await control.stop();
+    if (processes?.sharedRedis)
+      screen.line(`\nIts keys stay in your Redis; their names contain ${processes.prefix}.`);
     ends.forget();
   }
 }
 
-async function play(stage: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<boolean> {
-  const ending = await runStory(stage, screen, signal);
-  const comparison = compare(ending.company, await stage.platform.state());
-  const good = showOutcome(screen, ending, comparison, await stage.platform.calls());
+async function play(processes: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<boolean> {
+  const ending = await runStory(processes, screen, signal);
+  const comparison = compare(ending.company, await processes.platform.state());
+  const good = showOutcome(screen, ending, comparison, await processes.platform.calls());
   if (ending.missing !== undefined) console.error(`\n${ending.missing}`);
-  if (!good) showLog(stage);
+  if (!good) showLog(processes);
   return good;
 }
 
@@ -71,9 +71,9 @@ function showMapping(screen: Screen): void {
   }
 }
 
-function showLog(stage: DemoProcesses): void {
+function showLog(processes: DemoProcesses): void {
   console.error('The last lines of the bridge:');
-  for (const line of stage.bridge.lastLines()) console.error(`  ${line}`);
+  for (const line of processes.bridge.lastLines()) console.error(`  ${line}`);
 }
 
 /** Collects the reasons that end the demo early: an interrupt, or a process that ended. */

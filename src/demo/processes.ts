@@ -30,7 +30,7 @@ export interface DemoProcesses {
   backlog(): Promise<number>;
 }
 
-export interface StageDeps {
+export interface ProcessesDeps {
   screen: Screen;
   env: NodeJS.ProcessEnv;
   signal: AbortSignal;
@@ -38,30 +38,30 @@ export interface StageDeps {
   onLost: (reason: Error) => void;
 }
 
-export interface StageHouse {
-  raise(): Promise<DemoProcesses>;
-  /** Stops the running processes, also after `raise` failed. */
-  strike(): Promise<void>;
+export interface DemoProcessControl {
+  start(): Promise<DemoProcesses>;
+  /** Stops the running processes, also after `start` failed. */
+  stop(): Promise<void>;
 }
 
-export function createStage({ screen, env, signal, onLost }: StageDeps): StageHouse {
+export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDeps): DemoProcessControl {
   const releasers = createReleasers(silentLogger);
   const agent = new Agent();
-  let striking = false;
+  let stopping = false;
   releasers.add('connections', () => agent.close());
 
-  async function raise(): Promise<DemoProcesses> {
+  async function start(): Promise<DemoProcesses> {
     const redis = await screen.step(
       'Redis',
       () => startLocalRedis({ env, ownGroup: true }),
       ({ process }) => (process ? 'a private server, with its own data folder' : 'the one of REDIS_URL'),
     );
     releasers.add('redis', () => {
-      striking = true;
+      stopping = true;
       return redis.stop();
     });
     redis.process?.once('exit', (code) => {
-      if (!striking) onLost(new Error(`The Redis server ended unexpectedly (${code ?? 'killed'}).`));
+      if (!stopping) onLost(new Error(`The Redis server ended unexpectedly (${code ?? 'killed'}).`));
     });
     signal.throwIfAborted();
     const sandbox = await screen.step(
@@ -109,5 +109,5 @@ export function createStage({ screen, env, signal, onLost }: StageDeps): StageHo
     };
   }
 
-  return { raise, strike: releasers.releaseAll };
+  return { start, stop: releasers.releaseAll };
 }

@@ -5,16 +5,16 @@ import type { Company, Person } from './company.ts';
 import { fullName } from './company.ts';
 import { DEPARTURE, RELOCATION, type LifeEvent } from './life.ts';
 import type { Screen } from './screen.ts';
-import type { DemoProcesses } from './stage.ts';
+import type { DemoProcesses } from './processes.ts';
 
-export interface AccessActDeps {
-  stage: DemoProcesses;
+export interface ShowAccessDeps {
+  processes: DemoProcesses;
   screen: Screen;
   signal: AbortSignal;
   /** Returns the current company. */
   company: () => Company;
   /** Pushes a change and waits until the platform has it. */
-  happen: (event: LifeEvent) => Promise<unknown>;
+  pushEvent: (event: LifeEvent) => Promise<unknown>;
 }
 
 /** Results: sentences about failed expectations, and the time from a push to a changed row. */
@@ -40,10 +40,10 @@ const VISIBLE_LIMIT_MS = 2000;
 const SLOW_MS = 400;
 const QUERY = JSON.stringify({ measures: ['orders.count'], dimensions: ['orders.country'] });
 
-export async function showAccess(deps: AccessActDeps): Promise<AccessEnding> {
-  const { screen, stage, signal } = deps;
+export async function showAccess(deps: ShowAccessDeps): Promise<AccessEnding> {
+  const { screen, processes, signal } = deps;
   const ending: AccessEnding = { faults: [], visibleMs: undefined };
-  const chat = createChat(stage.sandbox, signal);
+  const chat = createChat(processes.sandbox, signal);
   screen.heading(`Access: every user asks "${QUESTION}"`);
   try {
     await askAnalysts(deps, chat, ending);
@@ -59,7 +59,7 @@ export async function showAccess(deps: AccessActDeps): Promise<AccessEnding> {
 /**
  * Queries the data as two users of one group with different attributes, through chat and through verify-access.
  */
-async function askAnalysts(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+async function askAnalysts(deps: ShowAccessDeps, chat: Chat, ending: AccessEnding): Promise<void> {
   const { screen } = deps;
   let last: Verified | undefined;
   for (const name of ANALYSTS) {
@@ -68,7 +68,10 @@ async function askAnalysts(deps: AccessActDeps, chat: Chat, ending: AccessEnding
     await screen.step(
       told,
       async () => {
-        const [verified, inChat] = await Promise.all([verify(deps.stage, person), chat.ask(person.userName)]);
+        const [verified, inChat] = await Promise.all([
+          verify(deps.processes, person),
+          chat.ask(person.userName),
+        ]);
         const inQuery = toCounts(verified);
         last = verified;
         if (!verified.ok) ending.faults.push(`verify-access of ${name} misses a link`);
@@ -88,7 +91,7 @@ async function askAnalysts(deps: AccessActDeps, chat: Chat, ending: AccessEnding
 }
 
 async function askOutsider(
-  { screen, company }: AccessActDeps,
+  { screen, company }: ShowAccessDeps,
   chat: Chat,
   ending: AccessEnding,
 ): Promise<void> {
@@ -106,14 +109,14 @@ async function askOutsider(
 }
 
 /** Measures the time from a push until the same question has another answer. */
-async function relocate(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+async function relocate(deps: ShowAccessDeps, chat: Chat, ending: AccessEnding): Promise<void> {
   const { userName } = personOf(deps.company(), MOVER);
   await deps.screen.step(
     RELOCATION.title.padEnd(WIDTH),
     async () => {
       const before = await chat.ask(userName);
       const startedMs = Date.now();
-      await deps.happen(RELOCATION);
+      await deps.pushEvent(RELOCATION);
       const after = await chat.ask(userName);
       ending.visibleMs = Date.now() - startedMs;
       const { country } = personOf(deps.company(), MOVER);
@@ -128,9 +131,9 @@ async function relocate(deps: AccessActDeps, chat: Chat, ending: AccessEnding): 
 }
 
 /** Checks that the running answer stops and the next question is refused. */
-async function leaveInMidAnswer(deps: AccessActDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+async function leaveInMidAnswer(deps: ShowAccessDeps, chat: Chat, ending: AccessEnding): Promise<void> {
   const { userName } = personOf(deps.company(), LEAVER);
-  const { platform } = deps.stage;
+  const { platform } = deps.processes;
   await deps.screen.step(
     DEPARTURE.title.padEnd(WIDTH),
     async () => {
@@ -145,7 +148,7 @@ async function leaveInMidAnswer(deps: AccessActDeps, chat: Chat, ending: AccessE
           throw error;
         });
       await Promise.race([begun, answer]);
-      await deps.happen(DEPARTURE);
+      await deps.pushEvent(DEPARTURE);
       await answer;
       await platform.paceChat(0);
       const refusal = await chat.ask(userName).then(() => undefined, wordsOf);
