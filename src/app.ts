@@ -104,17 +104,24 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     api: role === 'all' || role === 'api',
     worker: role === 'all' || role === 'worker',
   });
-  const doors = await openCredentials(parts, scim);
-  const secretFiles = watchSecretFiles(deps, config, doors.renew);
+  const credentialStore = await openCredentials(parts, scim);
+  const secretFiles = watchSecretFiles(deps, config, credentialStore.renew);
   releasers.add('secret files', secretFiles.stop);
-  const scimParts = scimConnections(config, scim, doors);
+  const scimParts = scimConnections(config, scim, credentialStore);
   const connections = createScimRouters({ ...deps, admission, onDeviation }, scimParts, config.server);
   let stopping = false;
   const checkAdmin = buildAdminCheck(parts);
   const health = buildHealth(parts, targets, states, queues, {
     ...{ isStopping: () => stopping, checkAdmin, readFleet },
   });
-  const metrics = buildScrape(parts, instruments, { targets, states, queues, doors, events, readFleet });
+  const metrics = buildScrape(parts, instruments, {
+    targets,
+    states,
+    queues,
+    credentialStore,
+    events,
+    readFleet,
+  });
   const { host, adminPort, metricsPort } = config.server;
   const ownPort = metricsPort !== null;
   const isApi = role === 'all' || role === 'api';

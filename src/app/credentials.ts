@@ -15,37 +15,42 @@ import { userTypeFor } from './targets.ts';
  */
 export async function openCredentials(parts: Parts, states: DesiredState[]): Promise<CredentialStore> {
   const { config, logger, releasers } = parts;
-  const doors = await createCredentialStore(
+  const credentialStore = await createCredentialStore(
     parts,
     states.flatMap(({ connection, tokens }) => {
       const settings = config.connections[connection];
       return settings ? [{ settings, stored: tokens }] : [];
     }),
   );
-  releasers.add('tokens', doors.stop);
-  if (states.length === 0) return doors;
+  releasers.add('tokens', credentialStore.stop);
+  if (states.length === 0) return credentialStore;
   const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber for tokens', () => subscriber.disconnect());
   const connectionOf = new Map(states.map(({ connection, tokens }) => [tokens.channel, connection]));
-  subscriber.on('message', (channel: string) => void doors.refresh(connectionOf.get(channel) ?? ''));
+  subscriber.on(
+    'message',
+    (channel: string) => void credentialStore.refresh(connectionOf.get(channel) ?? ''),
+  );
   // Resolves when Redis is reachable; the credentials are polled until then.
   void subscriber.subscribe(...connectionOf.keys()).catch(() => undefined);
-  return doors;
+  return credentialStore;
 }
 
 export function scimConnections(
   config: Config,
   states: DesiredState[],
-  doors: CredentialStore,
+  credentialStore: CredentialStore,
 ): Parameters<typeof createScimRouters>[1] {
   return states.flatMap(({ connection, directory }) => {
     const settings = config.connections[connection];
-    const door = doors.of(connection);
-    if (!settings || !door) return [];
+    const credentials = credentialStore.of(connection);
+    if (!settings || !credentials) return [];
     const targets = settings.targets.flatMap((name) => config.targets[name] ?? []);
     const { schemas } = settings;
     const groupType = groupResourceType({ schemas });
     const eventUris = settings.events ? EVENT_URIS : undefined;
-    return [{ settings, directory, door, userType: userTypeFor(targets, schemas), groupType, eventUris }];
+    return [
+      { settings, directory, credentials, userType: userTypeFor(targets, schemas), groupType, eventUris },
+    ];
   });
 }

@@ -22,14 +22,14 @@ export function buildScrape(
     targets,
     states,
     queues,
-    doors,
+    credentialStore,
     events,
     readFleet,
   }: {
     targets: Map<string, Target>;
     states: DesiredState[];
     queues: Map<string, TargetQueue>;
-    doors: CredentialStore;
+    credentialStore: CredentialStore;
     events: Pick<Events, 'feeds'>;
     readFleet: ReadFleet;
   },
@@ -43,7 +43,7 @@ export function buildScrape(
       config.reconcile.schedule ?? config.reconcile.expectedSchedule,
       config.reconcile.timezone,
     ),
-    tokens: doors.tokens,
+    tokens: credentialStore.tokens,
     events: () =>
       Promise.all(
         [...events.feeds].map(async ([connection, feed]) => ({

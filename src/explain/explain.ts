@@ -57,7 +57,7 @@ async function explainAt(
   const { outbox, links, target, runs } = scope;
   const [link, where, hold, breaker, { last }, log, exception] = await Promise.all([
     links.get(target.name, found.ref),
-    outbox.whereabouts(found.ref),
+    outbox.resourceStatus(found.ref),
     outbox.guardStore.onHold(),
     target.breaker.read(),
     runs.read(),

@@ -122,8 +122,8 @@ export async function findApproval(
   const first = await firstApprovals.find(withinTarget({ ...found.approval, id }), source);
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
   if (!first || !list) return undefined;
-  const { selection, total, staged } = first;
-  const kinds = { ...found.approval.kinds, ...noneOf(found.approval.kinds), ...staged?.chosen };
+  const { selection, total, storedChoice } = first;
+  const kinds = { ...found.approval.kinds, ...noneOf(found.approval.kinds), ...storedChoice?.chosen };
   return {
     ...{ ...found, first, list },
     approval: { ...found.approval, id, kinds, total, ...(selection === undefined ? {} : { selection }) },

@@ -73,7 +73,7 @@ async function addLinks({ state, names, freeNames, accounts }: ForgettablePerson
       if (IDENTIFYING.has(name)) names.add(value);
       else if (name === 'displayName') freeNames.add(value);
     }
-    const { mark, pendingGroups } = await outbox.whereabouts(ref);
+    const { mark, pendingGroups } = await outbox.resourceStatus(ref);
     const isOpen =
       link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
     const isPending = mark !== null || pendingGroups.size > 0;

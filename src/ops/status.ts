@@ -192,10 +192,10 @@ export const isConverged = ({
   guard,
   hasMoved,
   coverage,
-  exceptions: standing,
+  exceptions,
   fleet,
 }: TargetStatus): boolean =>
-  dirty + blocked + guard.held + standing.total === 0 &&
+  dirty + blocked + guard.held + exceptions.total === 0 &&
   !hasMoved &&
   fleet.findings.length === 0 &&
   [coverage.users, coverage.groups].every(

@@ -65,9 +65,10 @@ export async function syncOne(
   if (compared === null && silence) throw new TargetSilent(target.name, silence.since, silence.last);
   const limited = target.answering.readLimited();
   if (compared === null && limited) throw new TargetRefusesRate(target.name, limited);
-  const pendingGroups = Object.fromEntries((await outbox.whereabouts(ref)).pendingGroups);
-  const owed = compared && (await membershipEntries(scope, found, compared, pendingGroups));
-  const differences = owed && (await withoutUnwritten(scope, await withNames(scope, [...compared, ...owed])));
+  const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingGroups);
+  const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
+  const differences =
+    memberships && (await withoutUnwritten(scope, await withNames(scope, [...compared, ...memberships])));
   const common = {
     connection,
     target: target.name,
@@ -147,13 +148,13 @@ async function syncNow(
   const deps = { ...scope, logger };
   const end = clock.now() + limitMs;
   while (!signal.aborted && clock.now() < end) {
-    const { pendingGroups } = await outbox.whereabouts(ref);
+    const { pendingGroups } = await outbox.resourceStatus(ref);
     await syncResource(deps, ref, 'edit', signal);
     if (ref.startsWith('User:'))
       for (const group of pendingGroups.keys())
         await syncResource(deps, refOf('Group', group), 'edit', signal);
     await onRound();
-    const { mark, pendingGroups: left } = await outbox.whereabouts(ref);
+    const { mark, pendingGroups: left } = await outbox.resourceStatus(ref);
     const waits = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
     if (!waits || (await outbox.guardStore.onHold())) return;
     const untilDue = (waits.dueAt ?? 0) - clock.now();
@@ -165,7 +166,7 @@ async function syncNow(
 async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[]) {
   if (!ref.startsWith('User:')) return null;
   for (const group of groups) {
-    const { mark } = await outbox.whereabouts(refOf('Group', group));
+    const { mark } = await outbox.resourceStatus(refOf('Group', group));
     if (mark) return mark;
   }
   return null;
@@ -204,7 +205,7 @@ function createSteps(
 async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
   const { outbox, links, target } = scope;
   const [{ mark, blockedSince, guard }, { condition }, hold] = await Promise.all([
-    outbox.whereabouts(ref),
+    outbox.resourceStatus(ref),
     links.get(target.name, ref),
     outbox.guardStore.onHold(),
   ]);

@@ -55,7 +55,7 @@ export function createRelay(
   );
   for (const queue of queues.values()) queue.on('error', () => undefined);
   const stopping = new AbortController();
-  let wake = new AbortController();
+  let interrupt = new AbortController();
   let notified = false;
   let failing = false;
   let lastSweepAt = clock.now();
@@ -104,8 +104,8 @@ export function createRelay(
         await clock.sleep(PORTION_MS, stopping.signal);
         continue;
       }
-      await clock.sleep(options.sweepMs, wake.signal);
-      wake = new AbortController();
+      await clock.sleep(options.sweepMs, interrupt.signal);
+      interrupt = new AbortController();
     }
   }
 
@@ -113,12 +113,12 @@ export function createRelay(
   return {
     notify: () => {
       notified = true;
-      wake.abort();
+      interrupt.abort();
     },
     lastSweepAt: () => lastSweepAt,
     stop: async () => {
       stopping.abort();
-      wake.abort();
+      interrupt.abort();
       const closed = running.then(() =>
         Promise.allSettled([...queues.values()].map((queue) => queue.close())),
       );

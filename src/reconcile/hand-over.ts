@@ -196,7 +196,7 @@ async function isInDoubt(
   ref: PlannedHandover['ref'],
 ): Promise<boolean> {
   const { id } = parseRef(ref);
-  const [status, record] = await Promise.all([outbox.whereabouts(ref), directory.get('User', id)]);
+  const [status, record] = await Promise.all([outbox.resourceStatus(ref), directory.get('User', id)]);
   if (status.mark || status.blockedSince !== null) return true;
   if (status.guard.some(({ state }) => state !== 'approved')) return true;
   if (!record) return false;

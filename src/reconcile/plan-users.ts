@@ -55,7 +55,7 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const { protected: listed } = rules.policy.users;
   if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return [];
   const wanted = user.wanted ?? GONE;
-  if (link.id === undefined) return wanted.inScope ? newcomer(user, wanted, rules) : [];
+  if (link.id === undefined) return wanted.inScope ? planNewUser(user, wanted, rules) : [];
   if (observed === undefined) return wanted.inScope ? missing(user, wanted, rules) : [];
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
@@ -89,7 +89,7 @@ function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before'
   };
 }
 
-function newcomer(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
+function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { namesake, marked } = user;
   const common = base(user, marked ? 'source changed' : 'mapping changed');
   const after = createdValues(wanted);

@@ -58,16 +58,16 @@ function logRequest(runtime: SandboxRuntime): RequestHandler {
 function injectRefusal(runtime: SandboxRuntime): RequestHandler {
   return async (request, response, next) => {
     const visit = visitOf(response);
-    const fate = runtime.faults.decide(request.method, visit.entry.path);
-    visit.fate = fate;
-    if (fate.latencyMs > 0) await systemClock.sleep(fate.latencyMs);
-    if (!fate.refusal) next();
-    else if (fate.refusal.kind === 'drop' || fate.refusal.kind === 'hold')
-      await fallSilent(request, fate.refusal);
-    else if (fate.refusal.kind === 'html')
+    const fault = runtime.faults.decide(request.method, visit.entry.path);
+    visit.fault = fault;
+    if (fault.latencyMs > 0) await systemClock.sleep(fault.latencyMs);
+    if (!fault.refusal) next();
+    else if (fault.refusal.kind === 'drop' || fault.refusal.kind === 'hold')
+      await fallSilent(request, fault.refusal);
+    else if (fault.refusal.kind === 'html')
       response.status(200).type('html').send('<!doctype html><title>App</title>');
     else {
-      const { status, retryAfter } = fate.refusal;
+      const { status, retryAfter } = fault.refusal;
       const headers: Record<string, string> = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
       throw new SandboxProblem(
         status,

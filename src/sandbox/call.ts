@@ -21,7 +21,7 @@ export interface HandlerReply {
 /** Results of the middleware that runs before the routes. */
 export interface Visit {
   readonly entry: RequestEntry;
-  fate?: InjectedFault;
+  fault?: InjectedFault;
   caller?: Caller;
   /** Media type of the answer. */
   mediaType: string;
@@ -32,7 +32,7 @@ export interface Call extends CurrentState {
   readonly request: Request;
   readonly caller: Caller;
   readonly read: StateView;
-  readonly fate: InjectedFault;
+  readonly fault: InjectedFault;
   readonly platformUrl: string;
   /** Address of the data API. */
   readonly dataApiUrl: string;
@@ -69,16 +69,16 @@ export function sendReply(response: Response, reply: HandlerReply): void {
  */
 export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandler {
   return async (request, response) => {
-    const { caller, fate } = visitOf(response);
-    if (!caller || !fate) throw new Error('A router was mounted without the checks of its family');
+    const { caller, fault } = visitOf(response);
+    if (!caller || !fault) throw new Error('A router was mounted without the checks of its family');
     const current = currentStateOf(runtime);
-    const cutoffMs = fate.staleMs > 0 && request.method === 'GET' ? current.nowMs - fate.staleMs : null;
+    const cutoffMs = fault.staleMs > 0 && request.method === 'GET' ? current.nowMs - fault.staleMs : null;
     const read = viewOf(current.state, cutoffMs);
     const { platformUrl } = runtime;
     const addresses = { platformUrl, dataApiUrl: `${platformUrl}${runtime.dataPath}` };
-    const reply = await handler({ ...current, request, caller, read, fate, ...addresses });
-    if ('lines' in reply) await sendStream(request, response, reply, fate.loss);
-    else if (fate.loss) await loseAnswer(request, fate.loss);
+    const reply = await handler({ ...current, request, caller, read, fault, ...addresses });
+    if ('lines' in reply) await sendStream(request, response, reply, fault.loss);
+    else if (fault.loss) await loseAnswer(request, fault.loss);
     else sendReply(response, reply);
   };
 }

@@ -60,7 +60,7 @@ const DETAILS: Readonly<Partial<Record<ChanceName, Readonly<Record<string, Check
 };
 
 const RULE_WORDS = ['method', 'path', 'times', 'skip'];
-/** Longest lag that the change journal can serve. */
+/** Longest lag that the recent changes can serve. */
 const MAX_STALE_MS = 60_000;
 
 function requireNumber(value: unknown, name: string, least: number, most: number): number {

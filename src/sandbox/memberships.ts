@@ -1,6 +1,6 @@
 // Indexes group memberships by group and by user; changing one member costs the same in groups of every size.
 import type { Durable } from './durable.ts';
-import { createRecentChanges, type JournalDeps } from './journal.ts';
+import { createRecentChanges, type RecentChangesDeps } from './recent-changes.ts';
 
 export interface MembershipView {
   /** Returns user ids in order of joining; the caller must not change the set. */
@@ -18,10 +18,10 @@ export interface Memberships extends MembershipView, Durable {
 
 const NOBODY: ReadonlySet<number> = new Set();
 
-export function createMemberships(deps: JournalDeps): Memberships {
+export function createMemberships(deps: RecentChangesDeps): Memberships {
   const members = new Map<number, Set<number>>();
   const groups = new Map<number, Set<number>>();
-  const journal = createRecentChanges<{ groupId: number; userId: number; joined: boolean }>(deps);
+  const changes = createRecentChanges<{ groupId: number; userId: number; joined: boolean }>(deps);
 
   function setOf(sets: Map<number, Set<number>>, id: number): Set<number> {
     const present = sets.get(id);
@@ -36,7 +36,7 @@ export function createMemberships(deps: JournalDeps): Memberships {
   };
 
   function past(cutoffMs: number): MembershipView {
-    const notes = journal.after(cutoffMs);
+    const notes = changes.after(cutoffMs);
     if (notes.length === 0) return live;
     const undo = (from: ReadonlySet<number>, key: 'groupId' | 'userId', id: number): ReadonlySet<number> => {
       const other = key === 'groupId' ? 'userId' : 'groupId';
@@ -59,7 +59,7 @@ export function createMemberships(deps: JournalDeps): Memberships {
     if (present.has(userId)) return false;
     present.add(userId);
     setOf(groups, userId).add(groupId);
-    journal.note({ groupId, userId, joined: true });
+    changes.note({ groupId, userId, joined: true });
     return true;
   }
 
@@ -69,7 +69,7 @@ export function createMemberships(deps: JournalDeps): Memberships {
     remove(groupId, userId) {
       if (!members.get(groupId)?.delete(userId)) return false;
       groups.get(userId)?.delete(groupId);
-      journal.note({ groupId, userId, joined: false });
+      changes.note({ groupId, userId, joined: false });
       return true;
     },
     asOf: (cutoffMs) => (cutoffMs === null ? live : past(cutoffMs)),

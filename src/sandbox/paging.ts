@@ -63,7 +63,7 @@ function pageFrom<Item>(
     queryText(call, 'first') === undefined ? Infinity : call.settings.pageCap,
   );
   const whole = ids.slice(start, start + first);
-  const cut = call.fate.truncation;
+  const cut = call.fault.truncation;
   const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
   const ends = cut?.mode === 'total' && page.length < whole.length;
   const pageInfo = {
@@ -134,7 +134,7 @@ export function offsetPage<Item>(
   const offset = queryCount(call, 'offset', 0) ?? 0;
   const limit = Math.min(queryCount(call, 'limit', 0) ?? call.settings.pageDefault, call.settings.pageCap);
   const whole = items.slice(offset, offset + limit);
-  const cut = call.fate.truncation;
+  const cut = call.fault.truncation;
   const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
   const isShortened = cut?.mode === 'total' && page.length < whole.length;
   return { page, pagination: { offset, limit, total: isShortened ? offset + page.length : items.length } };

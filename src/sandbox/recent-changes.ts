@@ -10,14 +10,14 @@ export interface RecentChanges<Entry> {
   after(cutoffMs: number): Entry[];
 }
 
-export interface JournalDeps {
+export interface RecentChangesDeps {
   now(): number;
   isKept(): boolean;
   /** Called on every change, recorded or not. */
   changed?(): void;
 }
 
-export function createRecentChanges<Entry>(deps: JournalDeps): RecentChanges<Entry> {
+export function createRecentChanges<Entry>(deps: RecentChangesDeps): RecentChanges<Entry> {
   let notes: { atMs: number; entry: Entry }[] = [];
   return {
     note(entry) {

@@ -3,7 +3,7 @@ import { createAuditRecords, type AuditLog } from './audit-log.ts';
 import type { AgentRecord, ExternalUserRecord, ThreadRecord } from './chat/records.ts';
 import { createRuns, type Runs } from './chat/runs.ts';
 import { EXTERNAL_USER_KEYS, THREAD_KEYS, type ExternalExpiry } from './chat/tables.ts';
-import type { JournalDeps } from './journal.ts';
+import type { RecentChangesDeps } from './recent-changes.ts';
 import { createMemberships, type Memberships, type MembershipView } from './memberships.ts';
 import type {
   AttributeDefinition,
@@ -84,7 +84,7 @@ function searchKeys(text: string): string[] {
 }
 
 /** Creates an empty state; keys of all indexes are lower case. */
-export function createState(deps: JournalDeps): State {
+export function createState(deps: RecentChangesDeps): State {
   return {
     users: createTable<UserRecord>(
       {

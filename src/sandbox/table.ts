@@ -1,6 +1,6 @@
 // Stores immutable records by id in order of creation, with text indexes; a change replaces the record.
 import type { Durable } from './durable.ts';
-import { createRecentChanges, type JournalDeps } from './journal.ts';
+import { createRecentChanges, type RecentChangesDeps } from './recent-changes.ts';
 
 export interface TableRow {
   readonly id: number;
@@ -58,15 +58,15 @@ function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[
 }
 
 /** Creates an empty table with the given indexes. Operations take constant time, except `ids` after a removal. */
-export function createTable<T extends TableRow>(keys: Keys<T>, deps: JournalDeps): MemoryTable<T> {
+export function createTable<T extends TableRow>(keys: Keys<T>, deps: RecentChangesDeps): MemoryTable<T> {
   const records = new Map<number, T>();
   const indexes = new Map(Object.entries(keys).map(([name, keysOf]) => [name, createIndex(keysOf)]));
-  const journal = createRecentChanges<{ id: number; before: T | undefined }>(deps);
+  const changes = createRecentChanges<{ id: number; before: T | undefined }>(deps);
   let order: number[] | undefined = [];
   let lastId = 0;
 
   function change(id: number, before: T | undefined, after: T | undefined): void {
-    journal.note({ id, before });
+    changes.note({ id, before });
     for (const index of indexes.values()) index.move(before, after);
   }
   const live: TableView<T> = {
@@ -78,7 +78,7 @@ export function createTable<T extends TableRow>(keys: Keys<T>, deps: JournalDeps
   function past(cutoffMs: number): TableView<T> {
     const former = new Map<number, T | undefined>();
     // Applied from newest to oldest, so the oldest change after the cut-off decides.
-    for (const { id, before } of journal.after(cutoffMs)) former.set(id, before);
+    for (const { id, before } of changes.after(cutoffMs)) former.set(id, before);
     if (former.size === 0) return live;
     const get = (id: number): T | undefined => (former.has(id) ? former.get(id) : records.get(id));
     return {

@@ -49,9 +49,9 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   const isOpen = permission === 'allowed';
   if (!isOpen && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
-  const standing = await administratorStateOf(context);
-  if (standing === 'unknown') gate.remark = UNCHECKED;
-  if (standing !== 'last') return permission;
+  const administrator = await administratorStateOf(context);
+  if (administrator === 'unknown') gate.remark = UNCHECKED;
+  if (administrator !== 'last') return permission;
   gate.isLastAdministrator = true;
   if (!isOpen) return permission;
   const item = { kind: 'deactivate', ref: work.ref } as const;

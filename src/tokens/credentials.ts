@@ -64,7 +64,7 @@ export async function createCredentialStore(
   const stopping = new AbortController();
   const announce = createAnnouncer(logger);
   let failing = false;
-  const doors = new Map<string, Watched>(
+  const byConnection = new Map<string, Watched>(
     connections.map(({ settings, stored }) => {
       const { name, jwt, rateLimit } = settings;
       const newBudget = (): Bucket =>
@@ -73,13 +73,18 @@ export async function createCredentialStore(
         ? createJwtVerifier({ clock, logger: logger.child({ connection: name }) }, jwt)
         : undefined;
       void verifier?.prepare();
-      const door = { keyring: createKeyring(newBudget), settings, stored, noted: new Map<string, number>() };
-      return [name, verifier ? { ...door, jwt: { verifier, budget: newBudget() } } : door];
+      const credentials = {
+        keyring: createKeyring(newBudget),
+        settings,
+        stored,
+        noted: new Map<string, number>(),
+      };
+      return [name, verifier ? { ...credentials, jwt: { verifier, budget: newBudget() } } : credentials];
     }),
   );
 
   const renew = (): void => {
-    for (const { keyring, settings } of doors.values()) keyring.setSettings(settings.tokens);
+    for (const { keyring, settings } of byConnection.values()) keyring.setSettings(settings.tokens);
   };
 
   /** Ignores errors of Redis, which its connection logs. */
@@ -89,7 +94,10 @@ export async function createCredentialStore(
       failing = false;
     } catch (error) {
       if (!failing)
-        logger.warn({ reason: (error as Error).message }, 'stored tokens: the last known ones go on');
+        logger.warn(
+          { reason: (error as Error).message },
+          'stored tokens cannot be read from Redis: the last known ones are used',
+        );
       failing = true;
     }
   }
@@ -107,8 +115,8 @@ export async function createCredentialStore(
     });
 
   async function tend(): Promise<void> {
-    for (const [connection, { keyring }] of doors) announce(connection, keyring, clock.now());
-    await Promise.all([...doors.values()].map(noteUses));
+    for (const [connection, { keyring }] of byConnection) announce(connection, keyring, clock.now());
+    await Promise.all([...byConnection.values()].map(noteUses));
   }
 
   async function watch(): Promise<void> {
@@ -119,30 +127,30 @@ export async function createCredentialStore(
         await tend();
       }
       await clock.sleep(LOOK_MS, stopping.signal);
-      if (!stopping.signal.aborted) await Promise.all([...doors.values()].map(read));
+      if (!stopping.signal.aborted) await Promise.all([...byConnection.values()].map(read));
     }
   }
 
   renew();
-  await Promise.all([...doors.values()].map(read));
+  await Promise.all([...byConnection.values()].map(read));
   const watching = watch();
   return {
-    of: (connection) => doors.get(connection),
+    of: (connection) => byConnection.get(connection),
     tokens: () =>
-      [...doors].flatMap(([connection, { keyring }]) =>
+      [...byConnection].flatMap(([connection, { keyring }]) =>
         keyring
           .all()
           .map(({ name, expiresAt, lastUsedAt }) => ({ connection, token: name, expiresAt, lastUsedAt })),
       ),
     refresh: async (connection) => {
-      const door = doors.get(connection);
-      if (door) await read(door);
+      const credentials = byConnection.get(connection);
+      if (credentials) await read(credentials);
     },
     renew,
     stop: async () => {
       stopping.abort();
       await watching;
-      await Promise.all([...doors.values()].map(noteUses));
+      await Promise.all([...byConnection.values()].map(noteUses));
     },
   };
 }

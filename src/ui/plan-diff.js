@@ -16,7 +16,7 @@ const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
 /** @param plan of one connection and target, as the service saves it @param key changes with the plan */
 export function planDiff({ connection, target, entries, proof, exceptions }, key) {
   const changes = entries.filter(({ action }) => action !== 'unmanaged');
-  const standing = exceptions.total;
+  const exceptionCount = exceptions.total;
   const unproven = [proof.users, proof.groups].filter(({ complete }) => !complete);
   return h(
     'div',
@@ -33,14 +33,14 @@ export function planDiff({ connection, target, entries, proof, exceptions }, key
         `A list was not read whole (${reason ?? 'unknown'}): nothing is taken away.`,
       ),
     ),
-    standing > 0 &&
+    exceptionCount > 0 &&
       h(
         'p',
         { class: 'failed' },
-        h('a', { href: '#/exceptions' }, count(standing, 'exception', 'exceptions')),
+        h('a', { href: '#/exceptions' }, count(exceptionCount, 'exception', 'exceptions')),
         ', which no run changes until a person acts.',
       ),
-    changes.length === 0 && standing === 0 && empty('Equal', 'The platform is as desired.'),
+    changes.length === 0 && exceptionCount === 0 && empty('Equal', 'The platform is as desired.'),
     changes.length > 0 && filtered(changes),
   );
 }

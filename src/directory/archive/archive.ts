@@ -160,7 +160,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     ] as const) {
       for await (const items of portions(redis, keys.key(family), 'hash')) {
         const ids = items.map((item) => (item as string[])[0]);
-        await scripts.run('load_archive', keys.base, { family: 'newcomers', id, items: ids });
+        await scripts.run('load_archive', keys.base, { family: 'withoutOrder', id, items: ids });
       }
     }
   }

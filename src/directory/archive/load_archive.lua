@@ -8,7 +8,7 @@ for _, item in ipairs(p.items) do
   if p.family == 'users' or p.family == 'groups' then count_item(load_record(p.family, item[1], item[2]))
   elseif p.family == 'tombstones' then count_item(load_tombstone(item[1], item[2]))
   elseif p.family == 'order' then count_item(load_place(item[1], item[2]))
-  elseif p.family == 'newcomers' then
+  elseif p.family == 'withoutOrder' then
     -- Created during the backup, after the order was read.
     local is_new = not redis.call('ZSCORE', key('order', p.id), item)
     if is_new then redis.call('ZADD', key('order', p.id), next_number(), item) end

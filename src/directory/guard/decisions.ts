@@ -12,7 +12,7 @@ import {
   isSamePerson,
   type Approver,
   type FirstApproval,
-  type StagedChoice,
+  type StoredChoice,
   type StoredFirstApproval,
 } from './first-approvals.ts';
 import {
@@ -142,14 +142,14 @@ export function createDecisions(
   }
 
   /** Stores the chosen changes for the scripts. @returns undefined when all are meant */
-  async function stage(
+  async function storeChoice(
     list: ChangeList,
     choose: DecisionOptions['choose'],
-  ): Promise<StagedChoice | undefined> {
+  ): Promise<StoredChoice | undefined> {
     if (!choose) return undefined;
     const choice = randomUUID();
     const name = keys.key('guardChoice', `${target}:${choice}`);
-    const chosen: StagedChoice['chosen'] = {};
+    const chosen: StoredChoice['chosen'] = {};
     const digest = createHash('sha256');
     for await (const page of held.pages(list)) {
       const items = await choose(page);
@@ -163,9 +163,9 @@ export function createDecisions(
     return { choice, chosen, digest: digest.digest('hex').slice(0, DIGEST_LENGTH) };
   }
 
-  const countOf = async (list: ChangeList, staged: StagedChoice | undefined): Promise<number> =>
-    staged
-      ? Object.values(staged.chosen).reduce((sum, each) => sum + each, 0)
+  const countOf = async (list: ChangeList, storedChoice: StoredChoice | undefined): Promise<number> =>
+    storedChoice
+      ? Object.values(storedChoice.chosen).reduce((sum, each) => sum + each, 0)
       : (await held.countOf(list)).total;
 
   /** @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now */
@@ -181,17 +181,23 @@ export function createDecisions(
       const isWhole = options.firstId === undefined && !options.choose;
       const list = named && approver && isWhole ? await withinHeld(named) : named;
       if (!list) return { kind: 'unknown' };
-      const own = options.firstId === undefined ? await stage(list, options.choose) : undefined;
+      const own = options.firstId === undefined ? await storeChoice(list, options.choose) : undefined;
       const firstId = options.firstId ?? firstIdOf(target, list, own);
       const first = approver && action === 'approve' ? await firsts.find(firstId, list.source) : undefined;
       if (first && approver && isSamePerson(first, approver)) return { kind: 'samePerson', first };
       if (options.firstId !== undefined && !first) return { kind: 'unknown' };
-      const staged = first ? first.staged : own;
-      const count = await countOf(list, staged);
+      const storedChoice = first ? first.storedChoice : own;
+      const count = await countOf(list, storedChoice);
       const isFirst = approver !== undefined && action === 'approve' && !first && count > 0;
       const decided = isFirst
-        ? await noteFirst(list, { ...approver, id: firstId, total: count, staged }, options)
-        : await store(action, list, by, { ...options, request: `approval:${id}`, first, staged, count });
+        ? await noteFirst(list, { ...approver, id: firstId, total: count, storedChoice }, options)
+        : await store(action, list, by, {
+            ...options,
+            request: `approval:${id}`,
+            first,
+            storedChoice,
+            count,
+          });
       // Another operator was faster, or an earlier decision is being carried out.
       if (decided !== 'again') return decided;
     }
@@ -200,10 +206,10 @@ export function createDecisions(
   async function noteFirst(
     list: ChangeList,
     {
-      staged,
+      storedChoice,
       ...rest
-    }: Omit<FirstApproval, 'at' | 'serial' | 'source' | 'staged'> & {
-      staged: StagedChoice | undefined;
+    }: Omit<FirstApproval, 'at' | 'serial' | 'source' | 'storedChoice'> & {
+      storedChoice: StoredChoice | undefined;
     },
     { note, selection, act }: DecisionOptions,
   ): Promise<Decided | 'again'> {
@@ -216,7 +222,7 @@ export function createDecisions(
       serial: list.serial,
       source: list.source,
       ...texts,
-      ...(staged ? { staged } : {}),
+      ...(storedChoice ? { storedChoice } : {}),
     };
     const tag = await firsts.note(list, first, act?.(rest.total, 'noted'));
     if (tag === 'exists') return 'again';
@@ -230,13 +236,13 @@ export function createDecisions(
     options: DecisionOptions & {
       request: string;
       first: StoredFirstApproval | undefined;
-      staged: StagedChoice | undefined;
+      storedChoice: StoredChoice | undefined;
       count: number;
     },
   ): Promise<Decided | 'again'> {
-    const { note, first, staged, count, act, portions, request } = options;
+    const { note, first, storedChoice, count, act, portions, request } = options;
     const [tag, counts] = await scripts.run('guard_decide', keys.base, {
-      ...{ ...common, ...list, ...staged, action, note, shown: SHOWN, request },
+      ...{ ...common, ...list, ...storedChoice, action, note, shown: SHOWN, request },
       by: first ? `${first.by} and ${by}` : by,
       selection: first ? first.selection : options.selection,
       ...(first ? { first: [first.field, first.text] } : {}),

@@ -13,7 +13,7 @@ export interface Approver {
 }
 
 /** The chosen changes of a list; stored under `guardChoice`. `digest`: of the changes, so equal choices have equal ones. */
-export interface StagedChoice {
+export interface StoredChoice {
   choice: string;
   digest: string;
   chosen: Partial<Record<DestructiveKind, number>>;
@@ -31,7 +31,7 @@ export interface FirstApproval extends Approver {
   selection?: string;
   /** Number of changes at that time. */
   total: number;
-  staged?: StagedChoice;
+  storedChoice?: StoredChoice;
 }
 
 /** `text`: the stored record, by which the script recognises it. */
@@ -44,8 +44,8 @@ const MOST = 100;
  * Returns the id under which a second person approves the same. It stands for the changes, not for the words that chose them:
  * words may mean other changes a moment later, and long ones are shortened.
  */
-export const firstIdOf = (target: string, list: ChangeList, staged: StagedChoice | undefined): string =>
-  idOfList(target, list) + (staged ? `~${staged.digest}` : '');
+export const firstIdOf = (target: string, list: ChangeList, storedChoice: StoredChoice | undefined): string =>
+  idOfList(target, list) + (storedChoice ? `~${storedChoice.digest}` : '');
 
 /** Whether two approvals come from one person: by the identity of the caller, and by the name for the record. */
 export const isSamePerson = (one: Approver, other: Approver): boolean =>
@@ -99,7 +99,7 @@ export function createFirstApprovals(
     act: object | undefined,
   ): Promise<'noted' | 'exists' | 'full' | 'expired' | 'unknown'> {
     const args = { target, source: first.source, serial, field: fieldOf(first), first };
-    const limits = { choice: first.staged?.choice, expiryMs, most: MOST };
+    const limits = { choice: first.storedChoice?.choice, expiryMs, most: MOST };
     const [tag] = await scripts.run('guard_first', keys.base, { ...args, ...limits, act });
     return tag as 'noted' | 'exists' | 'full' | 'expired' | 'unknown';
   }
@@ -109,9 +109,11 @@ export function createFirstApprovals(
     (await redis.hdel(name, field)) === 1;
 
   /** Returns whether a change is covered by a first approval of a part; undefined: all of the list are. */
-  async function choiceOf({ staged }: FirstApproval): Promise<((item: Destruction) => boolean) | undefined> {
-    if (!staged) return undefined;
-    const key = keys.key('guardChoice', `${target}:${staged.choice}`);
+  async function choiceOf({
+    storedChoice,
+  }: FirstApproval): Promise<((item: Destruction) => boolean) | undefined> {
+    if (!storedChoice) return undefined;
+    const key = keys.key('guardChoice', `${target}:${storedChoice.choice}`);
     const found = new Set<string>();
     for (let at = 0; ; at += PAGE) {
       const page = await redis.lrange(key, at, at + PAGE - 1);

@@ -206,7 +206,7 @@ export function createOutbox(
     hasMoved,
     noteAddress,
     changeAddress,
-    whereabouts: (ref: Ref) => readResourceStatus(deps, target, ref),
+    resourceStatus: (ref: Ref) => readResourceStatus(deps, target, ref),
     backlog: () => readBacklog({ scripts, keys }, target),
     blocked,
     dismiss,

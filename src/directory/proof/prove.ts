@@ -63,7 +63,7 @@ export function createProof(
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
 
-    async function walk({ script, args }: ProofScan): Promise<void> {
+    async function scan({ script, args }: ProofScan): Promise<void> {
       let cursor = '0';
       do {
         signal?.throwIfAborted();
@@ -95,27 +95,27 @@ export function createProof(
       return [...names];
     }
 
-    const walkKeys = async (names: readonly string[]): Promise<void> => {
+    const scanKeys = async (names: readonly string[]): Promise<void> => {
       for (const name of names) {
         const found = scanOfKey(name, targets);
-        if (found) await walk(found);
+        if (found) await scan(found);
       }
     };
-    const walkAll = async (walks: readonly ProofScan[]): Promise<void> => {
-      for (const each of walks) await walk(each);
+    const scanAll = async (scans: readonly ProofScan[]): Promise<void> => {
+      for (const each of scans) await scan(each);
     };
 
     if (repair) await forgetMappings();
-    await walkAll(scansOfRecords());
+    await scanAll(scansOfRecords());
     // Begun before the keys are listed: a member set that is new after that is added by the push that makes it.
     const counting = randomUUID();
-    await walk({ script: 'count', args: { step: 'begin', run: counting } });
+    await scan({ script: 'count', args: { step: 'begin', run: counting } });
     const names = await ownKeys();
-    await walkKeys(names.filter((name) => SETS.test(name)));
-    await walk({ script: 'count', args: { step: 'end', run: counting } });
-    await walkAll(targets.flatMap(scansOfLinks));
-    await walkKeys(names.filter((name) => CHANGES.test(name)));
-    await walkAll(targets.flatMap(scansOfMarks));
+    await scanKeys(names.filter((name) => SETS.test(name)));
+    await scan({ script: 'count', args: { step: 'end', run: counting } });
+    await scanAll(targets.flatMap(scansOfLinks));
+    await scanKeys(names.filter((name) => CHANGES.test(name)));
+    await scanAll(targets.flatMap(scansOfMarks));
     // Again, because a reconcile that ran meanwhile has not seen all of the repairs.
     if (repair) await forgetMappings();
     return findings.all();

@@ -12,7 +12,7 @@ import { isWithin, toNetworks, type ClientAddress } from './client-address.ts';
 
 export interface AuthenticateDeps {
   clock: Clock;
-  door: ConnectionCredentials;
+  credentials: ConnectionCredentials;
   clientAddress: ClientAddress;
   badCredentials: BadCredentials;
 }
@@ -35,7 +35,7 @@ export const subjectOf = (request: IncomingMessage): string | undefined => (requ
 /** Returns the middleware. Neither the time nor the length of its answer depends on a secret. */
 export function createAuthenticate(deps: AuthenticateDeps, options: AuthenticateOptions): RequestHandler {
   const { clock, clientAddress, badCredentials } = deps;
-  const { keyring, jwt } = deps.door;
+  const { keyring, jwt } = deps.credentials;
   const networks = toNetworks(options.allowedNetworks);
 
   /** Returns the error for a wrong token: 401, or 429 after many wrong tokens from one address. */

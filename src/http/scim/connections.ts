@@ -21,7 +21,7 @@ export interface ScimConnection {
     reviveInactive?: boolean;
   };
   directory: Directory;
-  door: ConnectionCredentials;
+  credentials: ConnectionCredentials;
   userType: ResourceType;
   groupType: ResourceType;
   /** URIs of the security events that receivers get (RFC 9967 §4); undefined without receivers. */
@@ -52,7 +52,7 @@ export function createScimRouters(
   // One limit for all connections, so that a client cannot multiply its attempts by the number of connections.
   const badCredentials = createBadCredentials();
   const routers = new Map<string, Router>();
-  for (const { settings, directory, door, userType, groupType, eventUris } of connections) {
+  for (const { settings, directory, credentials, userType, groupType, eventUris } of connections) {
     const { name } = settings;
     const admitted = admission.of(name);
     const { singles, lists } = admitted;
@@ -73,7 +73,7 @@ export function createScimRouters(
       ids,
       serially: createSerially(),
     };
-    const authenticate = createAuthenticate({ clock, door, clientAddress, badCredentials }, settings);
+    const authenticate = createAuthenticate({ clock, credentials, clientAddress, badCredentials }, settings);
     const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
     for (const root of roots) {
       routers.set(root, createScimRouter(provider, { root, authenticate, admitted, ...server }));

@@ -122,10 +122,10 @@ async function sendLines(
   }
 }
 
-function fateOf(response: Response): InjectedFault {
-  const { fate } = visitOf(response);
-  if (!fate) throw new Error('Chat was mounted without the pathChecks of its family');
-  return fate;
+function faultOf(response: Response): InjectedFault {
+  const { fault } = visitOf(response);
+  if (!fault) throw new Error('Chat was mounted without the pathChecks of its family');
+  return fault;
 }
 
 function streamChat(deps: ChatDeps): RequestHandler {
@@ -139,7 +139,7 @@ function streamChat(deps: ChatDeps): RequestHandler {
     requireBranch(caller, body.activeBranchName);
     const session = openChatSession(current, caller, settings);
     const answer = converse(deps, { current, caller, session, body });
-    await sendLines(request, response, answer, fateOf(response).loss);
+    await sendLines(request, response, answer, faultOf(response).loss);
   };
 }
 
@@ -164,7 +164,7 @@ function abort(deps: ChatDeps, request: Request): HandlerReply {
 function abortChat(deps: ChatDeps): RequestHandler {
   return async (request, response) => {
     const reply = abort(deps, request);
-    const { loss } = fateOf(response);
+    const { loss } = faultOf(response);
     if (loss) await loseAnswer(request, loss);
     else sendReply(response, reply);
   };

@@ -23,13 +23,13 @@ export interface Ask {
 export type ThreadDecision = 'read' | 'start' | 'attach' | 'replay' | 'busy';
 
 /** Implements the table of contract 6.4; changes nothing. */
-export function decide(standing: ThreadState, ask: Ask): ThreadDecision {
-  if (standing.kind === 'streaming') {
-    if (ask.messageId !== null && ask.messageId === standing.messageId) return 'attach';
+export function decide(state: ThreadState, ask: Ask): ThreadDecision {
+  if (state.kind === 'streaming') {
+    if (ask.messageId !== null && ask.messageId === state.messageId) return 'attach';
     return ask.input === null ? 'read' : 'busy';
   }
   if (ask.input === null) return 'read';
-  return ask.messageId !== null && standing.answered.has(ask.messageId) ? 'replay' : 'start';
+  return ask.messageId !== null && state.answered.has(ask.messageId) ? 'replay' : 'start';
 }
 
 export function threadStateOf(state: State, thread: ThreadRecord): ThreadState {

@@ -86,7 +86,7 @@ function eventsBetween(call: Call, start: number, end: number): AuditRecord[] {
     .map((event, place) => ({ event, place, atMs: Date.parse(event.timestamp) }))
     .filter(({ atMs }) => atMs >= Math.max(start, oldest) && atMs <= end);
   timed.sort((left, right) => right.atMs - left.atMs || right.place - left.place);
-  const cut = call.fate.truncation;
+  const cut = call.fault.truncation;
   return timed.slice(0, cut ? Math.floor(timed.length * cut.keep) : undefined).map(({ event }) => event);
 }
 

@@ -60,9 +60,9 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
   async function finish(request: Request, reply: HandlerReply | StreamedReply): Promise<void> {
     const response = request.res;
     if (!response) return;
-    const { fate } = visitOf(response);
-    if ('lines' in reply) await sendStream(request, response, reply, fate?.loss);
-    else if (fate?.loss) await loseAnswer(request, fate.loss);
+    const { fault } = visitOf(response);
+    if ('lines' in reply) await sendStream(request, response, reply, fault?.loss);
+    else if (fault?.loss) await loseAnswer(request, fault.loss);
     else sendReply(response, reply);
   }
 

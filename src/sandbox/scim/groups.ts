@@ -64,7 +64,7 @@ function applyChange(call: Call, group: GroupRecord, change: GroupChange): Group
 
 function join(call: Call, group: GroupRecord, steps: GroupChange['steps']): void {
   // The fault `ignoreMembers` returns success without changing the member list.
-  if (call.fate.ignoreMembers) return;
+  if (call.fault.ignoreMembers) return;
   const joined = new Set(steps.flatMap((step) => applyMemberStep(call, group.id, step)));
   for (const gift of giveMappedRoles(call, group, [...joined])) {
     audit(call, 'Assigned role to user', { ...gift, group: group.displayName });

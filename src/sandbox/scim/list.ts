@@ -76,7 +76,7 @@ export function answerList<T extends TableRow>(
         .ids()
         .slice(startIndex - 1, end)
         .flatMap((id) => table.get(id) ?? []);
-  const cut = call.fate.truncation;
+  const cut = call.fault.truncation;
   const page = cut ? rows.slice(0, Math.floor(rows.length * cut.keep)) : rows;
   const isShortened = cut?.mode === 'total' && page.length < rows.length;
   return {

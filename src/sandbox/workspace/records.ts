@@ -1,7 +1,7 @@
 // Defines the records of the workspace. Folders, workbooks and reports share one table and one id sequence, so
 // that an id identifies one item of any kind (contract 4.7, ASSUMED-74).
 import type { SandboxJsonObject } from '../json.ts';
-import type { JournalDeps } from '../journal.ts';
+import type { RecentChangesDeps } from '../recent-changes.ts';
 import { createTable, type MemoryTable } from '../table.ts';
 
 export type WorkspaceItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
@@ -87,7 +87,7 @@ export function grantKey(userId: number, type: Grant['type'], itemId: number): s
   return `${userId}/${type}/${itemId}`;
 }
 
-export function createItems(deps: JournalDeps): MemoryTable<ItemRecord> {
+export function createItems(deps: RecentChangesDeps): MemoryTable<ItemRecord> {
   return createTable<ItemRecord>(
     {
       place: (item) => [placeKey(item.deploymentId, item.folderId)],
@@ -103,7 +103,7 @@ export function thingKey(type: Grant['type'], itemId: number): string {
   return `${type}/${itemId}`;
 }
 
-export function createGrants(deps: JournalDeps): MemoryTable<Grant> {
+export function createGrants(deps: RecentChangesDeps): MemoryTable<Grant> {
   return createTable<Grant>(
     {
       subject: (grant) => [grantKey(grant.userId, grant.type, grant.itemId)],

@@ -1,5 +1,5 @@
 // Tests telling.lua and the event stream: a change and its security event are stored in one step (ADR 0015).
-import { createRandom } from '../../support/estate.ts';
+import { createRandom } from '../../support/company.ts';
 import { add, drop, idOf, openStore, replace, type Store, type StoreOptions } from './rig.ts';
 
 const ADA = idOf('ada');

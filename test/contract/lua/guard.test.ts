@@ -3,7 +3,7 @@ import { DESTRUCTIVE_KINDS, judge, type GuardSettings } from '../../../src/guard
 import type { Destruction } from '../../../src/directory/guard/held-changes.ts';
 import type { GuardStore } from '../../../src/directory/guard/guard-store.ts';
 import type { Ref } from '../../../src/directory/records.ts';
-import { createRandom } from '../../support/estate.ts';
+import { createRandom } from '../../support/company.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const HOUR = 3_600_000;
@@ -366,16 +366,16 @@ describe('deactivations that the directory has accepted', () => {
   it('the removal of a member with a pending deactivation follows the decision about the account', async () => {
     const { guardStore } = store.outbox;
     const [ada, bob] = [await hire('ada'), await hire('bob')];
-    const fate = () => guardStore.decisionsOfMembers([idOf('ada'), idOf('bob')]);
-    await expect(fate()).resolves.toEqual(['stays', 'stays']);
+    const decisions = () => guardStore.decisionsOfMembers([idOf('ada'), idOf('bob')]);
+    await expect(decisions()).resolves.toEqual(['stays', 'stays']);
     await store.remove('User', idOf('ada'));
-    await expect(fate()).resolves.toEqual(['waits', 'stays']);
+    await expect(decisions()).resolves.toEqual(['waits', 'stays']);
     await guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
-    await expect(fate()).resolves.toEqual(['follows', 'stays']);
+    await expect(decisions()).resolves.toEqual(['follows', 'stays']);
     await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
-    await expect(fate()).resolves.toEqual(['stays', 'stays']);
+    await expect(decisions()).resolves.toEqual(['stays', 'stays']);
     await store.putUser(idOf('bob'), { userName: 'bob', active: false }, 'deactivation');
-    await expect(fate()).resolves.toEqual(['stays', 'waits']);
+    await expect(decisions()).resolves.toEqual(['stays', 'waits']);
     expect(bob).toBe(`User:${idOf('bob')}`);
   });
 });

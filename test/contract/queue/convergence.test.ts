@@ -1,46 +1,46 @@
 // Tests convergence: after random changes and faults the platform equals the directory.
 import fc from 'fast-check';
 import { add, drop, idOf, replace } from '../lua/rig.ts';
-import type { Fate } from './fake-platform.ts';
-import { GENEROUS, openEstate, RULES, type Estate } from './workers.ts';
+import type { CallOutcome } from './fake-platform.ts';
+import { GENEROUS, openFixture, RULES, type SyncFixture } from './workers.ts';
 
 const PEOPLE = ['ada', 'bob', 'cyd'] as const;
 const TEAMS = ['red', 'blue'] as const;
 
 /** Current ids by name: a user who was deleted is created again as a new resource with the former name. */
-interface World {
-  estate: Estate;
+interface RunState {
+  fixture: SyncFixture;
   users: Map<string, string>;
   groups: Map<string, string>;
   serial: number;
 }
 
-type Command = { name: string; run(world: World): Promise<unknown> };
+type Command = { name: string; run(state: RunState): Promise<unknown> };
 
 const person = fc.constantFrom(...PEOPLE);
 const team = fc.constantFrom(...TEAMS);
 const people = fc.uniqueArray(person, { minLength: 1, maxLength: 3 });
 
 /** Half of the pushes name members by id, others by name; a name may belong to a user who does not exist yet. */
-const valuesOf = ({ users }: World, names: string[], byName: boolean): string[] =>
+const valuesOf = ({ users }: RunState, names: string[], byName: boolean): string[] =>
   names.map((name) => (byName ? name.toUpperCase() : (users.get(name) ?? name)));
 
 const command = (name: string, run: Command['run']): Command => ({ name, run });
 
 function putPerson(
-  world: World,
+  state: RunState,
   name: string,
   resource: { active: boolean; userName: string; externalId: string },
 ) {
-  const id = world.users.get(name) ?? idOf(`u${++world.serial}x`);
-  world.users.set(name, id);
-  return world.estate.store.putUser(id, resource, resource.active ? 'edit' : 'deactivation');
+  const id = state.users.get(name) ?? idOf(`u${++state.serial}x`);
+  state.users.set(name, id);
+  return state.fixture.store.putUser(id, resource, resource.active ? 'edit' : 'deactivation');
 }
 
-function putTeam(world: World, name: string, displayName: string) {
-  const id = world.groups.get(name) ?? idOf(`g${++world.serial}x`);
-  world.groups.set(name, id);
-  return world.estate.store.putGroup(id, displayName);
+function putTeam(state: RunState, name: string, displayName: string) {
+  const id = state.groups.get(name) ?? idOf(`g${++state.serial}x`);
+  state.groups.set(name, id);
+  return state.fixture.store.putGroup(id, displayName);
 }
 
 const changes = fc.oneof(
@@ -49,8 +49,8 @@ const changes = fc.oneof(
     arbitrary: fc
       .tuple(person, fc.constantFrom('one', 'two', undefined), fc.boolean(), fc.constantFrom('', '2'))
       .map(([name, title, active, suffix]) =>
-        command(`put ${name}${suffix} ${title ?? '-'} ${active ? 'active' : 'inactive'}`, (world) =>
-          putPerson(world, name, {
+        command(`put ${name}${suffix} ${title ?? '-'} ${active ? 'active' : 'inactive'}`, (state) =>
+          putPerson(state, name, {
             userName: name + suffix,
             externalId: `x-${name}`,
             active,
@@ -62,8 +62,8 @@ const changes = fc.oneof(
   {
     weight: 1,
     arbitrary: person.map((name) =>
-      command(`remove ${name}`, async ({ estate, users }) => {
-        await estate.store.remove('User', users.get(name) ?? idOf('nobody'));
+      command(`remove ${name}`, async ({ fixture, users }) => {
+        await fixture.store.remove('User', users.get(name) ?? idOf('nobody'));
         users.delete(name);
       }),
     ),
@@ -73,16 +73,16 @@ const changes = fc.oneof(
     arbitrary: fc
       .tuple(team, fc.constantFrom('', '', '', 'hidden '), fc.constantFrom('', ' east'))
       .map(([name, prefix, suffix]) =>
-        command(`put group ${prefix}${name}${suffix}`, (world) =>
-          putTeam(world, name, prefix + name + suffix),
+        command(`put group ${prefix}${name}${suffix}`, (state) =>
+          putTeam(state, name, prefix + name + suffix),
         ),
       ),
   },
   {
     weight: 1,
     arbitrary: team.map((name) =>
-      command(`remove group ${name}`, async ({ estate, groups }) => {
-        await estate.store.remove('Group', groups.get(name) ?? idOf('nothing'));
+      command(`remove group ${name}`, async ({ fixture, groups }) => {
+        await fixture.store.remove('Group', groups.get(name) ?? idOf('nothing'));
         groups.delete(name);
       }),
     ),
@@ -92,19 +92,19 @@ const changes = fc.oneof(
     arbitrary: fc
       .tuple(team, people, fc.constantFrom(add, drop, replace), fc.boolean())
       .map(([name, names, step, byName]) =>
-        command(`${step().kind} ${name} ${names.join()}${byName ? ' by name' : ''}`, (world) =>
-          world.estate.store.members(
-            world.groups.get(name) ?? idOf('nothing'),
-            step(...valuesOf(world, names, byName)),
+        command(`${step().kind} ${name} ${names.join()}${byName ? ' by name' : ''}`, (state) =>
+          state.fixture.store.members(
+            state.groups.get(name) ?? idOf('nothing'),
+            step(...valuesOf(state, names, byName)),
           ),
         ),
       ),
   },
 );
 
-const fate = fc.oneof(
-  { weight: 12, arbitrary: fc.constant<Fate>('ok') },
-  { weight: 1, arbitrary: fc.constantFrom<Fate>('fails', 'lost', 'crash', 'crashAfter') },
+const outcome = fc.oneof(
+  { weight: 12, arbitrary: fc.constant<CallOutcome>('ok') },
+  { weight: 1, arbitrary: fc.constantFrom<CallOutcome>('fails', 'lost', 'crash', 'crashAfter') },
 );
 
 const steps = fc.oneof(
@@ -113,46 +113,46 @@ const steps = fc.oneof(
     arbitrary: fc
       .nat(1)
       .map((who) =>
-        command(`start ${who}`, ({ estate }) => estate.workers[who]?.start() ?? Promise.resolve()),
+        command(`start ${who}`, ({ fixture }) => fixture.workers[who]?.start() ?? Promise.resolve()),
       ),
   },
   {
     weight: 8,
     arbitrary: fc
-      .tuple(fc.nat(1), fate)
+      .tuple(fc.nat(1), outcome)
       .map(([who, end]) =>
         command(
           `advance ${who} ${end}`,
-          ({ estate }) => estate.workers[who]?.advance(end) ?? Promise.resolve(),
+          ({ fixture }) => fixture.workers[who]?.advance(end) ?? Promise.resolve(),
         ),
       ),
   },
   {
     weight: 2,
     arbitrary: fc.nat(1).map((who) =>
-      command(`finish ${who}`, async ({ estate }) => {
-        while (await estate.workers[who]?.advance());
+      command(`finish ${who}`, async ({ fixture }) => {
+        while (await fixture.workers[who]?.advance());
       }),
     ),
   },
 );
 
-const finish = async ({ workers }: Estate, who: number): Promise<void> => {
+const finish = async ({ workers }: SyncFixture, who: number): Promise<void> => {
   while (await workers[who]?.advance());
 };
 
 /** Syncs a second change completely while the sync of the first one is half done: the cause of most lost updates. */
 const overtaking = fc.tuple(changes, fc.nat(4), changes).map(([before, calls, after]) =>
-  command(`{ ${before.name}; start 0; ${calls} calls; ${after.name}; start 1; finish 1 }`, async (world) => {
-    const { estate } = world;
-    await finish(estate, 0);
-    await finish(estate, 1);
-    await before.run(world);
-    await estate.workers[0]?.start();
-    for (let call = 0; call < calls; call++) await estate.workers[0]?.advance();
-    await after.run(world);
-    await estate.workers[1]?.start();
-    await finish(estate, 1);
+  command(`{ ${before.name}; start 0; ${calls} calls; ${after.name}; start 1; finish 1 }`, async (state) => {
+    const { fixture } = state;
+    await finish(fixture, 0);
+    await finish(fixture, 1);
+    await before.run(state);
+    await fixture.workers[0]?.start();
+    for (let call = 0; call < calls; call++) await fixture.workers[0]?.advance();
+    await after.run(state);
+    await fixture.workers[1]?.start();
+    await finish(fixture, 1);
   }),
 );
 
@@ -173,14 +173,14 @@ const byName = <T extends { name: string }>(items: T[]): T[] =>
   items.sort((left, right) => left.name.localeCompare(right.name));
 
 /** Returns the state of the platform without groups that the target does not get or no longer gets. */
-async function shown({ estate, groups }: World) {
-  const { directory, links } = estate.store.state;
+async function shown({ fixture, groups }: RunState) {
+  const { directory, links } = fixture.store.state;
   const hidden = new Set<string | undefined>();
   for (const id of groups.values()) {
     const record = await directory.get('Group', id);
     if (record?.text.includes('hidden')) hidden.add((await links.get('main', `Group:${id}`)).id);
   }
-  const { users, groups: teams } = estate.platform;
+  const { users, groups: teams } = fixture.platform;
   return {
     users: byName(
       [...users.values()].map(({ userName, externalId, active, attributes }) => ({
@@ -202,9 +202,9 @@ async function shown({ estate, groups }: World) {
 }
 
 /** Returns the state that the directory desires; deleted users stay inactive and without memberships. */
-async function wanted(world: World) {
-  const { estate, users, groups } = world;
-  const { directory } = estate.store.state;
+async function wanted(state: RunState) {
+  const { fixture, users, groups } = state;
+  const { directory } = fixture.store.state;
   const names = new Map([...users].map(([name, id]) => [id, `x-${name}`]));
   const people = await Promise.all(
     [...users].map(async ([name, id]) => {
@@ -213,14 +213,14 @@ async function wanted(world: World) {
       return { name: `x-${name}`, userName, active, title };
     }),
   );
-  const left = (await shown(world)).users.filter(({ name }) => !users.has(name.slice(2)));
+  const left = (await shown(state)).users.filter(({ name }) => !users.has(name.slice(2)));
   const teams = await Promise.all(
     [...groups.values()].map(async (id) => {
       const record = await directory.get('Group', id);
       const { displayName } = JSON.parse(record?.text ?? '{}') as { displayName: string };
       return {
         name: displayName,
-        members: (await estate.store.membersOf(id)).map((user) => names.get(user)).sort(),
+        members: (await fixture.store.membersOf(id)).map((user) => names.get(user)).sort(),
       };
     }),
   );
@@ -231,11 +231,11 @@ async function wanted(world: World) {
 }
 
 /** Approves held changes until none is left. */
-async function approveAll(estate: Estate): Promise<void> {
-  const { guardStore } = estate.store.outbox;
+async function approveAll(fixture: SyncFixture): Promise<void> {
+  const { guardStore } = fixture.store.outbox;
   for (let round = 0; round < 60; round++) {
     // While a change is held, the resources that wait for it stay marked.
-    await estate.drain(6).catch(() => undefined);
+    await fixture.drain(6).catch(() => undefined);
     const approval = await guardStore.open();
     if (!approval) return;
     await guardStore.decide('approve', approval.id, 'ops');
@@ -244,26 +244,26 @@ async function approveAll(estate: Estate): Promise<void> {
 }
 
 async function converges(run: Command[], rules = RULES, guard = GENEROUS): Promise<void> {
-  const estate = await openEstate({ guard }, rules);
-  const world: World = { estate, users: new Map(), groups: new Map(), serial: 0 };
+  const fixture = await openFixture({ guard }, rules);
+  const state: RunState = { fixture, users: new Map(), groups: new Map(), serial: 0 };
   try {
     // Users and groups exist from the start, so that every step of a run has something to change.
-    for (const name of TEAMS) await putTeam(world, name, name);
-    await putPerson(world, 'ada', { userName: 'ada', externalId: 'x-ada', active: true });
-    await estate.drain();
-    for (const each of run) await each.run(world);
-    await approveAll(estate);
-    await estate.drain();
-    expect(await estate.store.outbox.blocked()).toEqual([]);
-    expect(await shown(world)).toEqual(await wanted(world));
-    const rest = (await estate.store.families()).filter((key) =>
+    for (const name of TEAMS) await putTeam(state, name, name);
+    await putPerson(state, 'ada', { userName: 'ada', externalId: 'x-ada', active: true });
+    await fixture.drain();
+    for (const each of run) await each.run(state);
+    await approveAll(fixture);
+    await fixture.drain();
+    expect(await fixture.store.outbox.blocked()).toEqual([]);
+    expect(await shown(state)).toEqual(await wanted(state));
+    const rest = (await fixture.store.families()).filter((key) =>
       /^(marks|accepted|dirty|inflight|deliveries|lease|pendingMembers|pendingGroups|blocked|guard(Approval|Held|Waiting|Items))/.test(
         key,
       ),
     );
     expect(rest).toEqual([]);
   } finally {
-    await estate.close();
+    await fixture.close();
   }
 }
 

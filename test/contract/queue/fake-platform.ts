@@ -10,7 +10,7 @@ import type {
 } from '../../../src/platform/wire.ts';
 
 /** How a call ends: executed, refused without effect, or executed with its answer lost. */
-export type Fate = 'ok' | 'fails' | 'lost' | 'crash' | 'crashAfter';
+export type CallOutcome = 'ok' | 'fails' | 'lost' | 'crash' | 'crashAfter';
 
 /** Simulates a killed process: the bridge runs nothing after this call. */
 export class Crash extends Error {}
@@ -30,7 +30,7 @@ export interface FakeGroup {
 }
 
 /** Waits until the test lets the call continue. */
-export type Gate = (call: string) => Promise<Fate>;
+export type Gate = (call: string) => Promise<CallOutcome>;
 
 export interface FakePlatform {
   users: Map<string, FakeUser>;
@@ -117,13 +117,13 @@ export function createFakePlatform(): FakePlatform {
 
   const client = (gate: Gate): PlatformClient => {
     async function call<T>(name: string, run: () => T): Promise<T> {
-      const fate = await gate(name);
-      if (fate === 'crash') throw new Crash(name);
-      if (fate === 'fails') refuse(500);
+      const outcome = await gate(name);
+      if (outcome === 'crash') throw new Crash(name);
+      if (outcome === 'fails') refuse(500);
       calls.push(name);
       const result = run();
-      if (fate === 'crashAfter') throw new Crash(name);
-      if (fate === 'lost')
+      if (outcome === 'crashAfter') throw new Crash(name);
+      if (outcome === 'lost')
         throw new PlatformTimeout(1, { method: 'X', route: '/fake', mayHaveCommitted: true });
       return result;
     }

@@ -1,66 +1,66 @@
 // Tests the guard between two steps of a sync, and unmanaged members.
 import type { SyncPolicy } from '../../../src/sync/target.ts';
 import { add, idOf } from '../lua/rig.ts';
-import { GENEROUS, openEstate, type Estate } from './workers.ts';
+import { GENEROUS, openFixture, type SyncFixture } from './workers.ts';
 
 const ADA = idOf('ada');
 const G = idOf('group');
 
 describe('the guard while a sync runs', () => {
-  let estate: Estate;
-  afterEach(() => estate.close());
+  let fixture: SyncFixture;
+  afterEach(() => fixture.close());
 
   const put = (active: boolean) =>
-    estate.store.putUser(
+    fixture.store.putUser(
       ADA,
       { userName: 'ada', externalId: 'x-ada', active },
       active ? 'edit' : 'deactivation',
     );
-  const isActive = () => [...estate.platform.users.values()].some(({ active }) => active);
+  const isActive = () => [...fixture.platform.users.values()].some(({ active }) => active);
 
   it.each(['crash', 'crashAfter', 'fails', 'lost'] as const)(
     'a deactivation whose write ends with %s counts once, also after an approval',
-    async (fate) => {
+    async (outcome) => {
       for (const deactivate of [
         { count: 1, percent: 100 },
         { count: 0, percent: 100 },
       ]) {
-        estate = await openEstate({ guard: { ...GENEROUS, deactivate } });
-        const { guardStore } = estate.store.outbox;
+        fixture = await openFixture({ guard: { ...GENEROUS, deactivate } });
+        const { guardStore } = fixture.store.outbox;
         await put(true);
-        await estate.drain();
+        await fixture.drain();
         await put(false);
         if (deactivate.count === 0) {
-          await estate.drain();
+          await fixture.drain();
           expect(isActive()).toBe(true);
           await guardStore.decide('approve', (await guardStore.open())?.id ?? '', 'ops');
         }
-        const [first] = estate.workers;
+        const [first] = fixture.workers;
         await first?.start();
-        await first?.advance(fate);
-        await estate.drain();
+        await first?.advance(outcome);
+        await fixture.drain();
         expect(isActive()).toBe(false);
         const { used, held, approved, waiting } = (await guardStore.counts(86_400_000)).kinds.deactivate;
         expect([used, held, approved, waiting]).toEqual([deactivate.count, 0, 0, 0]);
-        if (deactivate.count > 0) await estate.close();
+        if (deactivate.count > 0) await fixture.close();
       }
     },
   );
 
   const stranger = async (policy: Partial<SyncPolicy>) => {
-    estate = await openEstate(policy);
+    fixture = await openFixture(policy);
     await put(true);
-    await estate.store.putGroup(G, 'Sales', [add(ADA)]);
-    await estate.drain();
-    const { users, groups } = estate.platform;
+    await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
+    await fixture.drain();
+    const { users, groups } = fixture.platform;
     users.set('99', { id: '99', userName: 'by-hand', externalId: null, active: true, attributes: new Map() });
     const [group] = groups.values();
     group?.members.add('99');
     // Reconcile stores an unmanaged member in this form.
-    await estate.store.redis.hset(estate.store.keys.key('pendingMembers', `main:${G}`), '@99', '-');
-    await estate.store.outbox.mark([`Group:${G}`], 'reconcile');
-    await estate.drain();
-    await expect(estate.store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
+    await fixture.store.redis.hset(fixture.store.keys.key('pendingMembers', `main:${G}`), '@99', '-');
+    await fixture.store.outbox.mark([`Group:${G}`], 'reconcile');
+    await fixture.drain();
+    await expect(fixture.store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
     return [...(group?.members ?? [])].includes('99');
   };
   const users = { deprovision: 'deactivate', activation: 'safe', deleteAfterDays: null } as const;

@@ -15,7 +15,13 @@ import { compileMapping, type MappingRules } from '../../../src/sync/mapping.ts'
 import { syncResource } from '../../../src/sync/sync-resource.ts';
 import type { SyncPolicy, Target } from '../../../src/sync/target.ts';
 import { openStore, type Store } from '../lua/rig.ts';
-import { Crash, createFakePlatform, type FakePlatform, type Fate, type Gate } from './fake-platform.ts';
+import {
+  Crash,
+  createFakePlatform,
+  type FakePlatform,
+  type CallOutcome,
+  type Gate,
+} from './fake-platform.ts';
 
 export const RULES: MappingRules = {
   users: { scope: 'true' },
@@ -40,11 +46,11 @@ export interface Worker {
   /** Claims one ref and runs its sync up to the first platform call; returns nothing when no mark is due. */
   start(): Promise<Ref | undefined>;
   /** Ends the waiting call as given and runs up to the next one; returns whether the sync still runs. */
-  advance(fate?: Fate): Promise<boolean>;
+  advance(outcome?: CallOutcome): Promise<boolean>;
   busy(): boolean;
 }
 
-export interface Estate {
+export interface SyncFixture {
   store: Store;
   platform: FakePlatform;
   workers: Worker[];
@@ -57,10 +63,10 @@ export interface Estate {
 
 const SPAN = 10_000_000_000_000;
 
-export async function openEstate(
+export async function openFixture(
   policy: Partial<SyncPolicy> = {},
   rules: MappingRules = RULES,
-): Promise<Estate> {
+): Promise<SyncFixture> {
   const userType = userResourceType({ userAttributes: [] });
   const mapping = compileMapping(rules, userType);
   const store = await openStore({
@@ -148,12 +154,12 @@ export async function openEstate(
 }
 
 function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<void>): Worker {
-  let release: ((fate: Fate) => void) | undefined;
+  let release: ((outcome: CallOutcome) => void) | undefined;
   let running: Promise<'ended'> | undefined;
   let reached = (_gate: 'gate'): void => undefined;
   let atGate = new Promise<'gate'>((resolve) => (reached = resolve));
   const gate: Gate = () =>
-    new Promise<Fate>((resolve) => {
+    new Promise<CallOutcome>((resolve) => {
       release = resolve;
       reached('gate');
     });
@@ -173,10 +179,10 @@ function createWorker(outbox: Outbox, run: (gate: Gate, ref: Ref) => Promise<voi
       await untilNext();
       return claim.ref;
     },
-    advance: async (fate = 'ok') => {
+    advance: async (outcome = 'ok') => {
       if (!running) return false;
       atGate = new Promise<'gate'>((resolve) => (reached = resolve));
-      release?.(fate);
+      release?.(outcome);
       return untilNext();
     },
   };
