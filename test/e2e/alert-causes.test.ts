@@ -10,7 +10,7 @@ import { targetHealth } from '../support/health.ts';
 import { createIdp } from '../support/idp.ts';
 import { openReconciling, scimPatch } from '../support/reconciling.ts';
 import { scrape, type Scrape } from '../support/scrape.ts';
-import { createStory } from '../support/story.ts';
+import { createScenario } from '../support/scenario.ts';
 
 const MAIN = { target: 'main' };
 /** Scrapes within a second share one read of Redis. */
@@ -29,12 +29,12 @@ const until = (bridge: Bridge, what: string, isSo: (now: Scrape) => boolean, lim
   );
 
 const faults = (bridge: Bridge, body: object) => bridge.platform.control('PATCH', '/faults', body);
-const settled = async (bridge: Bridge) => {
+const untilSynced = async (bridge: Bridge) => {
   await pause(FRESH_MS);
   await until(bridge, 'all applied', (now) => now.value('bridge_outbox_dirty', MAIN) === 0, 40_000);
 };
 
-const atThePlatform = createStory(
+const atThePlatform = createScenario(
   () =>
     buildBridge({
       configure: (config) => {
@@ -47,7 +47,7 @@ const atThePlatform = createStory(
   (bridge) => bridge.stop(),
 );
 /** A refused key is tried again after 15 s; the other tests do not wait for that. */
-const withRevokedKey = createStory(buildBridge, (bridge) => bridge.stop());
+const withRevokedKey = createScenario(buildBridge, (bridge) => bridge.stop());
 
 interface Inbound {
   bridge: Bridge;
@@ -56,7 +56,7 @@ interface Inbound {
   place: { folder: string; port: number };
 }
 
-const inbound = createStory<Inbound>(
+const inbound = createScenario<Inbound>(
   async () => {
     const place = { folder: mkdtempSync(join(tmpdir(), 'scim-bridge-alerts-')), port: await freePort() };
     const redis = await startLocalRedis({ env: {}, ...place });
@@ -136,7 +136,7 @@ describe('alerts about the platform', () => {
       // No user becomes a dead letter because of the outage.
       expect(after.value('bridge_dead_letters', MAIN)).toBe(0);
       await faults(bridge, {});
-      await settled(bridge);
+      await untilSynced(bridge);
     },
     60_000,
   );
@@ -156,7 +156,7 @@ describe('alerts about the platform', () => {
     const { idp } = bridge;
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await idp.createUser(`leaver${n}@acme.example`));
-    await settled(bridge);
+    await untilSynced(bridge);
     for (const id of ids) await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
     const now = await until(
       bridge,
@@ -187,7 +187,7 @@ describe('alerts about the platform', () => {
   }, 30_000);
 
   test('ScimBridgeReconcileNever, -Stale, -Fails, -Writes and ScimBridgeDriftStays fire when somebody else writes to the platform', async (bridge) => {
-    await settled(bridge);
+    await untilSynced(bridge);
     const rec = await openReconciling(bridge);
     try {
       const before = await scrape(bridge.app.port);
@@ -333,8 +333,8 @@ describe('alerts about identity providers and Redis', () => {
     expect(over(await scrape(bridge.app.port)) - over(before)).toBe(1);
   }, 30_000);
 
-  test('ScimBridgeRedisDown and ScimBridgeInboundErrors fire while Redis is unavailable, and shared metrics are not shown', async (world) => {
-    const { bridge, redis, place } = world;
+  test('ScimBridgeRedisDown and ScimBridgeInboundErrors fire while Redis is unavailable, and shared metrics are not shown', async (context) => {
+    const { bridge, redis, place } = context;
     redis.process?.kill('SIGKILL');
     const now = await until(bridge, 'Redis is away', (each) => each.value('bridge_redis_up') === 0);
     expect(now.find('bridge_outbox_dirty')).toEqual([]);
@@ -342,7 +342,7 @@ describe('alerts about identity providers and Redis', () => {
     expect((await bridge.idp.send('POST', '/Users', { userName: 'x@acme.example' })).status).toBe(503);
     const after = await scrape(bridge.app.port);
     expect(after.sum('bridge_http_requests_total', { operation: 'create', status: '503' })).toBe(1);
-    world.redis = await startLocalRedis({ env: {}, ...place });
+    context.redis = await startLocalRedis({ env: {}, ...place });
     await until(bridge, 'Redis is back', (each) => each.value('bridge_redis_up') === 1);
   }, 30_000);
 

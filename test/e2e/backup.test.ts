@@ -17,7 +17,7 @@ const prefix = `test-${randomUUID()}`;
 const ids: string[] = [];
 let sales: string;
 
-const settled = () =>
+const untilSynced = () =>
   eventually(
     'nothing is dirty',
     async () => (await commands.run('status', '--json')).json[0].dirty === 0,
@@ -75,7 +75,7 @@ beforeAll(async () => {
     members: [{ value: 'not-there@acme.example' }],
   });
   await bridge.idp.send('DELETE', `/Users/${ids[11]}`);
-  await settled();
+  await untilSynced();
 }, 60_000);
 
 afterAll(async () => {
@@ -117,17 +117,17 @@ test('a restore brings everything back on hold, and the release applies it witho
   await new Promise((resolve) => setTimeout(resolve, 1500));
   expect(await bridge.platform.user('late@acme.example')).toBeUndefined();
   await commands.run('release');
-  await settled();
+  await untilSynced();
   expect(await bridge.platform.user('late@acme.example')).toMatchObject({ active: true });
   const writes = await bridge.platform.writes();
   expect(writes.filter(({ path }) => !path.includes('Users'))).toEqual([]);
   expect(writes.map(({ method }) => method).sort()).toEqual(['PATCH', 'POST']);
   // The group still waits for its member without a user.
   const expected = await bridge.idp.createUser('not-there@acme.example');
-  await settled();
+  await untilSynced();
   expect((await bridge.platform.group('Ops'))?.members).toEqual(['not-there@acme.example']);
   await Promise.all([late, expected].map((id) => bridge.idp.send('DELETE', `/Users/${id}`)));
-  await settled();
+  await untilSynced();
 }, 120_000);
 
 test('restoring a damaged, cut or foreign file changes nothing', async () => {
@@ -175,7 +175,7 @@ test('a backup taken under load is consistent', async () => {
   expect((await commands.run('backup', file, '--overwrite')).code).toBe(0);
   isOver = true;
   await pushing;
-  await settled();
+  await untilSynced();
   expect((await commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
   const found = (await contents()) as Record<string, any>;
   const users = new Set(Object.keys(found.users));
@@ -191,7 +191,7 @@ test('a backup taken under load is consistent', async () => {
   );
   for (const id of Object.keys(found.tombstones)) expect(users).not.toContain(id);
   await commands.run('release');
-  await settled();
+  await untilSynced();
 }, 120_000);
 
 test('a change that a worker was syncing during the backup is synced after the restore', async () => {
@@ -203,7 +203,7 @@ test('a change that a worker was syncing during the backup is synced after the r
   await commands.run('backup', file, '--overwrite');
   expect((await commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
   await commands.run('release');
-  await settled();
+  await untilSynced();
 }, 60_000);
 
 test('links are exported, forgotten and imported, and each import is checked at the platform', async () => {
@@ -249,7 +249,7 @@ test('links are exported, forgotten and imported, and each import is checked at 
   expect((await commands.run('links', 'import', out, '--json')).json.counts).toEqual({ imported: 1 });
   expect((await commands.run('links', 'import', out, '--json')).json.counts).toEqual({ unchanged: 1 });
   await commands.run('release');
-  await settled();
+  await untilSynced();
   const after = await commands.run('explain', 'p7@acme.example', '--json');
   expect(after.json[0]).toMatchObject({ verdict: 'asDesired', link: { platformId: mine.platformId } });
 

@@ -3,16 +3,16 @@ import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';
 import { openReconciling, type Reconciling } from '../support/reconciling.ts';
-import { createStories } from '../support/story.ts';
+import { createScenarios } from '../support/scenario.ts';
 
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 
-interface World {
+interface Context {
   bridge: Bridge;
   rec: Reconciling;
 }
 
-async function openWorld(): Promise<World> {
+async function openContext(): Promise<Context> {
   const bridge = await buildBridge({
     configure: ({ targets: { main } }) => {
       if (!main) return;
@@ -28,7 +28,7 @@ async function openWorld(): Promise<World> {
   return { bridge, rec: await openReconciling(bridge) };
 }
 
-const test = createStories(openWorld, async ({ bridge, rec }) => {
+const test = createScenarios(openContext, async ({ bridge, rec }) => {
   await rec.stop();
   await bridge.stop();
 });
@@ -54,7 +54,7 @@ test('BRIDGE-04 lists and booleans are written by value calls only, never in a S
 
 test('BRIDGE-07 a truncated user list removes nobody', async ({ bridge, rec }) => {
   for (let place = 0; place < 45; place += 1) await bridge.idp.createUser(`p${place}@acme.example`);
-  await rec.settled();
+  await rec.untilSynced();
   const people = async () =>
     (await bridge.platform.state()).users
       .filter(({ userName }) => /^p\d+@/.test(userName))
@@ -68,7 +68,7 @@ test('BRIDGE-07 a truncated user list removes nobody', async ({ bridge, rec }) =
     await rec.run().catch((error: unknown) => expect(error).toBeInstanceOf(Error));
   }
   await bridge.platform.control('PATCH', '/faults', {});
-  await rec.settled();
+  await rec.untilSynced();
   const asked = await bridge.platform.requests();
   expect(
     asked.filter(({ method, path }) => method === 'GET' && path.endsWith('/Users')).length,

@@ -10,7 +10,7 @@ import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
 import { CHAOS_TOKEN, chaosSettings, derivedFaults, untilEqual } from '../support/chaos.ts';
 import { createCommands } from '../support/command.ts';
-import { createEstate, createRandom, prematureActivations } from '../support/estate.ts';
+import { createCompany, createRandom, prematureActivations } from '../support/company.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
 import { untilIdle } from '../support/idle.ts';
 import { createPlatformView } from '../support/platform-view.ts';
@@ -99,7 +99,7 @@ function killsBySeed(random: () => number): Map<number, (() => Promise<void>)[]>
 
 test('after kill -9 of bridge processes and of Redis, the platform equals the acknowledged state and nothing is pending', async () => {
   const platform = createPlatformView(sandbox.ready.controlUrl);
-  const estate = createEstate(balancedIdp(), createRandom(SEED));
+  const company = createCompany(balancedIdp(), createRandom(SEED));
   const kills = killsBySeed(createRandom(~SEED));
   await platform.control('PATCH', '/faults', {
     seed: SEED,
@@ -110,17 +110,17 @@ test('after kill -9 of bridge processes and of Redis, the platform equals the ac
     dropBefore: { share: 0.02 },
     dropAfter: { share: 0.03 },
   });
-  for (let index = 0; index < PEOPLE; index++) await estate.hire();
-  for (let index = 0; index < TEAMS; index++) await estate.found();
+  for (let index = 0; index < PEOPLE; index++) await company.hire();
+  for (let index = 0; index < TEAMS; index++) await company.found();
   const restarting: Promise<void>[] = [];
   for (let index = 0; index < EVENTS; index++) {
     for (const kill of kills.get(index) ?? []) restarting.push(kill());
-    await estate.live();
+    await company.live();
   }
   await Promise.all(restarting);
   await platform.control('PATCH', '/faults', {});
   const output = (): string => replicas.map((each) => each.output().slice(-3000)).join('\n');
-  await untilEqual(estate, platform, output);
+  await untilEqual(company, platform, output);
   expect(await prematureActivations(platform)).toEqual([]);
 
   await untilIdle({ url: redis.url, prefix: 'scim-bridge' });

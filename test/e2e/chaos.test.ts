@@ -3,7 +3,7 @@ import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts'
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
 import { CHAOS_TOKEN, chaosSettings, derivedFaults, untilEqual } from '../support/chaos.ts';
-import { createEstate, createRandom, prematureActivations } from '../support/estate.ts';
+import { createCompany, createRandom, prematureActivations } from '../support/company.ts';
 import { createIdp } from '../support/idp.ts';
 import { createPlatformView } from '../support/platform-view.ts';
 
@@ -33,7 +33,7 @@ test('after kill -9 at random moments and every kind of platform fault, the plat
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const idp = createIdp(bridge.baseUrl, CHAOS_TOKEN);
   const random = createRandom(SEED);
-  const estate = createEstate(idp, random);
+  const company = createCompany(idp, random);
   await platform.control('PATCH', '/faults', {
     latencyMs: 3,
     status429: { share: 0.02, retryAfter: 1 },
@@ -42,8 +42,8 @@ test('after kill -9 at random moments and every kind of platform fault, the plat
     dropBefore: { share: 0.02 },
     dropAfter: { share: 0.02 },
   });
-  for (let index = 0; index < PEOPLE; index++) await estate.hire();
-  for (let index = 0; index < TEAMS; index++) await estate.found();
+  for (let index = 0; index < PEOPLE; index++) await company.hire();
+  for (let index = 0; index < TEAMS; index++) await company.found();
   const killAt = new Set(
     Array.from({ length: KILLS }, (_, index) => Math.floor(((index + 0.5) * EVENTS) / KILLS)),
   );
@@ -53,11 +53,11 @@ test('after kill -9 at random moments and every kind of platform fault, the plat
       await restarting;
       restarting = bridge.killAndRestart(100);
     }
-    await estate.live();
+    await company.live();
   }
   await restarting;
   await platform.control('PATCH', '/faults', {});
-  await untilEqual(estate, platform, () => bridge.output());
+  await untilEqual(company, platform, () => bridge.output());
   expect(await prematureActivations(platform)).toEqual([]);
   await expect(derivedFaults(chaosSettings(redis.url, sandbox.ready))).resolves.toEqual([]);
 }, 240_000);

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createStories } from '../support/story.ts';
+import { createScenarios } from '../support/scenario.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
@@ -30,7 +30,7 @@ async function runDemo(folder: string, onOutput?: (output: string, pid: number) 
 }
 
 /** The demo's temporary files go into one folder, so that remaining files are found. */
-const test = createStories(
+const test = createScenarios(
   () => mkdtempSync(join(tmpdir(), 'scim-bridge-test-')),
   (folder) => rmSync(folder, { recursive: true, force: true }),
 );

@@ -65,14 +65,14 @@ afterAll(async () => {
 
 const run = (...args: string[]) => commands.run(...args);
 const json = async (...args: string[]) => (await run(...args, '--json')).json;
-const settled = () =>
+const untilSynced = () =>
   eventually('nothing is dirty', async () => (await json('status'))[0].dirty === 0, 30_000);
 const setActive = (id: string, value: boolean) =>
   bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value });
 const isActive = async (name: string) => (await bridge.platform.user(name))?.active;
 const hire = async (...names: string[]) => {
   const ids = await Promise.all(names.map((name) => bridge.idp.createUser(name)));
-  await settled();
+  await untilSynced();
   return ids;
 };
 const admin = async (path: string) => {
@@ -167,7 +167,7 @@ test('held deactivations are exceptions, and become rejected exceptions with the
   const names = ['r1@acme.example', 'r2@acme.example', 'r3@acme.example'];
   const ids = await hire(...names);
   for (const id of ids) await setActive(id, false);
-  await settled();
+  await untilSynced();
   const open: string[] = [];
   for (const name of names) if (await isActive(name)) open.push(name);
   expect(open.length).toBeGreaterThanOrEqual(2);
@@ -182,7 +182,7 @@ test('held deactivations are exceptions, and become rejected exceptions with the
 
   const [{ id }] = await json('approvals', 'list');
   expect((await run('approvals', 'reject', id, '--yes', '--json')).code).toBe(0);
-  await settled();
+  await untilSynced();
   await expectNone('Held');
   const rejected = { kind: 'Rejected', words: 'rejected', names: open, reason: 'rejected' };
   await expectEverywhere(rejected);
@@ -218,7 +218,7 @@ test('a plan after a change of settings shows rejected users as exceptions, not 
 test('a rejected exception ends with its approval, or when the source reactivates the user', async () => {
   const [first, ...others] = (await json('exceptions', '--reason', 'Rejected')) as any[];
   await setActive(first.ref.slice('User:'.length), true);
-  await settled();
+  await untilSynced();
   expect((await json('exceptions', '--reason', 'Rejected')).map(({ name }: any) => name)).toEqual(
     others.map(({ name }) => name),
   );
@@ -227,7 +227,7 @@ test('a rejected exception ends with its approval, or when the source reactivate
   expect((await run('approvals', 'approve', id, '--yes', '--json')).code).toBe(0);
   for (const { name } of others)
     await eventually(`${name} is closed`, async () => (await isActive(name)) === false);
-  await settled();
+  await untilSynced();
   await expectNone('Rejected');
   expect((await run('status')).code).toBe(0);
 }, 60_000);
@@ -236,16 +236,16 @@ test('a deleted user whose deactivation was rejected is an exception, although i
   const names = ['d1@acme.example', 'd2@acme.example', 'd3@acme.example'];
   const ids = await hire(...names);
   for (const id of ids) await bridge.idp.send('DELETE', `/Users/${id}`);
-  await settled();
+  await untilSynced();
   const [{ id }] = await json('approvals', 'list');
   await run('approvals', 'reject', id, '--yes', '--json');
-  await settled();
+  await untilSynced();
   const open: string[] = [];
   for (const name of names) if (await isActive(name)) open.push(name);
   expect(open.length).toBeGreaterThan(0);
   await expectEverywhere({ kind: 'Rejected', words: 'rejected', names: open, reason: 'rejected' });
   await run('approvals', 'approve', id, '--yes', '--json');
-  await settled();
+  await untilSynced();
   await expectNone('Rejected');
 }, 120_000);
 
@@ -264,7 +264,7 @@ test('a protected user is an exception while the settings list the user', async 
     'DELETE',
     `/Users/${(await json('exceptions', '--reason', 'Protected'))[0].ref.slice('User:'.length)}`,
   );
-  await settled();
+  await untilSynced();
 }, 60_000);
 
 test('an existing account under adopt: report is an exception, and a dropped exception after its dead letter was dropped', async () => {
@@ -281,7 +281,7 @@ test('an existing account under adopt: report is an exception, and a dropped exc
   await expectNone('NotAdopted');
   await expectEverywhere({ ...there, kind: 'Dropped', words: 'dropped from the dead letters' });
   await bridge.idp.send('DELETE', `/Users/${ref.slice('User:'.length)}`);
-  await settled();
+  await untilSynced();
   await expectNone('Dropped');
 }, 60_000);
 
@@ -304,7 +304,7 @@ test('a dropped dead letter is an exception until the resource is synced again',
   await gauge('Dropped', 1);
   await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'plain' });
   await eventually('the group is there', async () => (await bridge.platform.group('plain')) !== undefined);
-  await settled();
+  await untilSynced();
   await expectNone('Dropped');
 }, 60_000);
 

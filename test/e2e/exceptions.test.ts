@@ -24,7 +24,8 @@ async function command(...args: string[]): Promise<{ code: number; answer: any }
 }
 
 const status = async () => (await command('status', '--json')).answer[0];
-const settled = () => eventually('nothing is left to do', async () => (await status()).dirty === 0, 60_000);
+const untilSynced = () =>
+  eventually('nothing is left to do', async () => (await status()).dirty === 0, 60_000);
 const activeOnes = async (): Promise<string[]> =>
   (await platform.state()).users.filter(({ active }) => active).map(({ userName }) => userName);
 const deactivate = (userName: string) =>
@@ -66,7 +67,7 @@ beforeAll(async () => {
     const active = await activeOnes();
     return LEAVERS.every((name) => active.includes(name));
   });
-  await settled();
+  await untilSynced();
 }, 60_000);
 
 afterAll(async () => {
@@ -84,10 +85,10 @@ test('without exceptions status, exceptions and plan say so', async () => {
 
 test('status, plan, reconcile, explain and health report a rejected deactivation until it is withdrawn', async () => {
   for (const name of LEAVERS) await deactivate(name);
-  await settled();
+  await untilSynced();
   const [{ id }] = (await command('approvals', 'list', '--json')).answer;
   expect((await command('approvals', 'reject', id, '--yes')).code).toBe(0);
-  await settled();
+  await untilSynced();
 
   const { code, answer } = await command('status', '--json');
   expect([code, answer[0].exceptions.Rejected, answer[0].exceptions.total]).toEqual([2, 2, 2]);
@@ -110,7 +111,7 @@ test('status, plan, reconcile, explain and health report a rejected deactivation
   expect((await named()).toSorted()).toEqual(LEAVERS.map((name) => `${name} Rejected`));
 
   expect((await command('approvals', 'withdraw', id, '--yes')).code).toBe(0);
-  await settled();
+  await untilSynced();
   expect((await named()).toSorted()).toEqual(LEAVERS.map((name) => `${name} Held`));
   const [again] = (await command('approvals', 'list', '--json')).answer;
   expect(again).toMatchObject({ state: 'held', kinds: { deactivate: 2 } });
@@ -125,15 +126,15 @@ test('status, plan, reconcile, explain and health report a rejected deactivation
 test('a rejected exception ends when the user becomes active again', async () => {
   const id = await idp.createUser('back@acme.example');
   ids.set('back@acme.example', id);
-  await settled();
+  await untilSynced();
   await deactivate('back@acme.example');
-  await settled();
+  await untilSynced();
   const [approval] = (await command('approvals', 'list', '--json')).answer;
   await command('approvals', 'reject', approval.id, '--yes');
-  await settled();
+  await untilSynced();
   expect(await named()).toEqual(['back@acme.example Rejected']);
   await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
-  await settled();
+  await untilSynced();
   expect(await named()).toEqual([]);
 }, 60_000);
 
@@ -144,7 +145,7 @@ test('a protected account and a dropped dead letter are exceptions', async () =>
   );
   const { userName = '' } = strangers.at(-1) ?? {};
   const taken = await idp.createUser(userName);
-  await settled();
+  await untilSynced();
   expect(await named()).toEqual([`${userName} NotAdopted`, 'kept@acme.example Protected']);
   expect((await status()).blocked).toBe(1);
 
@@ -157,6 +158,6 @@ test('a protected account and a dropped dead letter are exceptions', async () =>
   expect((await command('plan')).answer).toMatch(/2 exceptions/);
 
   expect((await idp.send('DELETE', `/Users/${taken}`)).status).toBe(204);
-  await settled();
+  await untilSynced();
   expect(await named()).toEqual(['kept@acme.example Protected']);
 }, 60_000);

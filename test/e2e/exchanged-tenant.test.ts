@@ -20,7 +20,7 @@ beforeEach(async () => {
   for (const userName of OURS) ids.push(await bridge.idp.createUser(userName));
   await bridge.idp.createGroup('analysts', ids);
   const rec = await openReconciling(bridge);
-  await rec.settled();
+  await rec.untilSynced();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
   await rec.stop();
   other = await startSandbox();

@@ -13,7 +13,7 @@ const attributes = {
   level: { type: 'number', from: 'title' },
 } as const;
 
-const settled = () =>
+const untilSynced = () =>
   eventually('nothing is dirty', async () => {
     const [row] = (await commands.run('status', '--json')).json;
     return row.dirty === 0;
@@ -76,7 +76,7 @@ describe('explain', () => {
     ada = created.body.id;
     await bridge.idp.send('POST', '/Groups', { displayName: 'Sales', members: [{ value: ada }] });
     await bridge.idp.send('POST', '/Groups', { displayName: 'private club', members: [{ value: ada }] });
-    await settled();
+    await untilSynced();
   });
 
   it.each(['ada@acme.example', 'ADA@acme.example', 'hr-1', 'ada.lovelace@acme.example'])(
@@ -105,7 +105,7 @@ describe('explain', () => {
     const name = 'drift@acme.example';
     const hands = await openReconciling(bridge);
     await bridge.idp.createUser(name);
-    await settled();
+    await untilSynced();
     const { scimId } = (await bridge.platform.user(name)) ?? {};
     const path = `/api/scim/v2/Users/${scimId}`;
     expect(await explain(name)).toMatchObject({ verdict: 'asDesired', platform: { state: 'equal' } });
@@ -167,7 +167,7 @@ describe('explain', () => {
       displayName: 'system:root',
       members: [{ value: bob.body.id }],
     });
-    await settled();
+    await untilSynced();
     expect(await explain('boss@acme.example')).toMatchObject({
       ...{ verdict: 'leftAlone', condition: { reason: 'Protected' }, policy: { protected: true } },
     });
@@ -190,11 +190,11 @@ describe('explain', () => {
     const leavers = await Promise.all(
       ['l1@acme.example', 'l2@acme.example'].map((name) => bridge.idp.createUser(name)),
     );
-    await settled();
+    await untilSynced();
     // The deactivations come one after the other, because two together exceed the guard's limit and are held.
     for (const id of leavers) {
       await bridge.idp.send('DELETE', `/Users/${id}`);
-      await settled();
+      await untilSynced();
     }
     const found = [await explain('l1@acme.example'), await explain('l2@acme.example')];
     expect(found.map(({ verdict }) => verdict).sort()).toEqual(['gone', 'held']);
@@ -211,7 +211,7 @@ describe('explain', () => {
     expect(found).toMatchObject({ verdict: 'stopped', hold: { note: 'audit' } });
     expect(found.mark.request).toMatch(/^\w{12}/);
     await commands.run('release');
-    await settled();
+    await untilSynced();
   });
 });
 

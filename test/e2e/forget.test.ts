@@ -87,7 +87,7 @@ async function contentOf(key: string): Promise<unknown> {
 const traces = async (names: string[]): Promise<string[]> =>
   (await contents()).filter((text) => names.some((name) => text.toLowerCase().includes(name.toLowerCase())));
 
-const settled = () =>
+const untilSynced = () =>
   eventually('all is applied', async () => (await commands.run('status', '--json')).json[0].dirty === 0);
 const admin = (path: string, body: object) =>
   send(`http://127.0.0.1:${bridge.app.port}/admin/v1`, 'POST', path, {
@@ -103,13 +103,13 @@ test("forget refuses a user who is still pushed; after the deletion no key conta
     addresses: [{ type: 'work', country: 'PT' }],
   });
   await bridge.idp.createGroup('analysts', [id, other]);
-  await settled();
+  await untilSynced();
   await bridge.idp.patch(
     `/Users/${id}`,
     { op: 'replace', path: 'userName', value: ANN },
     { op: 'replace', path: 'emails[type eq "work"].value', value: ANN },
   );
-  await settled();
+  await untilSynced();
   await commands.run('hold', '--note', `Ann ${FAMILY} asked for it`);
   await commands.run('release');
   await commands.run('sync', ANN, '--note', `about ${ANN}`);
@@ -122,7 +122,7 @@ test("forget refuses a user who is still pushed; after the deletion no key conta
 
   expect((await bridge.idp.send('DELETE', `/Users/${id}`)).status).toBe(204);
   await eventually('the account is closed', async () => (await bridge.platform.user(ANN))?.active === false);
-  await settled();
+  await untilSynced();
   expect(await traces(TRACES)).not.toEqual([]);
 
   const unasked = await commands.run('forget', ANN);
@@ -187,7 +187,7 @@ test('forget refuses a user whose account may be active, unless --leave-account 
   const name = 'carl@acme.example';
   const id = await bridge.idp.createUser(name);
   await eventually('Carl is active', async () => (await bridge.platform.user(name))?.active);
-  await settled();
+  await untilSynced();
   await commands.run('hold');
   await bridge.idp.send('DELETE', `/Users/${id}`);
   const refused = await commands.run('forget', name, '--yes');
@@ -205,9 +205,9 @@ test('forget refuses a user whose account may be active, unless --leave-account 
 test('forget finds a user by a former name if only log entries are left', async () => {
   const name = 'dora@acme.example';
   const id = await bridge.idp.createUser(name);
-  await settled();
+  await untilSynced();
   await bridge.idp.send('DELETE', `/Users/${id}`);
-  await settled();
+  await untilSynced();
   const base = `${bridge.config.redis.prefix}:{default}:`;
   await redis.hdel(`${base}tombstones`, id);
   await redis.hdel(`${base}links:main`, `User:${id}`);
@@ -219,16 +219,16 @@ test('forget finds a user by a former name if only log entries are left', async 
 test('restoring an older backup names the users who were forgotten since', async () => {
   const name = 'emil@acme.example';
   const id = await bridge.idp.createUser(name);
-  await settled();
+  await untilSynced();
   await bridge.idp.send('DELETE', `/Users/${id}`);
-  await settled();
+  await untilSynced();
   const file = join(commands.folder, 'backup');
   expect((await commands.run('backup', file)).code).toBe(0);
   expect((await commands.run('forget', name, '--yes')).code).toBe(0);
   const { json } = await commands.run('restore', file, '--replace', '--yes', '--json');
   expect(json.forgottenSince).toEqual([`User:${id}`]);
   await commands.run('release');
-  await settled();
+  await untilSynced();
   expect((await commands.run('forget', `User:${id}`, '--yes')).code).toBe(0);
   expect(await traces([name])).toEqual([]);
   for (const log of ['log', 'acts']) expect(await commands.run(log, '--verify')).toMatchObject({ code: 0 });
@@ -237,7 +237,7 @@ test('restoring an older backup names the users who were forgotten since', async
 test('forget refuses held and rejected deactivations; with --leave-account they are removed with their exceptions', async () => {
   const names = ['fay@acme.example', 'gus@acme.example'];
   const ids = await Promise.all(names.map((name) => bridge.idp.createUser(name)));
-  await settled();
+  await untilSynced();
   const { main } = bridge.config.targets;
   if (!main) throw new Error('no target');
   main.guard.deactivate = { count: 0, percent: 0 };
@@ -247,7 +247,7 @@ test('forget refuses held and rejected deactivations; with --leave-account they 
     return json.length === 1 && json[0].kinds.deactivate === 2 ? json[0] : undefined;
   });
   await commands.run('approvals', 'reject', held.id, '--ref', `User:${ids[0]}`, '--yes');
-  await settled();
+  await untilSynced();
   for (const name of names)
     expect((await commands.run('forget', name, '--yes')).text).toContain('may be active');
   expect((await commands.run('status')).code).toBe(2);

@@ -46,7 +46,8 @@ const activeOnes = async (): Promise<string[]> =>
   (await platform.state()).users
     .filter(({ userName, active }) => active && /^c\d+@/.test(userName))
     .map(({ userName }) => userName);
-const settled = () => eventually('nothing is left to do', async () => (await status()).dirty === 0, 60_000);
+const untilSynced = () =>
+  eventually('nothing is left to do', async () => (await status()).dirty === 0, 60_000);
 
 beforeAll(async () => {
   sandbox = await startSandbox();
@@ -70,7 +71,7 @@ beforeAll(async () => {
   platform = createPlatformView(sandbox.ready.controlUrl);
   for (let number = 0; number < PEOPLE; number++) ids.push(await idp.createUser(nameOf(number)));
   await eventually('all active', async () => (await activeOnes()).length === PEOPLE, 20_000);
-  await settled();
+  await untilSynced();
 }, 60_000);
 
 afterAll(async () => {
@@ -84,7 +85,7 @@ test('a held mass deactivation survives kill -9 and is listed, approved and appl
     ids.slice(0, 8).map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
   );
   await bridge.killAndRestart();
-  await settled();
+  await untilSynced();
   const open = await activeOnes();
   expect(open.length).toBeGreaterThanOrEqual(PEOPLE - 3);
   const { code, answer } = await command('status', '--json');
@@ -135,13 +136,13 @@ test('a held mass deactivation survives kill -9 and is listed, approved and appl
     answer: { items: 1, by: 'alice', kinds: { deactivate: 1 }, remaining: names.length - 1 },
   });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
-  await settled();
+  await untilSynced();
   expect(await activeOnes()).toHaveLength(open.length - 1);
 
   await bridge.killAndRestart();
   await expect(command('approvals', 'approve', id, '--yes', '--json')).resolves.toMatchObject({ code: 0 });
   await eventually('all leavers are closed', async () => (await activeOnes()).length === 4, 20_000);
-  await settled();
+  await untilSynced();
   expect((await command('status', '--json')).code).toBe(0);
   expect((await command('approvals', 'list')).answer).toBe('The guard holds nothing.');
   const decided = (await command('approvals', 'list', '--all', '--json')).answer;
@@ -157,11 +158,11 @@ test('a rejected approval changes nothing at the platform, and can still be appr
   await Promise.all(
     left.map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
   );
-  await settled();
+  await untilSynced();
   const before = await activeOnes();
   const [{ id }] = (await command('approvals', 'list', '--json')).answer;
   expect((await command('approvals', 'reject', id, '--yes', '--json')).code).toBe(0);
-  await settled();
+  await untilSynced();
   expect(await activeOnes()).toEqual(before);
   expect((await status()).guard.held).toBe(0);
   expect((await command('approvals', 'approve', id, '--yes', '--json')).code).toBe(0);
@@ -172,11 +173,11 @@ test('a part of an approval is decided by group: its members, and removals from 
   const people: string[] = [];
   for (let number = 100; number < 108; number++) people.push(await idp.createUser(nameOf(number)));
   await idp.createGroup('crew', people.slice(5));
-  await settled();
+  await untilSynced();
   await Promise.all(
     people.map((id) => idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false })),
   );
-  await settled();
+  await untilSynced();
   const [{ id, total }] = (await command('approvals', 'list', '--json')).answer;
   const { matching, items } = (await command('approvals', 'show', id, '--group', 'crew', '--json')).answer;
   expect(items.every(({ ref }: { ref: string }) => people.slice(5).includes(ref.slice(5)))).toBe(true);

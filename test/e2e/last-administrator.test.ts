@@ -54,7 +54,7 @@ beforeAll(async () => {
   admin = await bridge.idp.createUser(ADMIN);
   second = await bridge.idp.createUser(SECOND);
   clerks = await Promise.all([1, 2, 3, 4, 5].map((n) => bridge.idp.createUser(clerk(n))));
-  await settled();
+  await untilSynced();
 }, 60_000);
 afterAll(async () => {
   commands.remove();
@@ -63,7 +63,7 @@ afterAll(async () => {
 });
 
 const json = async (...args: string[]) => (await commands.run(...args, '--json')).json;
-const settled = () => eventually('nothing is dirty', async () => (await json('status'))[0].dirty === 0);
+const untilSynced = () => eventually('nothing is dirty', async () => (await json('status'))[0].dirty === 0);
 const clerk = (n: number): string => `clerk${n}@acme.example`;
 const leave = (id = '') => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
 const back = (id: string) => bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
@@ -76,12 +76,12 @@ test('a deactivation takes one write and one read, and many deactivations share 
   lists = 0;
   await leave(clerks[0]);
   await eventually('closed', async () => (await isActive(clerk(1))) === false);
-  await settled();
+  await untilSynced();
   expect([lists, (await bridge.platform.requests()).length]).toEqual([1, 2]);
   await leave(clerks[1]);
   await leave(clerks[2]);
   await eventually('closed', async () => !(await isActive(clerk(2))) && !(await isActive(clerk(3))));
-  await settled();
+  await untilSynced();
   expect((await bridge.platform.writes()).length).toBe(3);
   expect(lists).toBeLessThanOrEqual(2);
 }, 30_000);
@@ -89,16 +89,16 @@ test('a deactivation takes one write and one read, and many deactivations share 
 test('an administrator is deactivated while another active administrator remains', async () => {
   await leave(second);
   await eventually('the second is closed', async () => (await isActive(SECOND)) === false);
-  await settled();
+  await untilSynced();
   await expect(json('approvals', 'list')).resolves.toEqual([]);
 }, 30_000);
 
 test('the deactivation of the last administrator stays held after an approval, and every output names the reason', async () => {
   await bridge.platform.forgetRequests();
   await leave(admin);
-  await settled();
+  await untilSynced();
   await approve();
-  await settled();
+  await untilSynced();
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   await expect(isActive(ADMIN)).resolves.toBe(true);
 
@@ -126,7 +126,7 @@ test('a failing user list delays only the deactivation of known administrators',
   await back(admin);
   await back(second);
   await eventually('active', () => isActive(SECOND));
-  await settled();
+  await untilSynced();
   // The cache of the process would hide the failing list.
   await worker.stop();
   await bridge.another('worker');
@@ -156,10 +156,10 @@ test('two concurrent deactivations of the only two administrators hold one of th
   await back(admin);
   await back(second);
   await eventually('both are active', async () => (await isActive(ADMIN)) && (await isActive(SECOND)));
-  await settled();
+  await untilSynced();
   await expect(json('approvals', 'list')).resolves.toEqual([]);
   await Promise.all([leave(admin), leave(second)]);
-  await settled();
+  await untilSynced();
   const open = [await isActive(ADMIN), await isActive(SECOND)];
   expect(open).toContain(true);
 }, 30_000);

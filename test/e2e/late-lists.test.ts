@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
-import { createStories } from '../support/story.ts';
+import { createScenarios } from '../support/scenario.ts';
 
 const LONG_MS = 40_000;
 
-interface World {
+interface Context {
   bridge: Bridge;
   front: Front;
 }
@@ -60,7 +60,7 @@ function cut(text: string, shownMembers: number): string {
   return JSON.stringify(group);
 }
 
-async function openWorld(): Promise<World> {
+async function openContext(): Promise<Context> {
   const front = await openFront();
   const bridge = await buildBridge({
     configure: ({ targets: { main } }) => {
@@ -77,7 +77,7 @@ async function openWorld(): Promise<World> {
   return { bridge, front };
 }
 
-async function closeWorld({ bridge, front }: World): Promise<void> {
+async function closeContext({ bridge, front }: Context): Promise<void> {
   await bridge.stop();
   front.stop();
 }
@@ -86,7 +86,7 @@ async function closeWorld({ bridge, front }: World): Promise<void> {
  * Each test has its own bridge and sandbox and runs concurrently, because most of the time is spent waiting for
  * retries.
  */
-const test = createStories(openWorld, closeWorld);
+const test = createScenarios(openContext, closeContext);
 
 const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'PT' }] };
 const letters = ({ logs }: Bridge): string[] => logs.filter((line) => line.includes('needs a person'));

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 
 /** Waits until nothing is left to apply. */
-const settled = () =>
+const untilSynced = () =>
   eventually(
     'nothing is dirty',
     async () => {
@@ -33,15 +33,15 @@ test('one changed attribute causes one write', async () => {
     addresses: [{ type: 'work', country: 'PT' }],
     'urn:cube:params:1.0:UserAttribute': { level: 1 },
   });
-  await settled();
+  await untilSynced();
   await platform.forgetRequests();
   await idp.patch(`/Users/${id}`, { op: 'Replace', path: 'addresses[type eq "work"].country', value: 'DE' });
-  await settled();
+  await untilSynced();
   expect((await platform.user('one@acme.example'))?.attributes).toMatchObject({ country: 'DE', level: 1 });
   expect(await platform.writes()).toHaveLength(1);
   await platform.forgetRequests();
   await idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Another Name' });
-  await settled();
+  await untilSynced();
   const calls = await platform.requests();
   expect(calls.map(({ method }) => method)).toEqual(['PATCH']);
 });
@@ -49,9 +49,9 @@ test('one changed attribute causes one write', async () => {
 test('an attribute whose source value disappears is cleared if the mapping says so', async () => {
   const { idp, platform } = bridge;
   const id = await idp.createUser('clear@acme.example', { addresses: [{ type: 'work', country: 'PT' }] });
-  await settled();
+  await untilSynced();
   await idp.patch(`/Users/${id}`, { op: 'remove', path: 'addresses' });
-  await settled();
+  await untilSynced();
   expect((await platform.user('clear@acme.example'))?.attributes.country ?? null).toBeNull();
 });
 
@@ -62,19 +62,19 @@ test('a thousand members are added in portions; one more member is one PATCH wit
     const some = Array.from({ length: 50 }, (_, index) => idp.createUser(`m${start + index}@acme.example`));
     ids.push(...(await Promise.all(some)));
   }
-  await settled();
+  await untilSynced();
   await platform.forgetRequests();
   const group = await idp.createGroup('everybody', ids);
-  await settled();
+  await untilSynced();
   expect((await platform.group('everybody'))?.members).toHaveLength(1000);
   const patches = (await platform.requests()).filter(({ method }) => method === 'PATCH');
   expect(patches).toHaveLength(10);
 
   const extra = await idp.createUser('extra@acme.example');
-  await settled();
+  await untilSynced();
   await platform.forgetRequests();
   await idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: extra }] });
-  await settled();
+  await untilSynced();
   const calls = await platform.requests();
   expect(calls).toHaveLength(1);
   expect(calls[0]?.body.Operations).toEqual([
@@ -87,7 +87,7 @@ test('a thousand members are added in portions; one more member is one PATCH wit
     path: 'members',
     value: [{ value: extra, $ref: null }],
   });
-  await settled();
+  await untilSynced();
   expect(await platform.requests()).toHaveLength(1);
   expect((await platform.group('everybody'))?.members).toHaveLength(1000);
 }, 120_000);
@@ -105,6 +105,6 @@ test('20 parallel PATCHes of one group lose nothing', async () => {
   );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
   expect((await idp.send('GET', `/Groups/${group}`)).body.members).toHaveLength(20);
-  await settled();
+  await untilSynced();
   expect((await platform.group('parallel'))?.members).toHaveLength(20);
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
   id = await bridge.idp.createUser(ADA, { addresses: [{ type: 'work', country: 'PT' }] });
   await bridge.idp.createGroup('analysts', [id]);
-  await rec.settled();
+  await rec.untilSynced();
 }, 60_000);
 afterAll(async () => {
   commands.remove();
@@ -81,7 +81,7 @@ test('the log entry of a repaired attribute has the changed value as before', as
 
 test('the log entry of a push after a repair has the applied value as before', async () => {
   await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
-  await rec.settled();
+  await rec.untilSynced();
   expect(await changes('update')).toEqual([
     { displayName: 'displayName', oldValue: `Jo ${ADA}`, newValue: 'Ada L.' },
   ]);

@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { openDesiredStates } from '../../src/app.ts';
 import { createKeyspace } from '../../src/directory/keys.ts';
 import { buildBridge } from '../support/build-bridge.ts';
-import { createEstate, createRandom, estateAttributes } from '../support/estate.ts';
+import { createCompany, createRandom, companyAttributes } from '../support/company.ts';
 import { openReconciling } from '../support/reconciling.ts';
 
 const SEEDS = Array.from({ length: Number(process.env.LOST_KEYS_SEEDS ?? 3) }, (_, index) => index + 1);
@@ -57,7 +57,7 @@ test.each(SEEDS)(
     const bridge = await buildBridge({
       configure: ({ targets }) => {
         const { main } = targets;
-        Object.assign(main?.attributes ?? {}, estateAttributes, {
+        Object.assign(main?.attributes ?? {}, companyAttributes, {
           teams: { type: 'string_array', expression: 'groups.display', onEmpty: 'clear' },
         });
         const unlimited = { count: 100_000, percent: 100 };
@@ -70,7 +70,7 @@ test.each(SEEDS)(
     const rec = await openReconciling(bridge);
     const { redis, states } = openDesiredStates(bridge.config);
     const { base } = createKeyspace(bridge.config.redis.prefix, 'default');
-    const company = createEstate(bridge.idp, random);
+    const company = createCompany(bridge.idp, random);
     const lose = async (isAllowed: (family: string) => boolean): Promise<string[]> => {
       const names = await derivedKeys(redis, base);
       const lost = names.filter((name) => isAllowed(name.slice(base.length)) && random() < 0.25);
@@ -80,7 +80,7 @@ test.each(SEEDS)(
     try {
       for (let n = 0; n < 10; n++) await company.hire();
       for (let n = 0; n < 3; n++) await company.found();
-      await rec.settled();
+      await rec.untilSynced();
       // Keys are deleted while pushes and syncs run.
       const lost: string[] = [];
       for (let n = 0; n < EVENTS; n++) {
@@ -90,7 +90,7 @@ test.each(SEEDS)(
       const repair = () => states[0]?.proof.run({ repair: true, request: 'repair' });
       await repair();
       await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
-      await rec.settled();
+      await rec.untilSynced();
       expect({ lost, differences: await company.differences(bridge.platform) }).toEqual({
         lost,
         differences: [],
@@ -101,14 +101,14 @@ test.each(SEEDS)(
       await expect(rec.run()).resolves.toMatchObject({
         report: { outcome: 'converged', coverage: { users: { missing: 0 }, groups: { missing: 0 } } },
       });
-      await rec.settled();
+      await rec.untilSynced();
       expect({ lost, differences: await company.differences(bridge.platform) }).toEqual({
         lost,
         differences: [],
       });
       await bridge.platform.forgetRequests();
       await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
-      await rec.settled();
+      await rec.untilSynced();
       await expect(bridge.platform.writes()).resolves.toEqual([]);
     } finally {
       redis.disconnect();

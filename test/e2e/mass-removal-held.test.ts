@@ -51,13 +51,13 @@ describe('a guarded target', () => {
       ids.push(await bridge.idp.createUser(nameOf(number), { [EXTENSION]: { level: 3 } }));
     }
     await eventually('all active', async () => (await activeOnes()) === count, 30_000);
-    await settled();
+    await untilSynced();
     return ids;
   };
   const people = async () =>
     (await bridge.platform.state()).users.filter(({ userName }) => /^p\d+@/.test(userName));
   const activeOnes = async () => (await people()).filter(({ active }) => active).length;
-  const settled = () =>
+  const untilSynced = () =>
     eventually('nothing is left to do', async () => (await outbox.backlog()).dirty === 0, 20_000);
   const leave = (id: string) =>
     bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
@@ -68,11 +68,11 @@ describe('a guarded target', () => {
     await open({ deactivate: { count: 50, percent: 10 } });
     const ids = await hire(40);
     const group = await bridge.idp.createGroup('crew', ids);
-    await settled();
+    await untilSynced();
     const leavers = ids.slice(0, 20);
     const answers = await Promise.all(leavers.map(leave));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    await settled();
+    await untilSynced();
     const gone = 40 - (await activeOnes());
     expect(gone).toBeLessThanOrEqual(10);
     expect(await held()).toBe(20 - gone);
@@ -96,7 +96,7 @@ describe('a guarded target', () => {
     await open({ deactivate: { count: 2, percent: 100 } });
     const ids = await hire(14);
     await Promise.all(ids.slice(0, 8).map(leave));
-    await settled();
+    await untilSynced();
     const listed = await guardStore.open();
     const before = await activeOnes();
     expect(listed?.total).toBe(before - 6);
@@ -105,7 +105,7 @@ describe('a guarded target', () => {
     await eventually('held as well', async () => (await held()) === (listed?.total ?? 0) + 1);
     await guardStore.decide('approve', listed?.id ?? '', 'ops');
     await eventually('the listed ones are closed', async () => (await activeOnes()) === 6);
-    await settled();
+    await untilSynced();
     expect((await bridge.platform.user(nameOf(13)))?.active).toBe(true);
     expect(await held()).toBe(1);
     const [decision] = await guardStore.decisions();
@@ -121,7 +121,7 @@ describe('a guarded target', () => {
     for (const id of ids)
       await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: true });
     await eventually('nothing is held', async () => (await held()) === 0);
-    await settled();
+    await untilSynced();
     expect(await activeOnes()).toBe(4);
     expect(await bridge.platform.writes()).toEqual([]);
     expect(await guardStore.open()).toBeUndefined();
@@ -133,10 +133,10 @@ describe('a guarded target', () => {
     await leave(id);
     await eventually('held', async () => (await held()) === 1);
     await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
-    await settled();
+    await untilSynced();
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Stays' });
     await eventually('renamed', async () => (await bridge.platform.user(nameOf(0)))?.displayName === 'Stays');
-    await settled();
+    await untilSynced();
     expect(await activeOnes()).toBe(1);
     expect(await held()).toBe(0);
   }, 60_000);
@@ -148,7 +148,7 @@ describe('a guarded target', () => {
     for (const size of [2, 1, 1, 1, 1, 1, 2, 1, 1, 2]) {
       await Promise.all(ids.slice(next, next + size).map(leave));
       next += size;
-      await settled();
+      await untilSynced();
       await pass(2.4 * HOUR);
     }
     expect(next).toBe(13);
@@ -173,10 +173,10 @@ describe('a guarded target', () => {
     const ids = await hire(5);
     await bridge.idp.createGroup('crew', ids);
     await eventually('in the crew', async () => (await bridge.platform.group('crew'))?.members.length === 5);
-    await settled();
+    await untilSynced();
     for (const id of ids.slice(0, 3)) await bridge.idp.send('DELETE', `/Users/${id}`);
     await eventually('held', async () => (await held()) === 3);
-    await settled();
+    await untilSynced();
     expect((await bridge.platform.group('crew'))?.members).toHaveLength(5);
     expect(await activeOnes()).toBe(5);
     await approve();
@@ -192,17 +192,17 @@ describe('a guarded target', () => {
     const ids = await hire(6);
     const group = await bridge.idp.createGroup('crew', ids);
     await eventually('in the crew', async () => (await bridge.platform.group('crew'))?.members.length === 6);
-    await settled();
+    await untilSynced();
     await bridge.idp.send('PUT', `/Groups/${group}`, { displayName: 'crew', members: [] });
     await eventually('held', async () => (await held()) === 6);
-    await settled();
+    await untilSynced();
     expect((await bridge.platform.group('crew'))?.members).toHaveLength(6);
     const approval = await guardStore.open();
     expect(approval).toMatchObject({ total: 6, kinds: { removeMembers: 6 } });
     const { value } = await guardStore.pages(approval!).next();
     expect(value[0]).toMatchObject({ kind: 'removeMembers', ref: `Group:${group}` });
     await guardStore.decide('reject', approval?.id ?? '', 'ops');
-    await settled();
+    await untilSynced();
     await bridge.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'team' });
     await eventually('renamed', async () => (await bridge.platform.group('team'))?.members.length === 6);
     expect(await held()).toBe(0);
@@ -213,7 +213,7 @@ describe('a guarded target', () => {
     const ids = await hire(5);
     const group = await bridge.idp.createGroup('crew', ids);
     await eventually('in the crew', async () => (await bridge.platform.group('crew'))?.members.length === 5);
-    await settled();
+    await untilSynced();
     await bridge.idp.send('DELETE', `/Groups/${group}`);
     await eventually('held', async () => (await held()) === 6);
     expect((await bridge.platform.group('crew'))?.members).toHaveLength(5);
@@ -237,7 +237,7 @@ describe('a guarded target', () => {
       'the new value',
       async () => (await bridge.platform.user(nameOf(5)))?.attributes.level === 9,
     );
-    await settled();
+    await untilSynced();
     const emptied = (await people()).filter(({ attributes }) => (attributes.level ?? null) === null).length;
     expect(emptied).toBeLessThanOrEqual(2);
     expect(await held()).toBe(5 - emptied);
@@ -256,7 +256,7 @@ describe('a guarded target', () => {
     const ids = await hire(4);
     for (const id of ids.slice(0, 3)) await bridge.idp.send('DELETE', `/Users/${id}`);
     await eventually('deactivated', async () => (await activeOnes()) === 1);
-    await settled();
+    await untilSynced();
     expect(await people()).toHaveLength(4);
     await monthLater(ids.slice(0, 3));
     await eventually('one is deleted, two are held', async () => (await held()) === 2);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 
 const look = (): Promise<Scrape> => scrape(bridge.app.metricsPort);
-const settled = () =>
+const untilSynced = () =>
   eventually('all applied', async () => {
     const now = await look();
     return now.value('bridge_outbox_dirty', { target: 'main' }) === 0 ? now : undefined;
@@ -45,7 +45,7 @@ test('with server.metricsPort the metrics are served on that port only, and noth
 });
 
 test('a push increases request, lag, write, call and wait metrics, and leaves the outbox empty', async () => {
-  const before = await settled();
+  const before = await untilSynced();
   const id = await bridge.idp.createUser('seen@acme.example');
   const after = await eventually('the lag is counted', async () => {
     const now = await look();

@@ -31,7 +31,7 @@ const BEFORE = {
 };
 const NEXT = { country: 'DE', city: 'Köln', unit: 'service', site: 'west', level: 2 };
 
-const settled = () =>
+const untilSynced = () =>
   eventually('nothing waits', async () => {
     const { dirty, inflight } = await targetHealth(bridge);
     return dirty === 0 && inflight === 0;
@@ -39,7 +39,7 @@ const settled = () =>
 
 async function hire(userName: string): Promise<string> {
   const id = await bridge.idp.createUser(userName, { displayName: 'Eva Mover', [CUSTOM]: BEFORE });
-  await settled();
+  await untilSynced();
   expect((await bridge.platform.user(userName))?.attributes).toMatchObject(BEFORE);
   await bridge.platform.forgetRequests();
   return id;
@@ -47,7 +47,7 @@ async function hire(userName: string): Promise<string> {
 
 const move = async (id: string, values: object, more: object = {}) => {
   await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { [CUSTOM]: values, ...more } });
-  await settled();
+  await untilSynced();
 };
 
 /** Returns the changed paths of each PATCH, and the value of each single write. */

@@ -68,16 +68,16 @@ async function afterOneRun(rec: Reconciling, platform: PlatformView): Promise<vo
     outcome: 'converged',
     coverage: { users: { missing: 0, pending: 0 }, groups: { missing: 0 } },
   });
-  await rec.settled();
+  await rec.untilSynced();
   await platform.forgetRequests();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
-  await rec.settled();
+  await rec.untilSynced();
   await expect(platform.writes()).resolves.toEqual([]);
 }
 
 test('a target added later gets all users by one reconcile, created inactive first', async () => {
   const rec = await openReconciling(bridge);
-  await rec.settled();
+  await rec.untilSynced();
   await rec.stop();
   const second: Sandbox = await startSandbox();
   const { main } = bridge.config.targets;
@@ -121,7 +121,7 @@ describe('with every user synced', () => {
   let rec: Reconciling;
   beforeEach(async () => {
     rec = await openReconciling(bridge);
-    await rec.settled();
+    await rec.untilSynced();
     await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
   }, 60_000);
   afterEach(() => rec.stop());

@@ -3,14 +3,14 @@ import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';
 import { startFront, type Front, type FrontAnswer } from '../support/front.ts';
-import { createStories } from '../support/story.ts';
+import { createScenarios } from '../support/scenario.ts';
 
-interface World {
+interface Context {
   bridge: Bridge;
   front: Front;
 }
 
-async function openWorld(): Promise<World> {
+async function openContext(): Promise<Context> {
   const front = await startFront();
   const bridge = await buildBridge({
     configure: (config) => {
@@ -26,7 +26,7 @@ async function openWorld(): Promise<World> {
   return { bridge, front };
 }
 
-const test = createStories(openWorld, async ({ bridge, front }) => {
+const test = createScenarios(openContext, async ({ bridge, front }) => {
   await bridge.stop();
   front.stop();
 });

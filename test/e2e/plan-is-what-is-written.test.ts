@@ -100,7 +100,7 @@ async function planned(cause: () => Promise<unknown>): Promise<Plan> {
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   await guardStore.release();
   await rec.run({ full: true });
-  await rec.settled();
+  await rec.untilSynced();
   const facts = await written.facts();
   expect(sorted(promised(plan))).toEqual(sorted(facts));
   expect(facts.size).toBeGreaterThan(0);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   rec = await openReconciling(bridge);
   for (const name of NAMES)
     ids.push(await bridge.idp.createUser(name, { title: 'low', active: name !== EVE }));
-  await rec.settled();
+  await rec.untilSynced();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 30_000);
 afterAll(async () => {
@@ -43,7 +43,7 @@ test('the cause is "write did not stick" if the platform shows the old value aft
   await bridge.platform.control('PATCH', '/faults', { staleReadsMs: 60_000 });
   try {
     await patch(0, 'displayName', 'Ann Newname');
-    await rec.settled();
+    await rec.untilSynced();
     await expect(changes()).resolves.toEqual([`update | ${ANN} | write did not stick`]);
   } finally {
     await bridge.platform.control('PATCH', '/faults', {});
@@ -72,10 +72,10 @@ test('a user with a pending deactivation counts once in the guard of a plan', as
     const active = await Promise.all(NAMES.map(isActive));
     return active.join() === 'false,false,false,true,false';
   });
-  await rec.settled();
+  await rec.untilSynced();
   expect(await guardStore.open()).toBeUndefined();
   for (const index of [0, 1, 2]) await patch(index, 'active', true);
-  await rec.settled();
+  await rec.untilSynced();
 }, 30_000);
 
 test('the cause is "mapping changed" after a change of rules; the values are written once', async () => {

@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseSaved } from '../../src/reconcile/plan.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
-import { createStory } from '../support/story.ts';
+import { createScenario } from '../support/scenario.ts';
 import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const PEOPLE = Array.from({ length: 30 }, (_, index) => `p${index}@acme.example`);
 
 /** A company whose users are synced, and its operator. */
-interface World {
+interface Context {
   bridge: Bridge;
   rec: Reconciling;
   /** File of the saved plan. */
@@ -52,7 +52,7 @@ function expectPublishedForm(json: string): void {
   expect(isPublishedForm.errors ?? []).toEqual([]);
 }
 
-async function openWorld(): Promise<World> {
+async function openContext(): Promise<Context> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-plan-'));
   const bridge = await buildBridge({
     configure: (config) => {
@@ -65,10 +65,10 @@ async function openWorld(): Promise<World> {
   const rec = await openReconciling(bridge);
   for (const name of PEOPLE)
     await bridge.idp.createUser(name, { addresses: [{ type: 'work', country: 'PT' }] });
-  await rec.settled();
+  await rec.untilSynced();
   // From here on no service runs, so the commands do all the work.
   await bridge.app.stop();
-  const settingsFile: World['settingsFile'] = (name, change = () => undefined) => {
+  const settingsFile: Context['settingsFile'] = (name, change = () => undefined) => {
     const target = {
       url: bridge.sandbox.ready.platformUrl,
       token: bridge.sandbox.ready.fixtures.apiKeys.admin,
@@ -108,9 +108,9 @@ async function openWorld(): Promise<World> {
   };
 }
 
-const test = createStory(openWorld, ({ close }) => close());
+const test = createScenario(openContext, ({ close }) => close());
 /** A run after a killed one waits 30 s for its lease; other runs do not wait. */
-const afterKill = createStory(openWorld, ({ close }) => close());
+const afterKill = createScenario(openContext, ({ close }) => close());
 
 test('plan exits 0 without changes and 2 with changes, and writes nothing', async ({
   bridge,

@@ -25,7 +25,7 @@ beforeAll(async () => {
   ann = await bridge.idp.createUser('ann@acme.example');
   group = await bridge.idp.createGroup(RESERVED, [ann]);
   await refused();
-  await rec.settled();
+  await rec.untilSynced();
 }, 30_000);
 afterAll(async () => {
   await rec.stop();
@@ -65,7 +65,7 @@ test('a refused group is reported with the message of the platform, and repeated
       after: { displayName: RESERVED },
     });
   }
-  await rec.settled();
+  await rec.untilSynced();
   await expect(attempts()).resolves.toEqual([]);
   await expect(stated()).resolves.toEqual([`conflict | ${RESERVED} | none | report`]);
 }, 60_000);
@@ -73,7 +73,7 @@ test('a refused group is reported with the message of the platform, and repeated
 test('retry of a dead letter causes one attempt, and later runs none', async () => {
   await bridge.platform.forgetRequests();
   await retryDeadLetters(letters() as never, { all: true }, OPERATOR);
-  await rec.settled();
+  await rec.untilSynced();
   await refused();
   await rec.run();
   await rec.run();
@@ -113,7 +113,7 @@ test('a change at the source ends the dead letter', async () => {
     'the group is there',
     async () => (await bridge.platform.group('ops'))?.members.length === 1,
   );
-  await rec.settled();
+  await rec.untilSynced();
   await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'converged' } });
   await expect(stated()).resolves.toEqual([]);
 }, 60_000);
@@ -133,7 +133,7 @@ test('drift of a resource with a dead letter is repaired after each change at th
     expect((await bridge.platform.user('ann@acme.example'))?.displayName).toBe('Jo ann@acme.example');
   }
   await bridge.idp.patch(`/Users/${ann}`, level('3'));
-  await rec.settled();
+  await rec.untilSynced();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 60_000);
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
   bridge = await buildBridge();
   rec = await openReconciling(bridge);
   await bridge.idp.createUser(ANN);
-  await rec.settled();
+  await rec.untilSynced();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 30_000);
 afterEach(async () => {

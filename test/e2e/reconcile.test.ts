@@ -30,7 +30,7 @@ beforeAll(async () => {
   await bridge.idp.createGroup('analysts', [ids.get('ann') ?? '', ids.get('ben') ?? '']);
   await bridge.idp.createGroup('everybody', [...ids.values()]);
   await bridge.idp.patch(`/Users/${ids.get('gus')}`, { op: 'replace', path: 'active', value: false });
-  await rec.settled();
+  await rec.untilSynced();
   const { report } = await rec.run();
   expect(report).toMatchObject({ outcome: 'converged', users: expect.any(Number) });
 }, 60_000);
@@ -50,7 +50,7 @@ async function repaired(): Promise<void> {
   await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'converged' } });
   await bridge.platform.forgetRequests();
   await expect(rec.run({ full: true })).resolves.toMatchObject({ report: { outcome: 'converged' } });
-  await rec.settled();
+  await rec.untilSynced();
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   await expect(found({ full: true })).resolves.toEqual([]);
 }
@@ -184,7 +184,7 @@ test('onDrift: report finds the same differences and writes nothing', async () =
   await expect(rec.run({ repair: false })).resolves.toMatchObject({
     report: { outcome: 'drifted', counts: { update: 1 } },
   });
-  await rec.settled();
+  await rec.untilSynced();
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   await repaired();
 }, 60_000);

@@ -20,7 +20,7 @@ const TOKEN = 'a-token-for-tests-only-0123456789';
 const MANY = 64;
 
 /** A proxy between one process and the platform. */
-interface Door {
+interface Front {
   url: string;
   /** Number of calls that arrived. */
   calls: number;
@@ -31,10 +31,10 @@ interface Door {
   stop(): Promise<void>;
 }
 
-async function openDoor(platformUrl: string): Promise<Door> {
+async function openFront(platformUrl: string): Promise<Front> {
   const held: (() => void)[] = [];
   const pass = (call: IncomingMessage, answer: ServerResponse): void => {
-    if (door.state === 'fails') {
+    if (front.state === 'fails') {
       call.resume();
       answer.writeHead(503).end();
       return;
@@ -51,12 +51,12 @@ async function openDoor(platformUrl: string): Promise<Door> {
     call.pipe(onward);
   };
   const server: Server = createServer((call, answer) => {
-    door.calls++;
-    if (door.state === 'holds') held.push(() => pass(call, answer));
+    front.calls++;
+    if (front.state === 'holds') held.push(() => pass(call, answer));
     else pass(call, answer);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const door: Door = {
+  const front: Front = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: 0,
     state: 'open',
@@ -67,16 +67,16 @@ async function openDoor(platformUrl: string): Promise<Door> {
         server.closeAllConnections();
       }),
   };
-  return door;
+  return front;
 }
 
 let sandbox: Sandbox;
-const doors: Door[] = [];
+const fronts: Front[] = [];
 const processes: BridgeProcess[] = [];
 beforeAll(async () => {
   sandbox = await startSandbox();
   const { platformUrl, fixtures } = sandbox.ready;
-  doors.push(await openDoor(platformUrl), await openDoor(platformUrl));
+  fronts.push(await openFront(platformUrl), await openFront(platformUrl));
   const prefix = `breaker-${Date.now()}`;
   const settings = (url: string, concurrency: number): object => ({
     redis: { url: process.env.TEST_REDIS_URL, prefix },
@@ -91,20 +91,20 @@ beforeAll(async () => {
   });
   // The second process may have more calls under way than are pushed, so a missing call is not caused by its
   // concurrency.
-  const [first, second] = [settings(doors[0]?.url ?? '', 4), settings(doors[1]?.url ?? '', MANY)];
+  const [first, second] = [settings(fronts[0]?.url ?? '', 4), settings(fronts[1]?.url ?? '', MANY)];
   processes.push(await startBridgeProcess(first));
   processes.push(await startBridgeProcess(second, 'worker'));
 }, 100_000);
 afterAll(async () => {
   await Promise.all(processes.map((each) => each.stop()));
-  await Promise.all(doors.map((each) => each.stop()));
+  await Promise.all(fronts.map((each) => each.stop()));
   await sandbox.stop();
 });
 
-const callsOf = (): number[] => doors.map(({ calls }) => calls);
+const callsOf = (): number[] => fronts.map(({ calls }) => calls);
 
 test('the breaker that one process opens stops calls of the other, and both resume after the outage', async () => {
-  const [failing, other] = doors as [Door, Door];
+  const [failing, other] = fronts as [Front, Front];
   const platform = createPlatformView(sandbox.ready.controlUrl);
   const idp = createIdp(processes[0]?.baseUrl ?? '', TOKEN);
   const names: string[] = [];

@@ -148,7 +148,7 @@ test('users who share an externalId can be changed and deactivated after the pro
 
 test('reconcile finds no difference between users who share an externalId', async () => {
   const reconciling = await openReconciling(bridge);
-  await reconciling.settled();
+  await reconciling.untilSynced();
   const { report } = await reconciling.run();
   expect(report.outcome).toBe('converged');
   await reconciling.stop();

@@ -47,7 +47,7 @@ beforeAll(async () => {
   ada = await hire('ada', 'DE');
   analysts = await bridge.idp.createGroup('analysts', [ada]);
   await bridge.idp.createGroup('region-north', [ada]);
-  await settled();
+  await untilSynced();
 });
 afterAll(async () => {
   await bridge.stop();
@@ -57,7 +57,7 @@ afterAll(async () => {
 const nameOf = (name: string): string => `${name}@acme.example`;
 const hire = (name: string, country: string): Promise<string> =>
   bridge.idp.createUser(nameOf(name), { addresses: [{ type: 'work', country }] });
-const settled = () =>
+const untilSynced = () =>
   eventually('nothing is left to apply', async () => (await targetHealth(bridge)).dirty === 0);
 const secret = (place = 0): string => bridge.sandbox.ready.fixtures.deployments[place]?.apiSecret ?? '';
 
@@ -173,7 +173,7 @@ test('the text output has four lines with ticks, the security context and the vi
 test('a value changed by hand at the platform fails the check, and both values are named', async () => {
   const bea = await hire('bea', 'FR');
   await bridge.idp.patch(`/Groups/${analysts}`, { op: 'add', path: 'members', value: [{ value: bea }] });
-  await settled();
+  await untilSynced();
   const { id, scimId } = (await bridge.platform.user(nameOf('bea'))) ?? { id: 0, scimId: '' };
   const { items } = await platform('GET', '/api/v1/user-attributes?name=country');
   await platform('POST', '/api/v1/user-attribute-values', {
@@ -199,22 +199,22 @@ test('a value changed by hand at the platform fails the check, and both values a
 
 test('a pending change fails the check', async () => {
   const cleo = await hire('cleo', 'JP');
-  await settled();
+  await untilSynced();
   await runCli(['--config', file, 'hold'], {});
   await bridge.idp.patch(`/Users/${cleo}`, { op: 'replace', path: 'displayName', value: 'Cleo' });
   const { code, report } = await verify('ext-cleo@acme.example');
   expect([code, ...stages(report)]).toEqual([2, true, true, false, true]);
   expect(report.chain[2].detail).toContain('a change waits to be applied');
   await runCli(['--config', file, 'release'], {});
-  await settled();
+  await untilSynced();
   expect((await verify(cleo)).code).toBe(0);
 });
 
 test('a deactivated user sees nothing, the command succeeds, and no token is requested', async () => {
   const dan = await hire('dan', 'US');
-  await settled();
+  await untilSynced();
   await bridge.idp.patch(`/Users/${dan}`, { op: 'replace', value: { active: false } });
-  await settled();
+  await untilSynced();
   await bridge.platform.forgetRequests();
   const { code, report } = await verify(nameOf('dan'));
   expect([code, ...stages(report)]).toEqual([0, true, true, true, true]);

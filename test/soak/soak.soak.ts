@@ -9,7 +9,7 @@ import { createChance } from '../fuzz/chance.ts';
 import { createWireAttacks } from '../fuzz/wire-attacks.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
 import { TOKEN } from '../support/build-bridge.ts';
-import { createEstate, createRandom, estateAttributes } from '../support/estate.ts';
+import { createCompany, createRandom, companyAttributes } from '../support/company.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';
 import { imageEnvironment } from '../support/image-environment.ts';
@@ -57,7 +57,7 @@ beforeAll(async () => {
         allowLoopbackHttp: true,
         timeoutMs: 1000,
         rateLimit: { requestsPerSecond: 1000, burst: 200 },
-        attributes: estateAttributes,
+        attributes: companyAttributes,
         guard: { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL },
       },
     },
@@ -90,11 +90,11 @@ test(
   async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     const idp = createIdp(bridge.baseUrl, TOKEN);
-    const estate = createEstate(idp, createRandom(SEED));
+    const company = createCompany(idp, createRandom(SEED));
     const counts = { events: 0, lists: 0, attacks: 0, reconciles: 0, kills: 0 };
     const wrong: string[] = [];
-    for (let index = 0; index < PEOPLE; index++) await estate.hire();
-    for (let index = 0; index < TEAMS; index++) await estate.found();
+    for (let index = 0; index < PEOPLE; index++) await company.hire();
+    for (let index = 0; index < TEAMS; index++) await company.found();
 
     const startedAt = Date.now();
     const minute = (): number => (Date.now() - startedAt) / 60_000;
@@ -167,7 +167,7 @@ test(
       }
     };
     await Promise.all([
-      keep('events', 20, () => estate.live()),
+      keep('events', 20, () => company.live()),
       keep('lists', 200, lists),
       keep('attacks', 500, async () => void wrong.push(...(await attack()))),
       keep('reconciles', 20_000, reconcile),
@@ -178,11 +178,11 @@ test(
     let differences: string[] = [];
     await eventually(
       'the platform equals the company',
-      async () => (differences = await estate.differences(platform)).length === 0,
+      async () => (differences = await company.differences(platform)).length === 0,
       180_000,
     ).catch(() => undefined);
     const slope = slopeOf(samples);
-    say(`soak: ${MINUTES} min, seed ${SEED}: ${JSON.stringify(counts)}, ${estate.people.length} people`);
+    say(`soak: ${MINUTES} min, seed ${SEED}: ${JSON.stringify(counts)}, ${company.people.length} people`);
     say(
       `soak: memory ${slope.toFixed(2)} MB a minute over ${samples.length} samples, peak ${peakMb.toFixed(0)} MB`,
     );

@@ -1,6 +1,6 @@
 // Provides the settings of a chaos test, and waits until the platform equals the company.
 import type { ReadyLine } from '../../src/sandbox/ready.ts';
-import { estateAttributes, type createEstate } from './estate.ts';
+import { companyAttributes, type createCompany } from './company.ts';
 import { createCommands } from './command.ts';
 import { eventually } from './eventually.ts';
 import type { PlatformView } from './platform-view.ts';
@@ -22,7 +22,7 @@ export function chaosSettings(redisUrl: string, { platformUrl, fixtures }: Ready
         allowLoopbackHttp: true,
         timeoutMs: 1000,
         rateLimit: { requestsPerSecond: 1000, burst: 200 },
-        attributes: estateAttributes,
+        attributes: companyAttributes,
         // Half of the users of this company leave and return within a minute.
         guard: { deactivate: ALL, delete: ALL, removeMembers: ALL, clearAttributes: ALL },
       },
@@ -33,7 +33,7 @@ export function chaosSettings(redisUrl: string, { platformUrl, fixtures }: Ready
 
 /** @throws Error with the differences and the last output of the processes when the platform does not become equal */
 export async function untilEqual(
-  estate: ReturnType<typeof createEstate>,
+  company: ReturnType<typeof createCompany>,
   platform: PlatformView,
   output: () => string,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function untilEqual(
   await eventually(
     'the platform equals the company',
     async () => {
-      last = await estate.differences(platform);
+      last = await company.differences(platform);
       await new Promise((resolve) => setTimeout(resolve, 500));
       return last.length === 0;
     },

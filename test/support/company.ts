@@ -31,14 +31,14 @@ export function createRandom(seed: number): () => number {
 const COUNTRIES = ['PT', 'DE', 'FR', 'JP', 'BR'];
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 
-export const estateAttributes = {
+export const companyAttributes = {
   country: { type: 'string', from: 'addresses[type eq "work"].country' },
   clearance: { type: 'number', from: `${EXTENSION}:clearance` },
   contractor: { type: 'boolean', expression: 'userType = "Contractor"' },
 };
 
 /** @param idp client whose requests are repeated until they are answered, as identity providers do */
-export function createEstate(idp: Idp, random: () => number) {
+export function createCompany(idp: Idp, random: () => number) {
   const people: Person[] = [];
   const teams: Team[] = [];
   let serial = 0;

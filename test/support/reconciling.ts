@@ -24,7 +24,7 @@ export interface Reconciling {
     acceptTenant?: boolean;
   }): Promise<{ report: RunReport; plan?: Plan }>;
   /** Waits until no change is pending. */
-  settled(): Promise<void>;
+  untilSynced(): Promise<void>;
   /** Calls the platform as somebody else. */
   meddle(method: string, path: string, body?: object, key?: string): Promise<any>;
   stop(): Promise<void>;
@@ -54,7 +54,7 @@ export async function openReconciling(bridge: Bridge, config = bridge.config): P
         guard: first(at).guard,
         logger: silentLogger,
       }),
-    settled: async () => {
+    untilSynced: async () => {
       await eventually(
         'nothing is dirty',
         async () => {

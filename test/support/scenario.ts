@@ -1,23 +1,27 @@
 // Runs slow scenarios concurrently, each with a bridge of its own.
 
-export type Chapter<World> = (name: string, tell: (world: World) => Promise<void>, limitMs?: number) => void;
+export type ScenarioStep<Context> = (
+  name: string,
+  run: (context: Context) => Promise<void>,
+  limitMs?: number,
+) => void;
 
 /**
  * Must be called outside of `describe`: all scenarios of a file start before its first test. The steps of one
  * scenario run in order, and each test awaits its own step.
  */
-export function createStory<World>(
-  open: () => World | Promise<World>,
-  close: (world: World) => void | Promise<void>,
-): Chapter<World> {
-  const chapters: { tell: (world: World) => Promise<void>; ended?: Promise<void> }[] = [];
-  let opened: Promise<World> | undefined;
+export function createScenario<Context>(
+  open: () => Context | Promise<Context>,
+  close: (context: Context) => void | Promise<void>,
+): ScenarioStep<Context> {
+  const steps: { run: (context: Context) => Promise<void>; ended?: Promise<void> }[] = [];
+  let opened: Promise<Context> | undefined;
   beforeAll(() => {
-    const world = (opened = Promise.resolve(open()));
-    let before: Promise<unknown> = world;
-    for (const chapter of chapters) {
-      const ended = before.then(async () => chapter.tell(await world));
-      chapter.ended = ended;
+    const context = (opened = Promise.resolve(open()));
+    let before: Promise<unknown> = context;
+    for (const step of steps) {
+      const ended = before.then(async () => step.run(await context));
+      step.ended = ended;
       // A failure is reported by the test of its step; the next step runs nevertheless.
       before = ended.catch(() => undefined);
     }
@@ -25,22 +29,22 @@ export function createStory<World>(
   afterAll(async () => {
     if (opened) await close(await opened);
   });
-  return (name, tell, limitMs) => {
-    const chapter: (typeof chapters)[number] = { tell };
-    chapters.push(chapter);
-    const heard = async (): Promise<void> => {
-      if (!chapter.ended) throw new Error('the story has not begun');
-      await chapter.ended;
+  return (name, run, limitMs) => {
+    const step: (typeof steps)[number] = { run };
+    steps.push(step);
+    const awaitStep = async (): Promise<void> => {
+      if (!step.ended) throw new Error('the scenario has not begun');
+      await step.ended;
     };
-    test(name, heard, limitMs);
+    test(name, awaitStep, limitMs);
   };
 }
 
 /** Runs each test as a scenario with its own bridge and sandbox. */
-export const createStories =
-  <World>(
-    open: () => World | Promise<World>,
-    close: (world: World) => void | Promise<void>,
-  ): Chapter<World> =>
-  (...chapter) =>
-    createStory(open, close)(...chapter);
+export const createScenarios =
+  <Context>(
+    open: () => Context | Promise<Context>,
+    close: (context: Context) => void | Promise<void>,
+  ): ScenarioStep<Context> =>
+  (...step) =>
+    createScenario(open, close)(...step);

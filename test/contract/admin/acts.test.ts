@@ -16,7 +16,7 @@ beforeAll(async () => {
     },
   });
   ids = await Promise.all(PEOPLE.map((name) => rig.bridge.idp.createUser(name)));
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
@@ -48,7 +48,7 @@ test('hold stops writes and release resumes them, and both answers name the chan
   expect(await bridge.platform.user('later@acme.example')).toBeUndefined();
   expect((await operator.post('/release', { target: 'main' })).body[0].changed).toBe(true);
   await eventually('applied', async () => (await bridge.platform.user('later@acme.example'))?.active);
-  await rig.settled();
+  await rig.untilSynced();
 });
 
 test('an approval is listed and shown, and only the approved part is applied', async () => {
@@ -56,7 +56,7 @@ test('an approval is listed and shown, and only the approved part is applied', a
   expect((await operator.get('/approvals')).body).toEqual([]);
   for (const id of ids.slice(0, 6))
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
-  await rig.settled();
+  await rig.untilSynced();
   const [approval] = (await operator.get('/approvals')).body;
   expect(approval).toMatchObject({ state: 'held', kinds: { deactivate: expect.any(Number), delete: 0 } });
   const held = approval.kinds.deactivate;
@@ -85,12 +85,12 @@ test('an approval is listed and shown, and only the approved part is applied', a
     ...{ kinds: { deactivate: 1, delete: 0 }, remaining: held - 1 },
   });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
-  await rig.settled();
+  await rig.untilSynced();
   expect(await activeOnes()).toHaveLength(kept - 1);
 
   const [rest] = (await operator.get('/approvals')).body;
   expect((await operator.post(`/approvals/${rest.id}/reject`, { by: 'bob' })).body.items).toBe(held - 1);
-  await rig.settled();
+  await rig.untilSynced();
   expect(await activeOnes()).toHaveLength(kept - 1);
   expect((await operator.get('/approvals')).body).toEqual([]);
   const decided = (await operator.get('/approvals?all=true')).body;
@@ -105,14 +105,14 @@ test('resync marks every user and group, and writes nothing where nothing differ
   await rig.bridge.platform.forgetRequests();
   const { body } = await rig.operator.post('/resync', { target: 'main' });
   expect(body.count).toBeGreaterThanOrEqual(PEOPLE.length);
-  await rig.settled();
+  await rig.untilSynced();
   await expect(rig.bridge.platform.writes()).resolves.toEqual([]);
 });
 
 test('a dead letter is listed with the message of the platform, retried and dropped', async () => {
   const { operator, bridge } = rig;
   await bridge.idp.createGroup('system:all', ids.slice(6));
-  await rig.settled();
+  await rig.untilSynced();
   const [letter] = (await operator.get('/dead-letters')).body;
   expect(letter).toMatchObject({ kind: 'Group', connection: 'default', target: 'main' });
   expect(letter.message).not.toBe('');
@@ -123,7 +123,7 @@ test('a dead letter is listed with the message of the platform, retried and drop
   const chosen = { count: 1, resources: [letter.ref] };
   expect((await operator.post('/dead-letters/retry', { refs: [letter.ref] })).body).toEqual(chosen);
   await eventually('it is tried again', async () => (await bridge.platform.writes()).length > 0);
-  await rig.settled();
+  await rig.untilSynced();
   expect((await operator.get('/dead-letters')).body).toMatchObject([{ ref: letter.ref }]);
   expect((await operator.post('/dead-letters/drop', { all: true })).body).toEqual(chosen);
   expect((await operator.get('/dead-letters')).body).toEqual([]);

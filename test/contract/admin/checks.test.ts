@@ -17,7 +17,7 @@ beforeAll(async () => {
   });
   id = await rig.bridge.idp.createUser(ADA, { addresses: [{ type: 'work', country: 'DE' }] });
   await rig.bridge.idp.createGroup('analysts', [id]);
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
@@ -99,7 +99,7 @@ test('verify-access of an unknown user or target answers 404 with advice and wit
   expect(await ask({ user: ADA, target: 'nowhere' })).toEqual([404, expect.stringContaining('main')]);
   const hired = 'bea@acme.example';
   await bridge.idp.createUser(hired);
-  await rig.settled();
+  await rig.untilSynced();
   expect(await ask({ user: hired, deployment: 'nowhere' })).toEqual([409, expect.stringContaining('sales')]);
   // The admin API accepts neither a target address nor a secret.
   for (const more of [{ dataUrl: 'http://127.0.0.1:1' }, { secret: 'x' }])

@@ -18,7 +18,7 @@ test('pushes, refused requests, calls and levels of two processes stand in every
   const ids = [await idp.createUser('ada@acme.example'), await idp.createUser('alan@acme.example')];
   await idp.createGroup('system:all', ids);
   await idp.send('POST', '/Users', { userName: '' });
-  await rig.settled();
+  await rig.untilSynced();
   const { users } = await rig.bridge.platform.state();
   expect(users.map(({ userName }: { userName: string }) => userName)).toContain('ada@acme.example');
   const platformCalls = await eventually('the counts are noted', async () => {

@@ -22,7 +22,7 @@ let id: string;
 beforeAll(async () => {
   rig = await openAdmin({ configure: (config) => void (config.provisioningLog.maxAgeDays = 90) });
   id = await rig.bridge.idp.createUser(NAME);
-  await rig.settled();
+  await rig.untilSynced();
   const { redis } = openDesiredStates(rig.bridge.config);
   await untilReady(redis, 5000);
   from = Date.now() - COUNT * STEP_MS - 14 * 86_400_000;

@@ -12,7 +12,7 @@ beforeAll(async () => {
   rig = await openAdmin();
   hands = await openReconciling(rig.bridge);
   for (const name of PEOPLE) await rig.bridge.idp.createUser(name);
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(async () => {
   await hands.stop();

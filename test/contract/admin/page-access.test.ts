@@ -123,9 +123,9 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('every view is usable by everyb
       const ids = await Promise.all(NAMES.map((name) => idp.createUser(name)));
       await idp.createGroup(`Analysts ${'of everything '.repeat(18)}`, ids);
       await idp.createGroup('system:all', ids.slice(0, 2));
-      await rig.settled();
+      await rig.untilSynced();
       for (const id of ids) await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
-      await rig.settled();
+      await rig.untilSynced();
     }, 60_000);
 
     test.each(SCREENS)('%i px, %s', async (width, scheme) => {

@@ -41,10 +41,10 @@ async function fill(): Promise<void> {
   ada = ids[0] ?? '';
   await idp.createGroup('system:all', ids);
   await idp.createGroup('Analysts', ids);
-  await rig.settled();
+  await rig.untilSynced();
   await rig.operator.post('/resync', { by: ARABIC, note: LONG });
   await rig.operator.post('/resync', { by: 'bob' });
-  await rig.settled();
+  await rig.untilSynced();
 }
 
 /** Waits until the view of the address is drawn and its first entries are read. */

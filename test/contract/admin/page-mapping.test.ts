@@ -34,7 +34,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the mapping workbench', () => 
     });
     await rig.bridge.idp.createUser(LONG, { title: 'شمال' });
     await rig.bridge.idp.createUser(ARABIC, { title: 'south', nickName: '<b>bold</b>' });
-    await rig.settled();
+    await rig.untilSynced();
     browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],

@@ -27,10 +27,10 @@ beforeAll(async () => {
   const ids = await Promise.all(PEOPLE.map((name) => idp.createUser(name)));
   await idp.createGroup('analysts', ids.slice(0, 4));
   await idp.createGroup('system:all', ids.slice(0, 2));
-  await rig.settled();
+  await rig.untilSynced();
   for (const id of ids.slice(4))
     await idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
@@ -181,7 +181,7 @@ inBrowser('in a browser', () => {
     await page.getByLabel('Action').selectOption('create');
     await eventually('creations only', async () => (await lines.count()) === 12);
     await rig.operator.post('/release', {});
-    await rig.settled();
+    await rig.untilSynced();
   }, 90_000);
 
   test('an approval on the page is applied at the platform', async () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
   hands = await openReconciling(rig.bridge);
   id = await rig.bridge.idp.createUser(ADA);
   await rig.bridge.idp.createGroup('analysts', [id]);
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(async () => {
   await hands.stop();
@@ -89,7 +89,7 @@ test('links are listed and exported, and a forgotten link is restored by the nex
     const [link] = (await operator.post('/links/show', { resource: ADA })).body;
     return link.platformId === platformId;
   });
-  await rig.settled();
+  await rig.untilSynced();
   const { users } = await bridge.platform.state();
   expect(users.filter(({ userName }) => userName === ADA)).toHaveLength(1);
   expect((await operator.post('/links/forget', { resource: 'nobody' })).status).toBe(404);

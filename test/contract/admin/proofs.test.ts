@@ -11,7 +11,7 @@ beforeAll(async () => {
   base = `${rig.bridge.config.redis.prefix}:{default}:`;
   const ada = await rig.bridge.idp.createUser('ada@acme.example');
   await rig.bridge.idp.createGroup('analysts', [ada]);
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(async () => {
   redis.disconnect();

@@ -16,7 +16,7 @@ const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
 beforeAll(async () => {
   rig = await openAdmin();
   await rig.bridge.idp.createUser('ada.lovelace@acme.example');
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 

@@ -20,7 +20,7 @@ export interface AdminRig {
   /** Sends a request without the default headers of the client. */
   raw: (path: string, init?: RequestInit) => Promise<Response>;
   /** Resolves when no sync is pending. */
-  settled(): Promise<void>;
+  untilSynced(): Promise<void>;
 }
 
 export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> {
@@ -58,7 +58,7 @@ export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> 
         return operation;
       },
     },
-    settled: () =>
+    untilSynced: () =>
       eventually('all is applied', async () =>
         (await get('/status')).body.every(({ dirty }: { dirty: number }) => dirty === 0),
       ),

@@ -36,7 +36,7 @@ beforeEach(async () => {
   const guard = { approvers: 2 };
   commands = createCommands(settingsFor(sandbox, { guard }, { redis: config.redis }));
   ids = await Promise.all(NAMES.map((name) => rig.bridge.idp.createUser(name)));
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterEach(async () => {
   commands.remove();
@@ -46,7 +46,7 @@ afterEach(async () => {
 const leave = async (...numbers: number[]): Promise<void> => {
   for (const number of numbers)
     await rig.bridge.idp.patch(`/Users/${ids[number]}`, { op: 'replace', path: 'active', value: false });
-  await rig.settled();
+  await rig.untilSynced();
 };
 const closed = async (): Promise<string[]> =>
   (await rig.bridge.platform.state()).users
@@ -77,7 +77,7 @@ test('one person alone approves nothing, under whatever name; a second person ca
   });
   expect(await as('Anna', 'approve', id)).toMatchObject({ status: 409 });
   expect(await as(' anna', 'approve', id)).toMatchObject({ status: 409 });
-  await rig.settled();
+  await rig.untilSynced();
   expect(await closed()).toEqual([]);
 
   const { body: shown } = await rig.operator.get(`/approvals/${id}`);
@@ -112,7 +112,7 @@ test('the second person approves what the first one saw, and nothing that was he
     body: { outcome: 'decided', items: 2, remaining: 1 },
   });
   await eventually('two are closed', async () => (await closed()).length === 2);
-  await rig.settled();
+  await rig.untilSynced();
   expect(await closed()).toEqual(NAMES.slice(0, 2));
 });
 
@@ -143,7 +143,7 @@ test('two selections that read the same but mean other changes are two first app
   const ben = await as('ben', 'approve', id, { refs: [...padding, other] });
   expect([anna.body.outcome, ben.body.outcome]).toEqual(['noted', 'noted']);
   expect(anna.body.id).not.toBe(ben.body.id);
-  await rig.settled();
+  await rig.untilSynced();
   expect(await closed()).toEqual([]);
   // The same change by other words is the same first approval, and still not another person.
   expect(await as('anna', 'approve', id, { persons: [NAMES[0]] })).toMatchObject({ status: 409 });
@@ -161,7 +161,7 @@ test('an approval of places that no change has yet reaches nothing that comes th
   expect(await as('anna', 'approve', beyond)).toMatchObject({ body: { outcome: 'noted', id, items: 1 } });
   await leave(1);
   expect(await as('ben', 'approve', beyond)).toMatchObject({ body: { outcome: 'noted', items: 2 } });
-  await rig.settled();
+  await rig.untilSynced();
   expect(await closed()).toEqual([]);
   expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
   await eventually('one is closed', async () => (await closed()).length === 1);
@@ -193,7 +193,7 @@ test('a rejection needs one person, and takes a first approval with it', async (
   expect(await as('ben', 'reject', id)).toMatchObject({ body: { outcome: 'decided', items: 2 } });
   // The rejected changes can be approved still, and that again needs two.
   expect(await as('cleo', 'approve', id)).toMatchObject({ body: { outcome: 'noted', items: 2 } });
-  await rig.settled();
+  await rig.untilSynced();
   expect(await closed()).toEqual([]);
   expect(await as('anna', 'approve', id)).toMatchObject({ body: { outcome: 'decided', items: 2 } });
   await eventually('they are closed', async () => (await closed()).length === 2);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await rig.bridge.idp.createUser('grace@acme.example', { title: 'south' });
   await rig.bridge.idp.createUser('مريم@acme.example', { userType: 'eleven' });
   await rig.bridge.idp.createGroup('analysts', [id]);
-  await rig.settled();
+  await rig.untilSynced();
 }, 60_000);
 afterAll(async () => {
   await hands.stop();

@@ -23,7 +23,7 @@ describe('entries of the provisioning log', () => {
     for await (const entry of readLog(states, filter)) found.push(entry);
     return found.reverse();
   };
-  const settled = () =>
+  const untilSynced = () =>
     eventually('nothing is dirty', async () => {
       const { dirty } = (await states[0]?.outboxes.get('main')?.backlog()) ?? { dirty: 1 };
       return dirty === 0;
@@ -50,11 +50,11 @@ describe('entries of the provisioning log', () => {
 
   it('creation, change and deactivation of a user are logged with values before and after', async () => {
     const id = await bridge.idp.createUser('ada@acme.example');
-    await settled();
+    await untilSynced();
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
-    await settled();
+    await untilSynced();
     await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
-    await settled();
+    await untilSynced();
     const told = await entries({ refs: [`User:${id}`] });
     expect(told.map(({ action, status }) => `${action} ${status}`)).toEqual([
       'create success',
@@ -84,24 +84,24 @@ describe('entries of the provisioning log', () => {
 
   it("log entries of members are found by the member's name", async () => {
     const id = await bridge.idp.createUser('bob@acme.example');
-    await settled();
+    await untilSynced();
     await bridge.idp.send('POST', '/Groups', { displayName: 'Sales', members: [{ value: id }] });
-    await settled();
+    await untilSynced();
     const told = await entries({ refs: [`User:${id}`], actions: ['addMembers'] });
     expect(told).toMatchObject([{ name: 'Sales', members: [id], status: 'success' }]);
   });
 
   it('a protected user is logged once, refusals with the message of the platform, both with advice', async () => {
     const boss = await bridge.idp.createUser('boss@acme.example');
-    await settled();
+    await untilSynced();
     await bridge.idp.patch(`/Users/${boss}`, { op: 'replace', path: 'displayName', value: 'The boss' });
-    await settled();
+    await untilSynced();
     expect(await entries({ refs: [`User:${boss}`] })).toMatchObject([
       { status: 'skipped', reason: 'Protected' },
     ]);
 
     const refused = await bridge.idp.send('POST', '/Groups', { displayName: 'system:admins' });
-    await settled();
+    await untilSynced();
     const [entry] = await entries({ refs: [`Group:${refused.body.id}`] });
     expect(entry).toMatchObject({
       action: 'create',
@@ -120,7 +120,7 @@ describe('entries of the provisioning log', () => {
     await eventually('a retry is told', async () => (await entries({ refs: [`User:${id}`] })).length > 0);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     await bridge.platform.control('PATCH', '/faults', {});
-    await settled();
+    await untilSynced();
     const told = await entries({ refs: [`User:${id}`] });
     expect(told.map(({ status }) => status)).toEqual(['retry', 'success', 'success']);
     expect(told[1]?.attempt).toBeGreaterThan(1);

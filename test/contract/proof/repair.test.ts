@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Finding } from '../../../src/directory/proof/findings.ts';
 import { REPAIRED } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from '../lua/rig.ts';
-import { createRandom } from '../../support/estate.ts';
+import { createRandom } from '../../support/company.ts';
 
 const ORDER = { repair: true, request: 'repair' };
 const ADA = idOf('ada');

@@ -100,7 +100,7 @@ test('a WAIT that the cluster redirects answers 503 and not 500', async () => {
 
 test('reconcile reads and repairs on a cluster', async () => {
   const reconciling = await openReconciling(bridge);
-  await reconciling.settled();
+  await reconciling.untilSynced();
   const user = await bridge.platform.user('c3@acme.example');
   await reconciling.meddle('PATCH', `/api/scim/v2/Users/${user?.scimId}`, {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],

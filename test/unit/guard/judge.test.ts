@@ -7,7 +7,7 @@ import {
   SHARE_FLOOR,
   type GuardLimits,
 } from '../../../src/guard/judge.ts';
-import { createRandom } from '../../support/estate.ts';
+import { createRandom } from '../../support/company.ts';
 
 const count = (used = 0, waiting = 0, held = 0) => ({ used, waiting, held });
 

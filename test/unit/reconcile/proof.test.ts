@@ -2,7 +2,7 @@
 import { createListProof, type ListedPage, type ListProof } from '../../../src/reconcile/list-proof.ts';
 import { scanList } from '../../../src/reconcile/scan.ts';
 import type { Clock } from '../../../src/support/sources.ts';
-import { createRandom } from '../../support/estate.ts';
+import { createRandom } from '../../support/company.ts';
 
 interface Item {
   id: string;

@@ -5,7 +5,7 @@ import type { ListedPage } from '../../../src/reconcile/list-proof.ts';
 import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import { makePlan } from '../../../src/reconcile/make-plan.ts';
-import { createRandom } from '../../support/estate.ts';
+import { createRandom } from '../../support/company.ts';
 
 interface Person {
   id: string;
@@ -37,7 +37,7 @@ interface Meddling {
 }
 
 /** Creates a target in memory with links for `all`; the platform has `there` and answers lists through `meddling`. */
-function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScope {
+function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope {
   const accounts = new Map(there.map((person) => [person.id, person]));
   const byId = new Map(all.map((person) => [person.id, person]));
   const textOf = (id: string): string => JSON.stringify(linkOf(byId.get(id) as Person));
@@ -52,7 +52,7 @@ function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScop
         groups: [],
       };
     });
-  const estate = {
+  const scope = {
     connection: 'idp',
     digest: 'd',
     members: 'owned',
@@ -139,7 +139,7 @@ function estateOf(all: Person[], meddling: Meddling, there = all): ReconcileScop
       },
     },
   };
-  return estate as unknown as ReconcileScope;
+  return scope as unknown as ReconcileScope;
 }
 
 function meddle(page: ListedPage<Person>, random: () => number, all: Person[]): ListedPage<Person> {
@@ -162,7 +162,7 @@ test('bad lists of a target without drift never give a plan entry (1,000 random 
     const all = people(Math.floor(random() * 50));
     const share = random();
     let gets = 0;
-    const estate = estateOf(all, {
+    const scope = scopeOf(all, {
       list: (page) => (random() < share ? meddle(page, random, all) : page),
       one: () => {
         gets++;
@@ -170,7 +170,7 @@ test('bad lists of a target without drift never give a plan entry (1,000 random 
       },
     });
     const signal = new AbortController().signal;
-    const { plan } = await makePlan(estate, { id: `s${seed}`, signal });
+    const { plan } = await makePlan(scope, { id: `s${seed}`, signal });
     expect([seed, plan.entries.filter((entry) => DESTRUCTIVE.has(entry.action))]).toEqual([seed, []]);
     expect([seed, plan.entries.filter(isChange)]).toEqual([seed, []]);
     if (gets > 0) suspected++;
@@ -184,8 +184,8 @@ test('a deleted account and a reactivated account are reported as drift', async 
   const there = all
     .filter(({ id }) => id !== 'p3')
     .map((person) => (person.id === 'p5' ? { ...person, active: true } : person));
-  const estate = estateOf(all, { list: (page) => page, one: () => undefined }, there);
-  const { plan } = await makePlan(estate, { id: 'x', signal: new AbortController().signal });
+  const scope = scopeOf(all, { list: (page) => page, one: () => undefined }, there);
+  const { plan } = await makePlan(scope, { id: 'x', signal: new AbortController().signal });
   expect(plan.proof.users).toEqual({ complete: true, total: 29, seen: 29 });
   expect(plan.entries.map(({ action, name }) => `${action} ${name}`)).toEqual([
     'deactivate u5@x.example',
