@@ -101,7 +101,7 @@ function repeated(lines: string[]): string[] {
   return twice;
 }
 
-test('a person with long names, 40 groups, a dead letter, a hold, held removals and a breaker fits 40 lines of 100 columns', async () => {
+test('explain of a user with long names, 40 groups and every kind of problem fits 40 lines of 100 columns', async () => {
   const { code, text } = await commands.run('explain', id);
   expect(code).toBe(0);
   const lines = text.split('\n');
@@ -115,7 +115,7 @@ test('a person with long names, 40 groups, a dead letter, a hold, held removals 
   expect(lines.at(-1)).toBe('Everything: --all, or --json.');
 }, 30_000);
 
-test('--all and --json have every name in full', async () => {
+test('explain --all and --json print every name in full', async () => {
   const { text } = await commands.run('explain', id, '--all');
   const { json } = await commands.run('explain', id, '--json');
   for (let at = 10; at < 30; at++) {
@@ -126,7 +126,7 @@ test('--all and --json have every name in full', async () => {
   expect(text.split('\n').length).toBeGreaterThan(80);
 }, 30_000);
 
-test('a person without anything to tell has a short page', async () => {
+test('explain prints a short page for a user without problems', async () => {
   await commands.run('release');
   await bridge.platform.control('PATCH', '/faults', {});
   const quiet = await bridge.idp.createUser('quiet@acme.example');
@@ -143,7 +143,7 @@ test('a person without anything to tell has a short page', async () => {
   expect(text).not.toContain('--all');
 }, 90_000);
 
-test('a person whose removal from a group is held is held too, not on its way', async () => {
+test('explain shows a user as held, not as pending, when the removal from a group is held', async () => {
   const { idp } = bridge;
   const member = await idp.createUser('member@acme.example');
   const group = await idp.createGroup('held team', [member]);

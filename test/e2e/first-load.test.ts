@@ -58,7 +58,7 @@ const row = async () => (await commands.run('status', '--json')).json[0];
 const load = async () => (await row()).load;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('the time left of a load of 1,500 people is within a factor of two, and the rate limit bounds it', async () => {
+test('during a load of 1,500 users status estimates the time left within a factor of two, and names the rate limit as the bound', async () => {
   await start({ rateLimit: { requestsPerSecond: 60, burst: 10 } });
   expect(await load()).toBeNull();
   expect((await scrape(bridge.port)).find('bridge_load_total')).toEqual([]);
@@ -99,7 +99,7 @@ test('the time left of a load of 1,500 people is within a factor of two, and the
   expect((await scrape(bridge.port)).find('bridge_load_total')).toEqual([]);
 }, 240_000);
 
-test('latency bounds a load at a slow platform and the breaker at a failing one; a killed worker loses no count', async () => {
+test('status names latency as the bound at a slow platform and the breaker at a failing one, and a killed worker loses no count', async () => {
   await start({
     rateLimit: { requestsPerSecond: 1000, burst: 1000 },
     ...{ concurrency: 4, minConcurrency: 4, maxConcurrency: 4 },

@@ -105,7 +105,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-test('plan and explain show who, what, when and where to; reconcile moves it with one log entry an item', async () => {
+test('plan and explain list the items with owner, time and destination folder, and reconcile moves them with one log entry each', async () => {
   const { id, userName } = await bring('ann');
   await close(id, userName);
   const plan = await commands.run('plan');
@@ -133,7 +133,7 @@ test('plan and explain show who, what, when and where to; reconcile moves it wit
   expect(again.text).not.toContain('handed over');
 });
 
-test('handover undo needs a yes, moves all back, is an act, and the next run leaves it so', async () => {
+test('handover undo asks for confirmation, moves all items back and leaves an audit entry, and the next run moves nothing', async () => {
   const userName = 'ann@acme.example';
   const refused = await commands.run('handover', 'undo', userName);
   expect(refused.code).toBe(1);
@@ -152,7 +152,7 @@ test('handover undo needs a yes, moves all back, is an act, and the next run lea
   expect((await commands.run('handover', 'undo', 'unknown@acme.example', '--yes')).code).toBe(4);
 });
 
-test('a re-hire finds the work again in its places, also when a folder was renamed or is gone', async () => {
+test('a reactivated user gets the items back in their folders, also when a folder was renamed or deleted', async () => {
   const { id, userName } = await bring('bob');
   const place = Number(
     (await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: 'bob shared' })).id,
@@ -183,7 +183,7 @@ test('a re-hire finds the work again in its places, also when a folder was renam
   await expect(pathOf('bob book')).resolves.toBe(`Team/${userName}`);
 });
 
-test('a folder that has the name of the person gets no items; a folder that is too deep stays and is told once', async () => {
+test('an existing folder with the name of the user gets no items, and a folder that would become too deep is reported once and not moved', async () => {
   const { id, userName, top } = await bring('eve');
   await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: userName, parentId: team });
   let parent = top;
@@ -204,7 +204,7 @@ test('a folder that has the name of the person gets no items; a folder that is t
   expect((await commands.run('handover', 'list')).text).toMatch(/refused: folder "eve top" .*depth/);
 });
 
-test('500 items of one person are moved and come back', async () => {
+test('500 items of one user are moved, and moved back after the reactivation', async () => {
   const userName = 'many@acme.example';
   const id = await bridge.idp.createUser(userName);
   await active(userName, true);
@@ -219,7 +219,7 @@ test('500 items of one person are moved and come back', async () => {
   ).toBe(500);
 }, 120_000);
 
-test('nothing is moved on hold, with an incomplete list, or of an account that the bridge does not manage', async () => {
+test('no item is moved while the target is on hold, the user list is incomplete, or the account is not linked', async () => {
   const { id, userName } = await bring('pat');
   await fixtures({
     users: [{ userName: 'stranger@acme.example', active: false }],
@@ -249,7 +249,7 @@ test('nothing is moved on hold, with an incomplete list, or of an account that t
   await expect(pathOf('stranger book')).resolves.toBe('');
 }, 120_000);
 
-test('nothing is moved while a closing is held or rejected, or the person is protected', async () => {
+test('no item is moved while the deactivation is held or rejected, or the user is protected', async () => {
   const { id, userName } = await bring('lee');
   const { main } = bridge.config.targets;
   if (!main) throw new Error('no target');
@@ -277,7 +277,7 @@ test('nothing is moved while a closing is held or rejected, or the person is pro
   await expect(pathOf('kay book')).resolves.toBe(`Team/${kept}`);
 }, 60_000);
 
-test('a missing folder or deployment is told by plan, reconcile and doctor, and nothing is moved', async () => {
+test('plan, reconcile and doctor report a missing folder or deployment, and no item is moved', async () => {
   const { id, userName } = await bring('sam');
   await close(id, userName);
   for (const [handover, words] of [
@@ -296,7 +296,7 @@ test('a missing folder or deployment is told by plan, reconcile and doctor, and 
   );
 }, 60_000);
 
-test('kill -9 between two moves loses and doubles nothing', async () => {
+test('after kill -9 between two moves every item is moved once', async () => {
   const userName = 'sam@acme.example';
   await bridge.platform.control('PATCH', '/faults', {
     rules: [{ path: '/api/v1/deployments/1/workspace/move', latencyMs: 700 }],

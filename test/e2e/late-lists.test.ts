@@ -164,7 +164,7 @@ test('three users who exchange their userNames in a circle get them without dupl
   expect(letters(bridge)).toEqual([]);
 }, 60_000);
 
-test('a web page in place of the user list gives up no account', async ({ bridge }) => {
+test('web pages in place of the user list delay a new user and make no dead letter', async ({ bridge }) => {
   const { idp, platform } = bridge;
   const rules = [{ method: 'GET', path: '/api/v1/users$', times: 2, htmlAnswer: true }];
   await platform.control('PATCH', '/faults', { rules });

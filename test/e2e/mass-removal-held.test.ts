@@ -11,7 +11,7 @@ const ALL = { count: 1_000_000, percent: 100 };
 const HOUR = 3_600_000;
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
 
-describe('a guarded target', () => {
+describe('the guard of a target', () => {
   let bridge: Bridge;
   let guardStore: GuardStore;
   let outbox: Outbox;

@@ -117,7 +117,7 @@ test('a target added later gets all users by one reconcile, created inactive fir
   }
 }, 60_000);
 
-describe('with every user synced', () => {
+describe('when every user was synced', () => {
   let rec: Reconciling;
   beforeEach(async () => {
     rec = await openReconciling(bridge);

@@ -47,7 +47,7 @@ afterAll(async () => {
 const subjects = () =>
   noticesOf(receiver).map(({ items }) => items.map(({ about, state }) => `${about} ${state}`));
 
-test('a message whose answer was lost in a kill comes again with the same id, and what was told stays told', async () => {
+test('after a kill before the answer a message is sent again with the same id, and delivered ones are not repeated', async () => {
   isKept = true;
   expect((await commands.run('hold', '--target', 'main')).code).toBe(0);
   await eventually('posted', () => receiver.posts.length === 1);
@@ -68,7 +68,7 @@ test('a message whose answer was lost in a kill comes again with the same id, an
   expect(subjects()).toEqual([['exceptions new'], ['exceptions new'], ['exceptions resolved']]);
 }, 180_000);
 
-test('the command tests a channel, prints the status, and names what it does not know', async () => {
+test('the command `notices test` prints the status of the receiver, and names an unknown channel', async () => {
   const before = receiver.posts.length;
   const done = await commands.run('notices', 'test', 'hook');
   expect([done.code, done.text]).toEqual([0, 'hook: delivered (202)']);

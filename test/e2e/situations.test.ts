@@ -440,7 +440,7 @@ test.each(SITUATIONS)(
   120_000,
 );
 
-test('docs/situations.md tells what the commands tell', async () => {
+test('docs/situations.md contains the messages that the commands print', async () => {
   const topics = [...new Set(SITUATIONS.map(({ topic }) => topic))];
   const tables = topics.map((topic) => {
     const rows = SITUATIONS.filter((each) => each.topic === topic).map(

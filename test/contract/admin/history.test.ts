@@ -12,7 +12,7 @@ const read = async (range: string): Promise<any> =>
   (await rig.operator.get(`/history?target=main&range=${range}`)).body;
 const sum = (series: (number | null)[]): number => series.reduce<number>((all, each) => all + (each ?? 0), 0);
 
-test('pushes, refused requests, calls and levels of two processes stand in every range', async () => {
+test('every range of the history has the pushes, refused requests, calls and levels of two processes', async () => {
   const { idp } = rig.bridge;
   await rig.bridge.another();
   const ids = [await idp.createUser('ada@acme.example'), await idp.createUser('alan@acme.example')];
@@ -44,7 +44,7 @@ test('pushes, refused requests, calls and levels of two processes stand in every
   }
 });
 
-test('failing calls, lag and backlog of a platform that answers 503 are noted', async () => {
+test('the history has the failing calls, lag and backlog of a platform that answers 503', async () => {
   const { idp, platform } = rig.bridge;
   await platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
   await idp.createUser('grace@acme.example');
@@ -54,7 +54,7 @@ test('failing calls, lag and backlog of a platform that answers 503 are noted', 
   });
 });
 
-test('an unknown target is answered 404, and an unknown range 400', async () => {
+test('the history of an unknown target answers 404, and an unknown range 400', async () => {
   expect((await rig.operator.get('/history?target=none')).status).toBe(404);
   expect((await rig.operator.get('/history?target=main&range=1y')).status).toBe(400);
   expect((await rig.operator.get('/history')).status).toBe(400);

@@ -23,7 +23,7 @@ describe('with the admin token', () => {
   beforeEach(() => void (left = new AbortController()));
   afterEach(() => left.abort());
 
-  test('the status is sent at once and when it changes, and a beat every two seconds', async () => {
+  test('a stream sends the status at once and when it changes, and a beat every two seconds', async () => {
     const answer = await watch(rig, left.signal);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -49,7 +49,7 @@ describe('with the admin token', () => {
     expect(beats().at(-1)?.data.statusAgeMs).toBeLessThan(4000);
   }, 30_000);
 
-  test('HEAD is answered at once and takes up no stream', async () => {
+  test('HEAD is answered at once and does not count as an open stream', async () => {
     const heads = Array.from({ length: MOST_STREAMS + 1 }, () =>
       rig.raw('/admin/v1/live', {
         ...{ method: 'HEAD', headers: { authorization } },
@@ -61,11 +61,11 @@ describe('with the admin token', () => {
     await eventually('a stream can be opened', async () => (await watch(rig, left.signal)).status === 200);
   });
 
-  test('a stream is for callers who may read only', async () => {
+  test('a stream without a token answers 401', async () => {
     expect((await rig.raw('/admin/v1/live')).status).toBe(401);
   });
 
-  test('one process has a bounded number of streams, and one that is left makes room', async () => {
+  test('beyond the limit of streams a process answers 503, until a client closes a stream', async () => {
     const first = new AbortController();
     const open = await Promise.all(
       Array.from({ length: MOST_STREAMS }, (_, index) =>
@@ -85,7 +85,7 @@ describe('with the admin token', () => {
     });
   }, 30_000);
 
-  test('streams that their readers left count neither as failed requests nor as slow ones', async () => {
+  test('streams that clients closed are not counted as failed requests', async () => {
     const metrics = await eventually('a request is counted', async () => {
       const text = await (await rig.raw('/metrics', { headers: { authorization } })).text();
       return text.includes('bridge_http_requests_total{connection="none"') && text;
@@ -95,7 +95,7 @@ describe('with the admin token', () => {
     );
   });
 
-  test('a stop of the process ends the streams at once', async () => {
+  test('when the process stops, its streams end at once', async () => {
     const other = await rig.bridge.another();
     const answers = await Promise.all(
       Array.from({ length: 3 }, () =>
@@ -143,7 +143,7 @@ describe('with a session', () => {
     return [...(jars.get(new URL(base).host) ?? [])].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  test('a stream does not put the end by idleness off, and ends with the session', async () => {
+  test('an open stream does not extend the idle time of its session, and ends with the session', async () => {
     const headers = { cookie: await signIn(), 'x-scim-bridge-via': 'page', 'sec-fetch-site': 'same-origin' };
     const reader = readServerEvents(await fetch(`${base}/admin/v1/live`, { headers }));
     const redis = connectRedis(rig.bridge.config.redis, 'commands', silentLogger);

@@ -41,7 +41,7 @@ const entryId = (serial: number): string => `default.main.${from + serial * STEP
 const search = (body: object): Promise<AdminReply> => rig.operator.post('/log/search', body);
 const nextOf = ({ headers }: AdminReply): string | undefined => headers['x-next-before'];
 
-test('a search for a rare person answers page by page with the place to go on, and finds every entry once', async () => {
+test('a search for a person with few entries continues page by page and finds every entry once', async () => {
   const found: string[] = [];
   const places: number[] = [];
   let longest = 0;
@@ -59,21 +59,21 @@ test('a search for a rare person answers page by page with the place to go on, a
   expect(longest).toBeLessThan(3000);
 }, 120_000);
 
-test('a time range is sought, so that the search of a short range in a long log is complete at once', async () => {
+test('the search of a short time range in a long log is complete in one answer', async () => {
   const page = await search({ resource: NAME, since: at(119_900), until: at(120_100) });
   expect([idsOf(page), nextOf(page)]).toEqual([[entryId(120_000)], undefined]);
   const all = await search({ since: at(500), until: at(503) });
   expect([idsOf(all), nextOf(all)]).toEqual([[503, 502, 501, 500].map(entryId), undefined]);
 });
 
-test('times before 1970 are the beginning of the log', async () => {
+test('a search with a time before 1970 starts at the beginning of the log', async () => {
   const old = '1969-12-31T00:00:00Z';
   expect(idsOf(await search({ since: old, limit: 1 }))).toHaveLength(1);
   expect(idsOf(await search({ until: old }))).toEqual([]);
   expect((await rig.operator.get(`/acts?since=${old}`)).status).toBe(200);
 });
 
-test('pages of all entries follow each other by X-Next-Before, and the last page has none', async () => {
+test('X-Next-Before leads to the next page of entries, and is absent on the last page', async () => {
   const span = { since: at(1000), until: at(1009), limit: 5 };
   const first = await search(span);
   const second = await search({ ...span, before: nextOf(first) });
@@ -90,7 +90,7 @@ test('pages of all entries follow each other by X-Next-Before, and the last page
 describe('exports', () => {
   const rare = { resource: NAME, format: 'ndjson' };
 
-  test('NDJSON has the records of the search, and CSV the same in escaped cells', async () => {
+  test('an NDJSON export has the entries of the search, and a CSV export the same in escaped cells', async () => {
     const records = (await search({ resource: NAME, since: at(119_000), until: at(121_000) })).body;
     const filter = { ...rare, since: at(119_000), until: at(121_000) };
     const lines = await rig.operator.post('/log/export', filter);
@@ -113,7 +113,7 @@ describe('exports', () => {
     expect(others).toEqual([]);
   });
 
-  test('an export over the whole log finds every entry, and its last line tells what was left out', async () => {
+  test('an export of the whole log has every matching entry, and beyond the limit its last line says where to continue', async () => {
     const all = await rig.raw(`/admin/v1/log/export?format=ndjson&resource=User:${id}`, {
       headers: { authorization },
     });
@@ -142,7 +142,7 @@ describe('exports', () => {
     expect((await rig.operator.get('/log/export?format=csv&limit=100001')).status).toBe(400);
   });
 
-  test('one export runs at a time, and ends when its client leaves', async () => {
+  test('a second export at the same time answers 429, and an export ends when its client disconnects', async () => {
     const leaving = new AbortController();
     const first = await rig.raw('/admin/v1/log/export?format=ndjson', {
       headers: { authorization },
@@ -169,7 +169,7 @@ describe('exports', () => {
   });
 });
 
-test('orders are filtered by action, operator and way, paged and exported', async () => {
+test('audit entries are filtered by action, operator and interface, paged and exported', async () => {
   const { operator } = rig;
   const headers = { authorization, 'content-type': 'application/json', 'x-scim-bridge-via': 'page' };
   await operator.post('/resync', { by: 'Alice Ng', note: '=1+1' });

@@ -86,7 +86,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
   }, 60_000);
   afterAll(() => browser.close());
 
-  test('the plots are drawn without a fault of the content security policy, and tell their values as text', async () => {
+  test('the plots are drawn without a violation of the content security policy, and show their values as text too', async () => {
     await live('Live');
     await eventually('six plots are drawn', async () => (await page.locator('.plot .uplot').count()) === 6);
     await page.getByText(/Next reconcile of the schedule/).waitFor();
@@ -119,7 +119,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     expect(faults).toEqual([]);
   }, 90_000);
 
-  test('the range is in the address and survives a reload; all ranges are drawn', async () => {
+  test('the chosen range of the plots is in the address and survives a reload, and every range is drawn', async () => {
     for (const [name, range, words] of [
       ['Day', '1d', 'the last 24 hours'],
       ['Month', '30d', 'the last 30 days'],
@@ -147,7 +147,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     expect(faults).toEqual([]);
   }, 60_000);
 
-  test('a change is shown in place: the button with the focus and an open table stay as they are', async () => {
+  test('when the status changes, the page keeps the focused button and an open table', async () => {
     await live('Live');
     await page.getByRole('button', { name: 'Compare' }).focus();
     await plot('Backlog').getByText('Figures').click();
@@ -164,7 +164,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     ).toEqual([true, true, 1]);
   }, 60_000);
 
-  test('an order of hold swaps its button, and the new one works; a load is shown until it is done', async () => {
+  test('after Hold the page shows Release in its place, and the progress of a load is shown until it ends', async () => {
     await page.getByRole('button', { name: 'Hold', exact: true }).click();
     await page.locator('dialog').getByRole('button', { name: 'Hold' }).click();
     await page.getByRole('button', { name: 'Release' }).waitFor();
@@ -185,7 +185,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     expect(await page.locator('.load').count()).toBe(0);
   }, 90_000);
 
-  test('a platform that fails is shown with its lag and failed calls', async () => {
+  test('the page shows lag and failed calls of a failing platform', async () => {
     const platform = createPlatformView(sandbox.ready.controlUrl);
     await platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
     await idp.createUser('stuck@acme.example');
@@ -201,7 +201,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await platform.control('PATCH', '/faults', {});
   }, 60_000);
 
-  test('a process that hangs is told within five seconds in every view, and so is its return', async () => {
+  test('every view shows within five seconds that the process does not answer, and that it answers again', async () => {
     await live('Live');
     const pid = bridge.pid() ?? 0;
     const hangAndReturn = async (shot: string): Promise<void> => {
@@ -224,7 +224,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await hangAndReturn('people-hung');
   }, 60_000);
 
-  test('after the sign-out the page is not live any more', async () => {
+  test('after the sign-out the page has no open stream', async () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Admin token').waitFor();
     expect(await page.locator('#live').isVisible()).toBe(false);

@@ -112,7 +112,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await rig.bridge.stop();
   });
 
-  test('filters are kept in the address, and the address shows the same entries again', async () => {
+  test('the filters of the log are in the address, and opening the address shows the same entries', async () => {
     await open('#/log');
     await page.getByText('Status: all').click();
     await page.getByLabel('failure', { exact: true }).check();
@@ -142,7 +142,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     );
   }, 60_000);
 
-  test('a name is found, and the address has the ref in its place', async () => {
+  test('the log is filtered by the name of a person, and the address contains the ref instead of the name', async () => {
     await open('#/log');
     await page.getByLabel('Person or group').fill(ADA);
     await showFound();
@@ -159,7 +159,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     faults.length = 0;
   }, 60_000);
 
-  test('an entry shows its steps, values and ids in a dialog that the keyboard opens and closes', async () => {
+  test('a dialog shows steps, values and ids of a log entry, and opens and closes by keyboard', async () => {
     await open(`#/log?resource=User:${ada}`);
     const details = page.getByRole('button', { name: `Details: ${ADA}, create` });
     await details.focus();
@@ -197,7 +197,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     });
   }, 60_000);
 
-  test('older entries are appended page by page, and the document keeps 2,000 rows', async () => {
+  test('older log entries are appended page by page, and the page keeps at most 2,000 rows', async () => {
     await open('#/log');
     const more = page.getByRole('button', { name: 'Show older' });
     await eventually('the first page', async () => (await rows()) === 100);
@@ -215,7 +215,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await eventually('the newest are back', async () => (await rows()) === 100);
   }, 90_000);
 
-  test('a search that finds nothing for long says how far back it looked, and goes on from there', async () => {
+  test('a long search without matches shows how far back it has looked, and continues from there', async () => {
     let requests = 0;
     await page.route('**/log/search', async (route) => {
       requests += 1;
@@ -231,7 +231,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await see('Nothing matches');
   }, 60_000);
 
-  test('a log that cannot be read says so, and is read again at a button', async () => {
+  test('when the log cannot be read, the page says so and offers a button to try again', async () => {
     await page.route('**/log/search', (route) => route.abort());
     await open('#/log?range=1h');
     await see(/^The bridge does not answer\.$/);
@@ -242,7 +242,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     faults.length = 0;
   }, 60_000);
 
-  test('the filtered entries are saved as CSV and NDJSON', async () => {
+  test('the filtered log entries are saved as CSV and NDJSON', async () => {
     await open(`#/log?resource=User:${ada}`);
     const saved = async (button: string): Promise<[name: string, text: string]> => {
       const [download] = await Promise.all([
@@ -269,7 +269,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     expect(orders).toContain(`,resync,bob,admin API,`);
   }, 60_000);
 
-  test('the orders of operators are shown and filtered, and no name is in the address', async () => {
+  test('audit entries are shown and filtered, and the address contains no name', async () => {
     await open('#/acts');
     expect(await cellsIn('Operator')).toEqual(['bob', ARABIC]);
     await page.getByLabel('Operator').fill('BOB');
@@ -290,7 +290,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     [768, 'light'],
     [1280, 'dark'],
   ] as const)(
-    'everything can be read and used at %i px, %s',
+    'the log view is usable at a width of %i px, %s',
     async (width, colorScheme) => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });

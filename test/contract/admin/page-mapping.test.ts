@@ -55,7 +55,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the mapping workbench', () => 
     await rig.bridge.stop();
   });
 
-  test('a changed mapping is tried while it is typed, and its effect on everybody is counted', async () => {
+  test('while a mapping is typed, its result for one person is shown, and its effect on all users is counted', async () => {
     expect(JSON.parse(await attributes().inputValue())).toEqual({
       region: { type: 'string', from: 'title', onEmpty: 'clear' },
     });
@@ -96,7 +96,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the mapping workbench', () => 
     [360, 'dark'],
     [1280, 'light'],
   ] as const)(
-    'everything can be read and used at %i px, %s',
+    'the mapping view is usable at a width of %i px, %s',
     async (width, colorScheme) => {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });

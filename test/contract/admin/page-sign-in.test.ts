@@ -52,7 +52,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('sign-in with a provider, in a 
     await shoot(page, 'sign-in-provider');
   }, 30_000);
 
-  test('a viewer comes back to the place of the link, sees everything, and cannot give orders', async () => {
+  test('a viewer who signs in returns to the linked view, sees all data and cannot give orders', async () => {
     const page = await visit('vera', '#/log');
     await page.waitForSelector('main[data-view=log]');
     expect(await page.textContent('#who')).toBe('vera@acme.example');
@@ -71,7 +71,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('sign-in with a provider, in a 
     await page.getByRole('button', { name: 'Sign in with your account' }).waitFor();
   }, 30_000);
 
-  test('an operator gives an order under the own name', async () => {
+  test('an order of a signed-in operator is recorded under the name of that operator', async () => {
     const page = await visit('otto');
     await page.waitForSelector('main[data-view=overview]');
     expect(await page.textContent('#who')).toBe('otto@acme.example, operator');
@@ -88,7 +88,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('sign-in with a provider, in a 
     await page.getByText('You are still signed in').waitFor();
   }, 30_000);
 
-  test('somebody without a role is told so', async () => {
+  test('a person without a role sees that the role is missing', async () => {
     const page = await visit('nora');
     await page.getByText('none of the roles viewer, operator and approver').waitFor();
     await shoot(page, 'sign-in-refused');

@@ -158,7 +158,7 @@ inBrowser('in a browser', () => {
     await shoot('doctor');
   }, 60_000);
 
-  test('a long comparison is filtered by name and action, and stays so when other work ends', async () => {
+  test('a long comparison is filtered by name and action, and stays filtered when another operation ends', async () => {
     await rig.operator.post('/hold', {});
     for (let number = 0; number < 12; number++) await rig.bridge.idp.createUser(`new${number}@acme.example`);
     await open('overview');

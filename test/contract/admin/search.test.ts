@@ -58,11 +58,11 @@ test.each([
   ['**', []],
   ['schemas', []],
   ['nobody', []],
-])('%s is found', async (text, expected) => {
+])('the search text %s finds the expected users and groups', async (text, expected) => {
   expect(await names(text)).toEqual(expected);
 });
 
-test('an id finds its person, and a hit tells what is needed to choose', async () => {
+test('a search for an id finds its user, and each hit has the data to tell users apart', async () => {
   const [{ ref }] = await found('ada@');
   expect(await found(ref.slice('User:'.length).slice(2))).toMatchObject([{ ref }]);
   expect(await found('amazing')).toMatchObject([
@@ -70,12 +70,12 @@ test('an id finds its person, and a hit tells what is needed to choose', async (
   ]);
 });
 
-test('each is found once, whatever the size of the pages', async () => {
+test('a search finds each user once, for every page size', async () => {
   expect(await found('acme', 1)).toHaveLength(PEOPLE.length);
   expect(new Set((await found('acme', 2)).map(({ ref }) => ref)).size).toBe(PEOPLE.length);
 });
 
-test('large records are read in several portions, and none is lost', async () => {
+test('a search over records larger than one portion finds all of them', async () => {
   const names = Array.from({ length: 12 }, (_, number) => `large${number}@acme.example`);
   await Promise.all(names.map((name) => rig.bridge.idp.createUser(name, { title: 'x'.repeat(60_000) })));
   expect((await found('large')).map(({ name }) => name).sort()).toEqual(names.sort());
@@ -88,6 +88,6 @@ test.each([
   [{ text: 'ada', place: '0-3.0' }],
   [{ text: 'ada', place: '__proto__' }],
   [{}],
-])('%j is refused', async (body) => {
+])('the search request %j answers 400', async (body) => {
   expect((await rig.operator.post('/search', body)).status).toBe(400);
 });

@@ -76,7 +76,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-test('a person signs in with the provider and acts under the own name', async () => {
+test('a person signs in with the provider, and orders are recorded under that name', async () => {
   const { call, end, jarOf } = await signIn('otto');
   expect(end).toBe(`${base}/admin/`);
   expect([...jarOf(new URL(base)).keys()]).toEqual(['scim-bridge-session']);
@@ -152,7 +152,7 @@ test('somebody without a role is sent back with the reason and gets no session',
   expect((await call('GET', '/caller')).status).toBe(401);
 });
 
-test('a session does nothing for a page of another origin', async () => {
+test('requests with a session from a page of another origin are refused', async () => {
   const { call } = await signIn('otto');
   for (const headers of [
     {},
@@ -170,7 +170,7 @@ test('a session does nothing for a page of another origin', async () => {
   expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
 });
 
-test('the answer of the provider counts only in the browser that began the sign-in', async () => {
+test('the callback of the provider is accepted only from the browser that began the sign-in', async () => {
   provider.person = 'otto';
   const thief = createBrowser();
   const begun = await thief.visit(`${base}/admin/sign-in/`);
@@ -184,7 +184,7 @@ test('the answer of the provider counts only in the browser that began the sign-
   expect((await victim.call('GET', '/caller')).status).toBe(401);
 });
 
-test('a sign-out ends the session for everybody who holds a copy of its cookie', async () => {
+test('after a sign-out copies of the session cookie are refused', async () => {
   const { call, jarOf } = await signIn('vera');
   const copy = `scim-bridge-session=${jarOf(new URL(base)).get('scim-bridge-session')}`;
   expect((await call('DELETE', '/session')).status).toBe(200);
@@ -192,7 +192,7 @@ test('a sign-out ends the session for everybody who holds a copy of its cookie',
   expect((await rig.raw('/admin/v1/caller', { headers: { ...PAGE, cookie: copy } })).status).toBe(401);
 });
 
-test('another replica knows the session, and finishes a sign-in that this one began', async () => {
+test('another replica accepts the session, and completes a sign-in that this replica began', async () => {
   rig.bridge.config.server.port = 0;
   const other = `http://127.0.0.1:${(await rig.bridge.another('api')).port}`;
   const { jarOf } = await signIn('vera');
@@ -222,7 +222,7 @@ describe('a proxy that names people in headers', () => {
     ...{ ...PAGE, 'x-forwarded-user': name, 'x-forwarded-groups': groups },
   });
 
-  test('gives roles by its groups', async () => {
+  test('has its groups mapped to roles', async () => {
     const answer = await rig.raw('/admin/v1/caller', {
       headers: named('pia', 'everybody, bridge-viewers'),
     });
@@ -233,7 +233,7 @@ describe('a proxy that names people in headers', () => {
     expect((await rig.raw('/admin/v1/caller', { headers: named('', 'bridge-viewers') })).status).toBe(401);
   });
 
-  test('is not believed when a client added a header of that name', async () => {
+  test('is refused when the client added a second header of the same name', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = [
         ...['host', new URL(base).host, 'x-forwarded-user', 'mallory', 'x-forwarded-user', 'pia'],
@@ -250,7 +250,7 @@ describe('a proxy that names people in headers', () => {
   });
 });
 
-test('the admin token still has every right, and the ways to sign in are told', async () => {
+test('the admin token has every right beside the sign-in, and the ways to sign in are listed', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   expect(await (await rig.raw('/admin/v1/caller', { headers })).json()).toEqual({
     ...{ name: null, person: null, rights: ['read', 'operate', 'approve'], via: 'token' },
@@ -265,7 +265,7 @@ test('the admin token still has every right, and the ways to sign in are told', 
   });
 });
 
-test('a provider that does not answer is told, and nothing else fails', async () => {
+test('when the provider does not answer, the sign-in is refused and the admin API still works', async () => {
   // The discovery document is cached, so the exchange of the code fails.
   provider.person = 'otto';
   const browser = createBrowser();

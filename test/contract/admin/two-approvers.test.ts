@@ -68,7 +68,7 @@ async function as(name: string, action: string, id: string, body: object = {}, g
   return { status: answer.status, body: (await answer.json()) as any };
 }
 
-test('one person alone approves nothing, under whatever name; a second person carries it out', async () => {
+test('two approvals by one person under two names apply nothing; the approval of a second person does', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   expect(await as('vera', 'approve', id, {}, 'viewers')).toMatchObject({ status: 403 });
@@ -99,7 +99,7 @@ test('one person alone approves nothing, under whatever name; a second person ca
   ]);
 });
 
-test('the second person approves what the first one saw, and nothing that was held since', async () => {
+test('the second approval applies the changes that the first person saw, and none that was held later', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -116,7 +116,7 @@ test('the second person approves what the first one saw, and nothing that was he
   expect(await closed()).toEqual(NAMES.slice(0, 2));
 });
 
-test('a part is approved twice under the id of the first approval, whatever fits the words by then', async () => {
+test('the second approval of a part applies the changes of the first approval, even when its filter now matches others', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   const { body: first } = await as('anna', 'approve', id, { persons: [NAMES[1]] });
@@ -133,7 +133,7 @@ test('a part is approved twice under the id of the first approval, whatever fits
   expect(await closed()).toEqual([NAMES[1]]);
 });
 
-test('two selections that read the same but mean other changes are two first approvals', async () => {
+test('two selections with the same description and different changes are two first approvals', async () => {
   await leave(0, 1);
   const id = await heldId();
   const [own, other] = [0, 1].map((number) => `User:${ids[number]}`);
@@ -154,7 +154,7 @@ test('two selections that read the same but mean other changes are two first app
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('an approval of places that no change has yet reaches nothing that comes there later', async () => {
+test('an approval up to a place without changes does not cover changes that are held there later', async () => {
   await leave(0);
   const id = await heldId();
   const beyond = id.replace(/\d+$/, '99999999');
@@ -168,7 +168,7 @@ test('an approval of places that no change has yet reaches nothing that comes th
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('first approvals of a list that is decided do not use up the number of those that may wait', async () => {
+test('first approvals of decided lists do not count against the limit of waiting first approvals', async () => {
   await leave(0, 1);
   const before = await heldId();
   expect(await as('anna', 'approve', before, { persons: [NAMES[0]] })).toMatchObject({ status: 200 });
@@ -186,7 +186,7 @@ test('first approvals of a list that is decided do not use up the number of thos
   expect(await as('cleo', 'approve', after)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
 });
 
-test('a rejection needs one person, and takes a first approval with it', async () => {
+test('a rejection needs one person only, and removes the first approval', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -199,7 +199,7 @@ test('a rejection needs one person, and takes a first approval with it', async (
   await eventually('they are closed', async () => (await closed()).length === 2);
 });
 
-test('a first approval is taken back and then counts no more', async () => {
+test('a first approval that was taken back does not count', async () => {
   await leave(0);
   const id = await heldId();
   await as('anna', 'approve', id);
@@ -209,7 +209,7 @@ test('a first approval is taken back and then counts no more', async () => {
   expect(await closed()).toEqual([]);
 });
 
-test('of two second approvals at once one decides; holders of the admin token are one person', async () => {
+test('of two concurrent second approvals one decides; all holders of the admin token count as one person', async () => {
   await leave(0, 1);
   const id = await heldId();
   const token = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
@@ -223,7 +223,7 @@ test('of two second approvals at once one decides; holders of the admin token ar
   await eventually('they are closed', async () => (await closed()).length === 2);
 });
 
-test('a person at the command line and one on the page approve together', async () => {
+test('an approval at the command line and one on the page count as two persons', async () => {
   await leave(0);
   const id = await heldId();
   const approve = (by: string) => commands.run('approvals', 'approve', id, '--by', by, '--yes', '--json');
@@ -240,7 +240,7 @@ test('a person at the command line and one on the page approve together', async 
 });
 
 describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
-  test('one person approves and another joins; the own approval cannot be joined', async () => {
+  test('another person can join a first approval; the same person cannot', async () => {
     await leave(0, 1, 2);
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',

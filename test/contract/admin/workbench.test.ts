@@ -36,7 +36,7 @@ afterAll(async () => {
   await rig.bridge.stop();
 });
 
-test('a person is mapped: typed values, what was applied last, and the resource with its groups', async () => {
+test('the trial of a mapping returns typed values, last applied values, and the resource with its groups', async () => {
   const before = await linkText();
   await rig.bridge.platform.forgetRequests();
   const { status, body } = await attempt({
@@ -68,7 +68,7 @@ test('a person is mapped: typed values, what was applied last, and the resource 
   expect(rig.bridge.logs.filter((line) => line.includes('lovelace'))).toEqual([]);
 });
 
-test('faults are told as in the settings file, and attributes without a fault are mapped all the same', async () => {
+test('faults of a mapping are reported as for the settings file, and attributes without a fault are mapped', async () => {
   const { status, body } = await attempt({
     region: { type: 'string', from: 'title' },
     colour: { type: 'colour', from: 'title' },
@@ -90,7 +90,7 @@ test('faults are told as in the settings file, and attributes without a fault ar
   expect(messages.get('/lookAhead/expression')).toContain('RE2');
 });
 
-test('rules without an end and huge regular expressions are faults, and the process goes on', async () => {
+test('endless rules and huge regular expressions are reported as faults, and the process keeps running', async () => {
   const hiddenPattern = '$eval("$match(title, /(x{1000}){" & "60}/)")';
   const startedAt = Date.now();
   const { status, body } = await attempt({
@@ -112,7 +112,7 @@ test('rules without an end and huge regular expressions are faults, and the proc
   expect((await rig.raw('/readyz')).status).toBe(200);
 }, 40_000);
 
-test('the effect counts what changes, what is removed and what cannot be computed, with examples', async () => {
+test('the effect of a mapping counts changed, removed and failed values, with examples', async () => {
   const { status, body } = await effectOf({
     level: { type: 'number', from: 'userType' },
     region: { type: 'string', expression: 'title = "north" ? null : (title ? title & "!" : null)' },
@@ -138,7 +138,7 @@ test('the effect counts what changes, what is removed and what cannot be compute
   expect(none.body).toMatchObject({ affected: 0, attributes: [], noLongerMapped: ['region'] });
 });
 
-test('a second effect at the same time answers 429, and a client that leaves ends the first', async () => {
+test('a second effect request at the same time answers 429, and the first ends when its client disconnects', async () => {
   const attributes = Object.fromEntries(
     Array.from({ length: 150 }, (_, at) => [
       `endless${at}`,
@@ -166,7 +166,7 @@ test('a second effect at the same time answers 429, and a client that leaves end
   expect(third.status).toBe(200);
 }, 60_000);
 
-test('unknown people, groups and targets answer 404, and too much answers 400', async () => {
+test('unknown people, groups and targets answer 404, and a mapping beyond the limits answers 400', async () => {
   const rules = { region: { type: 'string', from: 'title' } };
   const unknown = await attempt(rules, 'stranger@acme.example');
   expect([unknown.status, unknown.text.includes('stranger')]).toEqual([404, false]);

@@ -28,7 +28,7 @@ afterEach(() => expectUnharmed(scim));
 
 const idsOf = ({ Resources }: Json): string[] => (Resources as Json[]).map(({ id }) => id as string);
 
-describe('a page ends at server.limits.pageBytes, and all resources are met once', () => {
+describe('pages limited by server.limits.pageBytes', () => {
   test.each(['', '&filter=userName pr', '&sortBy=userName', '&filter=displayName co "Jo"&sortBy=title'])(
     'pages by startIndex%s list every resource',
     async (query) => {

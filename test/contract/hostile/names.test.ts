@@ -36,7 +36,7 @@ const PAIRS: [what: string, stored: string, asked: string][] = [
   ['blank at the end', 'blank@x.example ', 'blank@x.example'],
 ];
 
-describe.each(PAIRS)('%s', (_what, stored, asked) => {
+describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
   test('userName: uniqueness and filters compare alike, and the spelling is stored as sent (RFC 7643 §4.1.1)', async () => {
     const user = await scim.user(stored, { externalId: undefined });
     expect((await scim.get(`/Users/${user.id}`)).body.userName).toBe(stored);

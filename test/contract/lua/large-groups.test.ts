@@ -12,7 +12,7 @@ const open = openStores();
 const waiting = async (store: Awaited<ReturnType<typeof open>>): Promise<string[]> =>
   (await store.state.directory.membersOf(G)).unresolved.sort();
 
-describe('a group with more members than one script changes', () => {
+describe('a group with more members than one script call changes', () => {
   it('a large group is created, replaced, changed and deleted like a small one', async () => {
     const store = await open();
     await store.putUser(idOf('ada'), { userName: 'ada@x.example' });

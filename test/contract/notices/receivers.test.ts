@@ -100,7 +100,7 @@ const finding = async (channel: string): Promise<{ level: string; message: strin
   return body.find(({ area }: { area: string }) => area === `notices ${channel}`);
 };
 
-test('a channel is told within seconds while others redirect, hang, flood or are gone', async () => {
+test('a channel gets its message within seconds while receivers of others redirect, hang, send endless data or answer 410', async () => {
   await eventually('told', () => good.posts.length > 0, 8000);
   await eventually('the silent receiver was asked', () => asked > 0);
   // One message: neither that of the redirect, nor one of a channel about reconciles.
@@ -131,14 +131,14 @@ test('no message names the operator or the reason', () => {
   expect(texts).not.toMatch(/grace|secret reason/);
 });
 
-test('an answer of 9 MB is read for 64 kB and counts by its status', async () => {
+test('of an answer of 9 MB only 64 kB are read, and its status decides whether the message was delivered', async () => {
   await eventually('delivered', async () => (await finding('flooding'))?.level === 'ok' && flooded > 0);
   expect(await finding('flooding')).toMatchObject({ message: expect.stringContaining('last delivered') });
   // The buffers of both sockets take more than what is read.
   expect(flooded).toBeLessThan(BIG_BYTES);
 }, 60_000);
 
-test('a message that a receiver took counts as told, even when its answer never ends', async () => {
+test('a message answered with 2xx counts as delivered, even when the body of the answer never ends', async () => {
   await eventually('noted', async () =>
     /last delivered|no answer/.test((await finding('endless'))?.message ?? ''),
   );
@@ -146,7 +146,7 @@ test('a message that a receiver took counts as told, even when its answer never 
   expect(taken).toBe(1);
 }, 60_000);
 
-test('a message is not kept back after the clock of a process was set back by years', async () => {
+test('after the clock of a process is set back by years, a pending message is still sent', async () => {
   const { redis, reach } = openDesiredStates(rig.bridge.config);
   await reach();
   const at = Date.now();
@@ -160,7 +160,7 @@ test('a message is not kept back after the clock of a process was set back by ye
   expect(noticesOf(later)[0]).toMatchObject({ id: 'msg_1' });
 }, 60_000);
 
-test('a receiver that is gone is asked once, until an operator tests it with success', async () => {
+test('after 410 no further message is sent, until an operator tests the channel with success', async () => {
   await eventually('told', () => gone.posts.length > 0);
   expect(await eventually('noted', async () => finding('gone'))).toMatchObject({
     level: 'error',
@@ -177,7 +177,7 @@ test('a receiver that is gone is asked once, until an operator tests it with suc
   expect(noticesOf(gone).map(({ answered }) => answered)).toEqual([410, 202, 202]);
 }, 60_000);
 
-test('a redirect is not followed, and given up after three attempts', async () => {
+test('a redirect is not followed, and the message is dropped after three attempts', async () => {
   await eventually('three attempts', () => redirecting.posts.length === 3, 60_000);
   await eventually('noted', async () =>
     (await finding('redirecting'))?.message.includes('redirects are not followed'),

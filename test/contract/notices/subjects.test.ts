@@ -37,7 +37,7 @@ const itemsOf = (about: string) => noticesOf(receivers[about] ?? { posts: [] }).
 const toldOf = (about: string, state: string) =>
   eventually(`${about} is ${state}`, () => itemsOf(about).find((item) => item.state === state));
 
-test('a dead letter is told, and its end', async () => {
+test('messages report a dead letter and its end', async () => {
   const stranger = (await rig.bridge.platform.state()).users.at(-1);
   const id = await rig.bridge.idp.createUser(stranger?.userName ?? '');
   expect(await toldOf('deadLetters', 'new')).toMatchObject({
@@ -48,7 +48,7 @@ test('a dead letter is told, and its end', async () => {
   await toldOf('deadLetters', 'resolved');
 }, 60_000);
 
-test('a platform that fails is told with its status, and a reconcile that fails meanwhile', async () => {
+test('messages report a failing platform with its status, and a reconcile that fails meanwhile', async () => {
   front.answer = () => ({ status: 500 });
   await rig.bridge.idp.createUser('new@acme.example');
   expect(await toldOf('breaker', 'new')).toMatchObject({

@@ -45,7 +45,7 @@ const createToken = async (name: string, days: number): Promise<void> => {
   expect(status).toBe(201);
 };
 
-test('held changes are told once with a link, without names of people; their rejection is told as resolved', async () => {
+test('one message reports held changes with a link and without names, and another their rejection as resolved', async () => {
   await open({ hook: webhookTo(receiver.endpoint) });
   const ids = await leave();
   const [first] = await eventually('told', () => receiver.posts.length > 0 && noticesOf(receiver));
@@ -84,7 +84,7 @@ test('held changes are told once with a link, without names of people; their rej
   expect(new Set(noticesOf(receiver).map((each) => each.id)).size).toBe(receiver.posts.length);
 }, 60_000);
 
-test('a receiver that was away gets the message later, once, with the id of the first attempt', async () => {
+test('a receiver that was unavailable gets the message once later, with the id of the first attempt', async () => {
   receiver.isThere = false;
   await open({ hook: webhookTo(receiver.endpoint) });
   await leave();
@@ -120,7 +120,7 @@ test('a receiver that was away gets the message later, once, with the id of the 
   expect(metrics.value('bridge_notices_total', { channel: 'hook', result: 'delivered' })).toBe(2);
 }, 120_000);
 
-test('two processes tell a change once', async () => {
+test('of two processes one sends the message about a change', async () => {
   await open({ hook: webhookTo(receiver.endpoint) });
   await rig.bridge.another('scheduler');
   await leave();
@@ -133,7 +133,7 @@ test('two processes tell a change once', async () => {
   ]);
 }, 60_000);
 
-test('a bridge without channels sends nothing and keeps nothing', async () => {
+test('without channels nothing is sent and nothing is stored', async () => {
   rig = await openAdmin();
   expect((await rig.operator.post('/notices/test')).body).toEqual([]);
   const findings = (await rig.operator.get('/doctor')).body as { area: string }[];
@@ -149,7 +149,7 @@ test('a bridge without channels sends nothing and keeps nothing', async () => {
   }
 }, 60_000);
 
-test('an operator tests a channel: the answer is shown and the order is kept', async () => {
+test('the test of a channel shows the answer of the receiver and leaves an audit entry', async () => {
   await open({
     hook: webhookTo(receiver.endpoint),
     broken: webhookTo(receiver.endpoint, { about: ['held'] }),

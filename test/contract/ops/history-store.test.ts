@@ -38,7 +38,7 @@ test('counts of several writers at once are added, and of levels the greatest is
     expect(await last(range)).toMatchObject({ calls: 41, callsFailed: 20, lagMs: 19_000, held: null });
 });
 
-test('rings of two targets and a connection are apart', async () => {
+test('each target and each connection has a ring of its own', async () => {
   await history.note([
     { kind: 'target', name: 'main', values: { calls: 1 } },
     { kind: 'target', name: 'other', values: { calls: 5 } },
@@ -50,7 +50,7 @@ test('rings of two targets and a connection are apart', async () => {
   expect((await history.read('connection', 'none', '1h')).series.pushes).toEqual([null, null, null]);
 });
 
-test('a slot of an earlier turn of the ring does not add to the new slot in its place', async () => {
+test('a new slot starts at zero when it replaces a slot of an earlier turn of the ring', async () => {
   await history.note([{ kind: 'target', name: 'main', values: { calls: 9, lagMs: 9 } }]);
   const key = keyOf('1h:target.main');
   const [[place = '', text = ''] = []] = Object.entries(await store.redis.hgetall(key));
@@ -86,7 +86,7 @@ test('a full ring of the greatest numbers takes 100 kB at most', async () => {
   expect(await store.redis.memory('USAGE', key, 'SAMPLES', 0)).toBeLessThan(100_000);
 });
 
-test('of several processes one at a time is asked to read the levels', async () => {
+test('of several processes one at a time reads the levels', async () => {
   const asked = await Promise.all(Array.from({ length: 5 }, () => history.note([])));
   expect(asked.filter(Boolean)).toHaveLength(1);
 });

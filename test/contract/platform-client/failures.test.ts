@@ -129,7 +129,7 @@ describe('connections', () => {
     expect(await failure(create(), PlatformConnection)).toMatchObject({ mayHaveCommitted: true });
   });
 
-  test('an answer that is no HTTP is not quoted by the cause', async () => {
+  test('the error about an answer that is not HTTP does not quote the answer', async () => {
     await start(() => undefined);
     const odd = createServer((socket) => {
       socket.on('error', () => undefined);

@@ -82,7 +82,7 @@ describe('changes while a sync runs', () => {
     expect([membersAt('Sales'), membersAt('Later')]).toEqual([['ada'], ['ada']]);
   });
 
-  it('a user who is removed while it is being created ends up closed, with no membership', async () => {
+  it('a user who is deleted while its account is created ends up deactivated, without memberships', async () => {
     await open();
     await user(ADA, 'ada');
     await expect(first.start()).resolves.toBe(`User:${ADA}`);
@@ -257,7 +257,7 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  describe.each(['lost', 'crashAfter'] as const)('a lost write whose answer is %s', (outcome) => {
+  describe.each(['lost', 'crashAfter'] as const)('a write that ends with %s', (outcome) => {
     /** Runs the next sync and ends the call that changes the platform as given. */
     const loseWrite = async (changed: () => boolean) => {
       await first.start();

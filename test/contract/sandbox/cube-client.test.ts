@@ -23,7 +23,7 @@ function clientOf(method: 'GET' | 'POST' | undefined, context: object = EVERYTHI
   return cube(rig.token(context), { apiUrl, ...(method === undefined ? {} : { method }) });
 }
 
-describe.each(['GET', 'POST'] as const)('by %s', (method) => {
+describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
   test('load of the Cube client returns rows, a pivot, a table and series', async () => {
     const query: Query = { measures: [COUNT], dimensions: [COUNTRY] };
     const result = await clientOf(method).load(query);

@@ -9,7 +9,7 @@ import {
   type Json,
   type ProfileName,
 } from './client.ts';
-import { discover, fill, isWritable, type Described } from './schema-walk.ts';
+import { discover, fill, isWritable, type Described } from './schema-values.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 let bridge: Bridge;

@@ -13,7 +13,7 @@ import {
   type Json,
   type ProfileName,
 } from './client.ts';
-import { discover, fill } from './schema-walk.ts';
+import { discover, fill } from './schema-values.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 const BULK = 'urn:ietf:params:scim:api:messages:2.0:BulkRequest';
@@ -38,7 +38,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
 
   describe('resources (RFC 7643 §2, §3)', () => {
     test.each(['User', 'Group'])(
-      'a generated %s is taken, answered as JSON, with names of the grammar',
+      'POST of a generated %s answers 201, and its attribute names follow the grammar of RFC 7643',
       async (each) => {
         const type = (await discover(scim)).find((described) => described.name === each);
         if (!type) throw new Error('not discovered');
@@ -50,7 +50,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       },
     );
 
-    test('created: 201, id, Location, meta; created and lastModified are one moment with a zone', async () => {
+    test('POST answers 201 with id, Location and meta, where created and lastModified are equal and have a time zone', async () => {
       const { status, body, headers } = await post();
       expect(status).toBe(201);
       expect(headers.location).toBe(body.meta.location);
@@ -61,7 +61,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(body.id).not.toContain('bulkId');
     });
 
-    test('ids are unique and stable; externalId is never made up', async () => {
+    test('ids are unique and stable, and absent attributes such as externalId are not invented', async () => {
       const [a, b] = [await made(), await made()];
       expect(a.id).not.toBe(b.id);
       for (let time = 0; time < 2; time++) expect((await scim.get(`/Users/${a.id}`)).body.id).toBe(a.id);
@@ -83,19 +83,19 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(put).toMatchObject({ status: 200, body: { id: created.id, meta: { resourceType: 'User' } } });
     });
 
-    test('a password is never shown', async () => {
+    test('a password is never returned', async () => {
       const created = await made({ password: 's3cret!' });
       expect(created).not.toHaveProperty('password');
       expect((await scim.get(`/Users/${created.id}`)).body).not.toHaveProperty('password');
     });
 
-    test('case is kept, the order of attributes does not matter', async () => {
+    test('letter case of values is kept, and attributes may come in any order', async () => {
       const userName = `ScIm-TeSt-${randomUUID()}`;
       const { status, body } = await scim.post('/Users', { displayName: 'CaSe', userName, schemas: [USER] });
       expect([status, body.displayName, body.userName]).toEqual([201, 'CaSe', userName]);
     });
 
-    test('one primary at most, each type and value once (RFC 7643 §2.4)', async () => {
+    test('of two primary values one stays primary, and of values with equal type and value the last stays (RFC 7643 §2.4)', async () => {
       const two = [
         email('a@x.example', 'work', { primary: true }),
         email('b@x.example', 'home', { primary: true }),
@@ -114,7 +114,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       ]);
     });
 
-    test('country codes, certificates, e-mail addresses come back as sent', async () => {
+    test('country codes, certificates and e-mail addresses are returned as sent', async () => {
       const body = {
         addresses: [{ type: 'work', country: 'US' }],
         x509Certificates: [{ value: Buffer.from('der').toString('base64') }],
@@ -123,7 +123,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(await made(body)).toMatchObject(body);
     });
 
-    test('PUT replaces, makes nothing, and needs what is required (RFC 7644 §3.5.1)', async () => {
+    test('PUT replaces a user, answers 404 to an unknown id and 400 without userName (RFC 7644 §3.5.1)', async () => {
       const { id, userName } = await made({ displayName: 'old' });
       const put = (path: string, extra: object) => scim.put(path, { schemas: [USER], ...extra });
       expect((await put(`/Users/${id}`, { userName, displayName: 'new' })).body.displayName).toBe('new');
@@ -131,19 +131,19 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect((await put(`/Users/${id}`, { displayName: 'nobody' })).status).toBe(400);
     });
 
-    test('DELETE: 204, then 404, and gone from every query (RFC 7644 §3.6)', async () => {
+    test('DELETE answers 204, and then GET answers 404 and queries omit the user (RFC 7644 §3.6)', async () => {
       const { id, userName } = await made();
       expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
       expect((await scim.get(`/Users/${id}`)).status).toBe(404);
       expect((await query(`userName eq "${userName}"`)).body.totalResults).toBe(0);
     });
 
-    test('a duplicate is 409 uniqueness (RFC 7644 §3.3)', async () => {
+    test('POST of a taken userName answers 409 uniqueness (RFC 7644 §3.3)', async () => {
       const { userName } = await made();
       expect(await post({ userName })).toMatchObject({ status: 409, body: { scimType: 'uniqueness' } });
     });
 
-    test('versions are weak; another one than If-Match names is 412 (RFC 7644 §3.14)', async () => {
+    test('the ETag is weak and equals meta.version, and If-Match with another version answers 412 (RFC 7644 §3.14)', async () => {
       const { id, userName, meta } = await made();
       expect(meta.version).toMatch(/^W\//);
       expect((await scim.get(`/Users/${id}`)).headers.etag).toBe(meta.version);
@@ -157,7 +157,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
   });
 
   describe('groups (RFC 7643 §4.2)', () => {
-    test('a member is named by the id of the user, its $ref leads there, the user shows the group', async () => {
+    test('a member has the id of the user and a $ref to it, and the user lists the group', async () => {
       const { id } = await made();
       const group = (
         await scim.post('/Groups', {
@@ -171,7 +171,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect((await scim.get(`/Users/${id}`)).body.groups).toMatchObject([{ value: group.id }]);
     });
 
-    test('a membership is made by PATCH of the group', async () => {
+    test('PATCH add of a member makes the user a member of the group', async () => {
       const { id } = await made();
       const group = await scim.group(name());
       const answer = await scim.patch(`/Groups/${group.id}`, {
@@ -191,11 +191,11 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       '(((',
       'userName eq',
       'x509Certificates.value gt "a"',
-    ])('%s is 400 invalidFilter', async (filter) => {
+    ])('the filter %s answers 400 invalidFilter', async (filter) => {
       expect(await query(filter)).toMatchObject({ status: 400, body: { scimType: 'invalidFilter' } });
     });
 
-    test('eq finds, whatever the case; nothing found is 200 with 0; pr and parts work', async () => {
+    test('filters with eq ignore case, filters without a match answer 200 with totalResults 0, and pr works on sub-attributes', async () => {
       const { userName, id } = await made({ name: { givenName: 'Jo' } });
       for (const text of [userName, userName.toUpperCase()])
         expect((await query(`userName eq "${text}"`)).body).toMatchObject({
@@ -209,7 +209,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect((await query(`name.givenName pr and id eq "${id}"`)).body.totalResults).toBe(1);
     });
 
-    test('pages: never more than count, startIndex below 1 is 1', async () => {
+    test('a page has at most count users, startIndex 0 counts as 1, and count is capped at maxResults', async () => {
       await Promise.all([made(), made(), made()]);
       expect((await scim.get('/Users?count=1')).body.Resources).toHaveLength(1);
       expect((await scim.get('/Users?startIndex=0')).body.startIndex).toBe(1);
@@ -219,7 +219,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       );
     });
 
-    test('sortBy is ascending by default, without regard to case', async () => {
+    test('sortBy sorts in ascending order by default and ignores case', async () => {
       const mark = randomUUID();
       for (const each of ['b', 'A', 'c']) await made({ userName: `${each}-${mark}` });
       const filter = encodeURIComponent(`userName ew "${mark}"`);
@@ -231,7 +231,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect(await names('&sortOrder=descending')).toEqual(['c', 'b', 'A']);
     });
 
-    test('attributes and excludedAttributes leave what is always returned (RFC 7644 §3.9)', async () => {
+    test('attributes and excludedAttributes never omit id and schemas (RFC 7644 §3.9)', async () => {
       const { id } = await made({ displayName: 'shown' });
       expect(Object.keys((await scim.get(`/Users/${id}?attributes=userName`)).body).sort()).toEqual([
         'id',
@@ -244,7 +244,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
         expect([each.id, typeof each.userName, each.displayName]).toEqual([each.id, 'string', undefined]);
     });
 
-    test('POST /.search answers a list (RFC 7644 §3.4.3)', async () => {
+    test('POST /Users/.search answers a ListResponse (RFC 7644 §3.4.3)', async () => {
       expect(await scim.post('/Users/.search', { schemas: [SEARCH] })).toMatchObject({
         status: 200,
         body: { schemas: [LIST] },
@@ -260,10 +260,10 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
     test.each([
       ['add', { displayName: 'old' }, at('add', 'displayName', 'new'), { displayName: 'new' }],
       ['add to a complex attribute', { name: { familyName: 'F' } }, at('add', 'name', { givenName: 'G' }), { name: { familyName: 'F', givenName: 'G' } }],
-      ['replace of what is not there', {}, at('replace', 'nickName', 'n'), { nickName: 'n' }],
+      ['replace of an absent attribute', {}, at('replace', 'nickName', 'n'), { nickName: 'n' }],
       ['replace by value path', { emails: [email('w', 'work'), email('h', 'home')] }, at('replace', 'emails[type eq "work"].value', 'n'), { emails: [email('n', 'work'), email('h', 'home')] }],
       ['a new primary', { emails: [email('a', 'work', { primary: true })] }, at('add', 'emails', [email('b', 'home', { primary: true })]), { emails: [email('a', 'work', { primary: false }), email('b', 'home', { primary: true })] }],
-    ])('%s', async (_what, before, operation, after) => {
+    ])('PATCH %s', async (_what, before, operation, after) => {
       expect(await patch(before, operation)).toMatchObject({ status: 200, body: after });
     }); // prettier-ignore
 
@@ -277,7 +277,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
     });
 
     test.each([
-      ['removal of what is required', at('remove', 'userName'), 'mutability'],
+      ['a removal of a required attribute', at('remove', 'userName'), 'mutability'],
       ['a change of id', at('replace', 'id', 'hacked'), 'mutability'],
       [
         'a value path that matches nothing',
@@ -287,14 +287,17 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       ['a removal without path', { op: 'remove' }, 'noTarget'],
       ['an unknown op', at('move', 'title', 'x'), 'invalidSyntax'],
       ['an add without value', { op: 'add', path: 'title' }, 'invalidValue'],
-    ])('%s is 400, and nothing of the request is done', async (_what, operation, scimType) => {
-      const { id, displayName, meta } = await made({ displayName: 'before', emails: [email('a', 'work')] });
-      const answer = await scim.patch(`/Users/${id}`, at('replace', 'displayName', 'after'), operation);
-      expect(answer).toMatchObject({ status: 400, body: { scimType } });
-      expect((await scim.get(`/Users/${id}`)).body).toMatchObject({ displayName, meta });
-    });
+    ])(
+      'PATCH with %s answers 400, and its other operations are not applied',
+      async (_what, operation, scimType) => {
+        const { id, displayName, meta } = await made({ displayName: 'before', emails: [email('a', 'work')] });
+        const answer = await scim.patch(`/Users/${id}`, at('replace', 'displayName', 'after'), operation);
+        expect(answer).toMatchObject({ status: 400, body: { scimType } });
+        expect((await scim.get(`/Users/${id}`)).body).toMatchObject({ displayName, meta });
+      },
+    );
 
-    test('adding what is there changes neither lastModified nor version', async () => {
+    test('PATCH add of present values changes neither lastModified nor version', async () => {
       const { id, meta } = await made({ displayName: 'same', emails: [email('a', 'work')] });
       await scim.patch(
         `/Users/${id}`,
@@ -326,7 +329,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
         expect((await scim.get(each.location)).status).toBe(200);
     });
 
-    test('groups that refer to each other', async () => {
+    test('Bulk creates two groups that contain each other', async () => {
       const group = (bulkId: string, other: string) => ({
         method: 'POST',
         path: '/Groups',
@@ -341,7 +344,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       expect([status, body.Operations.map((each: Json) => each.status)]).toEqual([200, ['201', '201']]);
     });
 
-    test('one operation more than announced is 413', async () => {
+    test('Bulk with one operation more than maxOperations answers 413', async () => {
       const { maxOperations, maxPayloadSize } = (await scim.get('/ServiceProviderConfig')).body.bulk;
       expect(maxPayloadSize).toBeGreaterThan(0);
       expect((await bulk(Array.from({ length: maxOperations + 1 }, (_, n) => user(`${n}`)))).status).toBe(
@@ -351,7 +354,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
   });
 
   describe('protocol and discovery (RFC 7644 §2, §3.8, §3.12, §4)', () => {
-    test('errors are SCIM JSON with message schemas; discovery lists no message schema', async () => {
+    test('an error body has the error message schema, and /Schemas lists no message schemas', async () => {
       const missing = await scim.get(`/Users/nonexistent-${randomUUID()}`);
       expect(missing).toMatchObject({ status: 404, body: { schemas: [ERROR], status: '404' } });
       const { Resources } = (await scim.get('/Schemas')).body;
@@ -360,14 +363,14 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
         expect([typeof each.id, typeof each.name]).toEqual(['string', 'string']);
     });
 
-    test('query parameters at ServiceProviderConfig are ignored; it names ways to authenticate', async () => {
+    test('ServiceProviderConfig ignores query parameters and lists authentication schemes', async () => {
       const { status, body } = await scim.get(
         '/ServiceProviderConfig?filter=invalid&sortBy=id&startIndex=999',
       );
       expect([status, body.authenticationSchemes.length > 0]).toEqual([200, true]);
     });
 
-    test('without a token: 401 that names the scheme', async () => {
+    test('a request without a token answers 401 with the challenge Bearer', async () => {
       const answer = await scim.get('/Users', { authorization: undefined });
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
         401,
@@ -375,7 +378,7 @@ describe.each(['rfc', 'auto'] as const)('profile %s', (profile) => {
       ]);
     });
 
-    test('a query of the root is refused as an address that is not there', async () => {
+    test('GET with a filter at the root answers 404', async () => {
       expect((await scim.get('/?filter=id%20pr')).status).toBe(404);
     });
 

@@ -32,7 +32,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     scim.send('PATCH', path, { schemas: [PATCH_OP], Operations: [operation], ...extra });
 
   describe('discovery', () => {
-    test('the three documents, in the words they are searched for', async () => {
+    test('ResourceTypes, Schemas and ServiceProviderConfig have the values that the collection checks', async () => {
       const types = await scim.get('/ResourceTypes');
       expect(types.body).toMatchObject({
         totalResults: 2,
@@ -50,7 +50,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     let minimal: Json;
     let employee: Json;
 
-    test('a sparse user with "active" as text and sub-attributes that are null', async () => {
+    test('POST accepts a user with "active" as text and sub-attributes that are null', async () => {
       const { status, body } = await scim.post('/Users', {
         schemas: [USER],
         userName: `UserName123${suffix}`,
@@ -81,7 +81,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       minimal = body;
     });
 
-    test('an enterprise user whose keys are capitalised', async () => {
+    test('POST accepts an enterprise user with capitalised keys', async () => {
       const { status, body } = await scim.post('/users', {
         schemas: [USER, ENTERPRISE],
         UserName: `emp1${suffix}`,
@@ -101,12 +101,12 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       ['that is not JSON', '{ "schemas": [ dsafdasf'],
       ['that is a list', '[]'],
       ['that is empty', '{}'],
-    ])('a body %s: 400', async (_, body) => {
+    ])('POST and PUT with a body %s answer 400', async (_, body) => {
       expect((await scim.post('/Users', body)).status).toBe(400);
       expect((await scim.put(`/Users/${minimal.id}`, body)).status).toBe(400);
     });
 
-    test('the same user again: 409', async () => {
+    test('POST of the same user again answers 409', async () => {
       const { status } = await scim.post('/Users', { schemas: [USER], userName: minimal.userName });
       expect(status).toBe(409);
     });
@@ -120,8 +120,8 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
         '/Users?attributes=emails[type eq "work"]'.replaceAll(' ', '+').replaceAll('"', '%22'),
         'value filter as attribute',
       ],
-      ['/Users?excludedAttributes=emails', 'left out attributes'],
-    ])('GET %s (%s): a list with users', async (path) => {
+      ['/Users?excludedAttributes=emails', 'excluded attributes'],
+    ])('GET %s (%s) answers a list of users', async (path) => {
       const { status, body } = await scim.get(path);
       expect(status).toBe(200);
       expect(body.schemas).toEqual([LIST]);
@@ -129,7 +129,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(body.itemsPerPage).toBe(body.Resources.length);
     });
 
-    test('chosen attributes leave out the others, but never the id', async () => {
+    test('GET with attributes returns these, id and schemas only', async () => {
       const { body } = await scim.get(`/Users/${employee.id}?attributes=userName,emails`);
       expect(Object.keys(body).sort()).toEqual(['emails', 'id', 'schemas', 'userName']);
     });
@@ -167,7 +167,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect([asked.status, asked.body.userName]).toEqual([200, `ryan4${suffix}`]);
     });
 
-    test('"active" as text, switched off and on', async () => {
+    test('PATCH with "active" as text deactivates and reactivates a user', async () => {
       for (const [value, active] of [
         ['False', false],
         ['True', true],
@@ -199,7 +199,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(body[ENTERPRISE].department).toBeUndefined();
     });
 
-    test('a PUT with a misspelt attribute: taken, the attribute left out', async () => {
+    test('PUT with a misspelt attribute answers 200 and ignores the attribute', async () => {
       const { status, body } = await scim.put(`/Users/${employee.id}`, {
         schemas: [USER],
         userName: employee.userName,
@@ -216,7 +216,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       ['DELETE', undefined],
       ['PUT', { schemas: [USER], userName: 'nobody' }],
       ['PATCH', { schemas: [PATCH_OP], Operations: [{ op: 'replace', path: 'active', value: false }] }],
-    ])('%s of a user that is not there: 404', async (method, body) => {
+    ])('%s of an unknown user answers 404', async (method, body) => {
       expect((await scim.send(method, `/Users/${randomUUID()}`, body)).status).toBe(404);
     });
   });
@@ -250,7 +250,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(full.body.members).toMatchObject([{ value: users[0].id }]);
     });
 
-    test('found by the name, without the members', async () => {
+    test('a filter on displayName with excludedAttributes=members finds the group without its members', async () => {
       const { body } = await scim.get(
         `/Groups?excludedAttributes=members&filter=${q(`displayName eq "Group2${suffix}"`)}`,
       );
@@ -258,7 +258,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(body.Resources[0].members).toBeUndefined();
     });
 
-    test('a member added, with keys that no schema has', async () => {
+    test('PATCH adds a member although operation and value have unknown keys', async () => {
       const operation = {
         name: 'addMember',
         op: 'add',
@@ -269,20 +269,20 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(await members()).toEqual([users[0].id]);
     });
 
-    test('a member as bare text, beside an id in the message', async () => {
+    test('PATCH adds a member given as bare text, and ignores an id in the message', async () => {
       const operation = { name: 'addMember', op: 'add', path: 'members', value: users[1].id };
       expect((await patch(`/Groups/${group.id}`, operation, { id: group.id })).status).toBe(204);
       expect((await members()).sort()).toEqual(users.map(({ id }) => id).sort());
     });
 
-    test('one member removed, then all', async () => {
+    test('PATCH removes one member by a value filter, then all members', async () => {
       await patch(`/Groups/${group.id}`, { op: 'remove', path: `members[value eq "${users[0].id}"]` });
       expect(await members()).toEqual([users[1].id]);
       expect((await patch(`/Groups/${group.id}`, { op: 'remove', path: 'members' })).status).toBe(204);
       expect(await members()).toEqual([]);
     });
 
-    test('renamed by PATCH; PUT without externalId takes it away', async () => {
+    test('PATCH renames a group, and PUT without externalId clears externalId', async () => {
       await patch(`/Groups/${group.id}`, { op: 'Replace', path: 'displayName', value: `1879db${suffix}` });
       const { status, body } = await scim.put(`/Groups/${group.id}`, {
         schemas: [GROUP],
@@ -294,7 +294,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
       expect(body.externalId).toBeUndefined();
     });
 
-    test('everything removed: 204 each, empty lists', async () => {
+    test('DELETE of every user and group answers 204, and then the lists are empty', async () => {
       for (const endpoint of ['/Users', '/Groups']) {
         for (const { id } of (await scim.get(endpoint)).body.Resources) {
           expect((await scim.delete(`${endpoint}/${id}`)).status).toBe(204);

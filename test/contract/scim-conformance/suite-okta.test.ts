@@ -40,7 +40,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
   });
 
   describe('SPEC', () => {
-    test('a page of one user: the list message with numbers, and a user that can be read', async () => {
+    test('a page of one user has numeric list fields and a user with the attributes that Okta reads', async () => {
       const { status, body } = await scim.get('/Users?count=1&startIndex=1', TESTER);
       expect(status).toBe(200);
       expect(body.schemas).toEqual([LIST]);
@@ -80,7 +80,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       },
     );
 
-    test('a user made, made again (409), found by its name in capitals', async () => {
+    test('a created user answers 409 when created again, and is found by its userName in capitals', async () => {
       const userName = `${unique()}@atko.com`;
       const body = {
         schemas: [USER],
@@ -103,7 +103,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       expect(found[0].id).toBe(created.body.id);
     });
 
-    test('groups are listed in time', async () => {
+    test('GET /Groups answers within 600 ms', async () => {
       // The fastest of five answers counts, because other tests may slow the machine.
       const times: number[] = [];
       for (let round = 0; round < 5; round++) {
@@ -121,14 +121,14 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       ['no token', undefined],
       ['a wrong token', 'Bearer nobody'],
       ['an empty token', 'Bearer '],
-    ])('%s: 401', async (_, authorization) => {
+    ])('GET /Users with %s answers 401', async (_, authorization) => {
       const { status, body, headers } = await scim.get('/Users', { authorization });
       expect(status).toBe(401);
       expect(body.schemas).toEqual([ERROR]);
       expect(headers['www-authenticate']).toMatch(/^Bearer/);
     });
 
-    test('the token without a scheme, as the header field of the wizard sends it', async () => {
+    test('a token without a scheme is accepted, as the Okta wizard sends it', async () => {
       const answer = await request(`${scim.root}/Users?count=1`, {
         headers: { authorization: `token-of-${profile}-0123456789` },
       });
@@ -144,7 +144,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       user = await scim.user(`${unique()}@corp.example`);
     });
 
-    test('the profile changes by PUT of what was read', async () => {
+    test('PUT of a user as read, with a changed name, changes the name only', async () => {
       const whole = (await send('GET', `/Users/${user.id}`)).body;
       const { status, body } = await send('PUT', `/Users/${user.id}`, {
         ...whole,
@@ -155,22 +155,25 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       expect((await send('GET', `/Users/${user.id}`)).body).toEqual(body);
     });
 
-    test.each([false, true])('active %s by PUT and by PATCH, and found by it', async (active) => {
-      const whole = (await send('GET', `/Users/${user.id}`)).body;
-      expect((await send('PUT', `/Users/${user.id}`, { ...whole, active })).body.active).toBe(active);
-      await send('PUT', `/Users/${user.id}`, { ...whole, active: !active });
-      const patched = await send('PATCH', `/Users/${user.id}`, {
-        schemas: [PATCH_OP],
-        Operations: [{ op: 'replace', value: { active } }],
-      });
-      expect([200, 204]).toContain(patched.status);
-      const read = await send('GET', `/Users/${user.id}`);
-      expect(read.body.active).toBe(active);
-      const found = await scim.find('/Users', `userName eq "${user.userName}"`);
-      expect(found.map(({ active: shown }) => shown)).toEqual([active]);
-    });
+    test.each([false, true])(
+      'PUT and PATCH set active to %s, and the filter by userName shows it',
+      async (active) => {
+        const whole = (await send('GET', `/Users/${user.id}`)).body;
+        expect((await send('PUT', `/Users/${user.id}`, { ...whole, active })).body.active).toBe(active);
+        await send('PUT', `/Users/${user.id}`, { ...whole, active: !active });
+        const patched = await send('PATCH', `/Users/${user.id}`, {
+          schemas: [PATCH_OP],
+          Operations: [{ op: 'replace', value: { active } }],
+        });
+        expect([200, 204]).toContain(patched.status);
+        const read = await send('GET', `/Users/${user.id}`);
+        expect(read.body.active).toBe(active);
+        const found = await scim.find('/Users', `userName eq "${user.userName}"`);
+        expect(found.map(({ active: shown }) => shown)).toEqual([active]);
+      },
+    );
 
-    test('a group made with a member, searched, renamed, emptied, removed', async () => {
+    test('a group is created with a member, found, renamed, emptied and deleted', async () => {
       const displayName = unique();
       const created = await send('POST', '/Groups', {
         schemas: [GROUP],
@@ -200,7 +203,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
       expect((await send('GET', path)).status).toBe(404);
     });
 
-    test('an import reads every user once, page by page', async () => {
+    test('an import by pages reads every user once', async () => {
       const ids = new Set<string>();
       for (let startIndex = 1; ; startIndex += 2) {
         const { body } = await send('GET', `/Users?startIndex=${startIndex}&count=2`);

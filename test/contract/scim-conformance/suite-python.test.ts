@@ -11,7 +11,7 @@ import {
   type Json,
   type ProfileName,
 } from './client.ts';
-import { discover, fill, isWritable, valueOf, type Described } from './schema-walk.ts';
+import { discover, fill, isWritable, valueOf, type Described } from './schema-values.ts';
 import type { Bridge } from '../../support/build-bridge.ts';
 
 const URN = 'urn:acme:params:scim:schemas:2.0:Person';
@@ -67,7 +67,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
 
   describe('discovery', () => {
     test.each(['/ServiceProviderConfig', '/ResourceTypes', '/Schemas'])(
-      '%s takes GET alone',
+      '%s answers GET only',
       async (path) => {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
           expect([method, (await scim.send(method, path)).status]).toEqual([method, 405]);
@@ -75,7 +75,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       },
     );
 
-    test('every schema and resource type can be read alone with the same content', async () => {
+    test('every schema and resource type read by its id equals its entry in the list', async () => {
       for (const path of ['/Schemas', '/ResourceTypes']) {
         const { Resources, totalResults } = (await scim.get(path)).body;
         expect(totalResults).toBe(Resources.length);
@@ -86,7 +86,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       }
     });
 
-    test('a random id or address is a 404 with an error body', async () => {
+    test('an unknown id or address answers 404 with an error body', async () => {
       for (const path of ['/Schemas/', '/ResourceTypes/', '/Users/', '/Groups/', '/']) {
         const answer = await scim.get(path + randomUUID());
         expect(answer).toMatchObject({ status: 404, body: { schemas: [ERROR], status: '404' } });
@@ -119,8 +119,8 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
     });
   });
 
-  describe.each(['User', 'Group'])('%s', (name) => {
-    test('can be made from what is required alone, and from everything', async () => {
+  describe.each(['User', 'Group'])('a %s', (name) => {
+    test('is created with the required attributes only, and with all attributes', async () => {
       for (const which of ['required', 'all'] as const) {
         const body = await fill(scim, typeOf(name), which);
         const { status, body: created } = await scim.post(typeOf(name).endpoint, body);
@@ -131,7 +131,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       }
     });
 
-    test('PUT takes everything', async () => {
+    test('is replaced by PUT with all attributes', async () => {
       const { endpoint } = typeOf(name);
       const { id } = (await scim.post(endpoint, await fill(scim, typeOf(name), 'required'))).body;
       const body = await fill(scim, typeOf(name), 'all');
@@ -139,7 +139,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
       expect(await scim.put(`${endpoint}/${id}`, { ...body, id })).toMatchObject({ status: 200, body: kept });
     });
 
-    test('attributes and excludedAttributes, at the resource, in the list and by .search', async () => {
+    test('has the requested attributes in GET, list and .search, for attributes and excludedAttributes', async () => {
       const { endpoint } = typeOf(name);
       const { id } = (await scim.post(endpoint, await fill(scim, typeOf(name), 'all'))).body;
       const [first, second] = name === 'User' ? ['name', 'displayName'] : ['displayName', 'members'];
@@ -200,7 +200,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
         for (const each of attributes.get(urn) ?? []) await walk(urn, each);
     });
 
-    test('an extension as a whole by its URN', async () => {
+    test('an extension is set and removed as a whole by its URN', async () => {
       const { endpoint, extensions, attributes } = typeOf(name);
       const { id } = (await scim.post(endpoint, await fill(scim, typeOf(name), 'required'))).body;
       for (const { schema: path } of extensions) {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('50 PATCHes of one user without If-Match: each adds its value, all are there', async () => {
+test('50 concurrent PATCHes that each add a value to one user without If-Match lose no value', async () => {
   const { id, meta } = await scim.user('patched@corp.example');
   const value = (index: number): string => `+49 ${index}`;
   const answers = await Promise.all(
@@ -36,7 +36,7 @@ test('50 PATCHes of one user without If-Match: each adds its value, all are ther
   expect(body.meta.version).toBe(`W/"${WRITERS + 1}"`);
 });
 
-test('50 PATCHes of one group without If-Match: each adds its member and takes another, none is lost', async () => {
+test('50 concurrent PATCHes of members of one group without If-Match are all applied', async () => {
   const users = await Promise.all(writers.map((index) => scim.user(`member-${index}@corp.example`)));
   const leaver = await scim.user('leaver@corp.example');
   const ids = users.map(({ id }) => id as string);

@@ -103,7 +103,7 @@ describe('the name of the command', () => {
     );
   });
 
-  test('the link itself is called by its name', () => {
+  test('started through a symbolic link, messages use the name of the link', () => {
     const place = { program: join(folder, 'bin/scim-bridge'), path: join(folder, 'bin'), cwd: folder };
     expect(commandNameOf(place)).toBe('scim-bridge');
   });

@@ -12,7 +12,7 @@ const SPAN = { stepMs: 1000, slots: 4 };
 const ring = (...texts: string[]) =>
   new Map(texts.map((text) => [String(Number(text.split(',')[0]) % 4), text]));
 
-test('each range begins so that its last slot is the current one', () => {
+test('the last slot of each range is the current one', () => {
   expect(startOf(SPAN, 10_999)).toBe(7000);
   for (const span of Object.values(HISTORY_RANGES)) {
     const now = 1_800_000_123_456;
@@ -39,7 +39,7 @@ test('a slot of an earlier turn of the ring, or of a later time, counts as empty
   ]);
 });
 
-test('a ring of an older version, which has fewer columns, is read', () => {
+test('a ring with fewer columns is read', () => {
   expect(decodeRing('target', ring('10,4'), SPAN, 10_500)).toMatchObject({
     calls: [null, null, null, 4],
     drift: [null, null, null, null],

@@ -27,7 +27,7 @@ const VALUES: Record<string, object> = {
   flux: documents('flux/release.yaml')[1].spec.values,
 };
 
-test('the README names each folder', () => {
+test('docs/examples/README.md names each folder of the examples', () => {
   const folders = readdirSync(examples, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const { name } of folders) expect(read('README.md')).toContain(`[${name}](${name}/)`);
 });

@@ -1,7 +1,7 @@
 import { CASES, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
 import { CUSTOM_KINDS, isBuiltIn, kindOf, strictFaults, validate } from './kubernetes.ts';
 
-describe.each(CASES)('%s: Kubernetes takes it', (name) => {
+describe.each(CASES)('the objects of %s', (name) => {
   const objects = rendered(name);
 
   test('every Kubernetes object is valid by its schema', () => {

@@ -27,7 +27,7 @@ const facts = (backlog: object = {}, rest: Partial<NoticeFacts> = {}): NoticeFac
 const found = (of: NoticeFacts) => conditionsOf(of).map(({ about, reason, count }) => [about, reason, count]);
 
 describe('conditions', () => {
-  test('a quiet bridge has none', () => {
+  test('a bridge without problems has no conditions', () => {
     expect(conditionsOf(facts())).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('conditions', () => {
     ]);
   });
 
-  test('exceptions are told by reason, and held ones as held changes only', () => {
+  test('exceptions give one condition for each reason, and held exceptions count as held changes only', () => {
     const of = facts({ exceptions: { ...exceptions, Held: 4, Dropped: 2, OnHold: 1 } });
     expect(found(of)).toEqual([
       ['exceptions', 'Dropped', 2],
@@ -61,7 +61,7 @@ describe('conditions', () => {
     ]);
   });
 
-  test('tokens are told as expired and as expiring soon, with the nearest limit as grade', () => {
+  test('expired and expiring tokens are conditions, graded by the nearest limit', () => {
     const expiresAt = [NOW - 1, NOW + 2 * DAY, NOW + 20 * DAY, NOW + 40 * DAY, null];
     const tokens = conditionsOf(facts({}, { tokens: [{ connection: 'default', expiresAt }] }));
     expect(tokens).toMatchObject([
@@ -82,7 +82,7 @@ const statesOf = (told: ToldConditions, present: NoticeCondition[], now: number)
   changesBetween(told, present, now).map(({ state, condition }) => [state, condition.count]);
 
 describe('differences', () => {
-  test('a condition is told once, and its end', () => {
+  test('a condition is reported once, and once more when it ends', () => {
     const told = tell([deadLetters(3)]);
     expect(statesOf({}, [deadLetters(3)], NOW)).toEqual([['new', 3]]);
     expect(statesOf(told, [deadLetters(3)], NOW + 30 * DAY)).toEqual([]);
@@ -99,21 +99,21 @@ describe('differences', () => {
     expect(statesOf(tell([deadLetters(3)]), [deadLetters(count)], NOW + later)).toEqual(expected);
   });
 
-  test('a count that fell is told again when it has doubled from there', () => {
+  test('a count that fell is reported again when it has doubled since', () => {
     const context = { about: ['deadLetters'] as const, places: placesOf(facts()) };
     const told = tendTold(tell([deadLetters(10)]), [deadLetters(2)], context);
     expect(statesOf(told, [deadLetters(4)], NOW + 1)).toEqual([['new', 4]]);
     expect(tendTold(told, [deadLetters(2)], context)).toBe(told);
   });
 
-  test('held changes that are all other ones are told again at the same count', () => {
+  test('held changes that were all replaced by others are reported again at the same count', () => {
     const heldSince = (since: number): NoticeCondition => ({ ...deadLetters(2), about: 'held', since });
     const told = tell([heldSince(NOW - 5)]);
     expect(statesOf(told, [heldSince(NOW - 5)], NOW + 10)).toEqual([]);
     expect(statesOf(told, [heldSince(NOW + 5)], NOW + 10)).toEqual([['new', 2]]);
   });
 
-  test('tokens are told again at the next limit', () => {
+  test('expiring tokens are reported again at the next limit', () => {
     const soon = (grade: number): NoticeCondition => ({
       ...{ ...place, target: null, about: 'tokens', reason: 'soon', count: 1, grade, since: null },
     });
@@ -121,7 +121,7 @@ describe('differences', () => {
     expect(statesOf(tell([soon(-30)]), [soon(-7)], NOW + HOUR)).toEqual([['new', 1]]);
   });
 
-  test('the end of a condition is not told when its target left the settings or the channel is not about it', () => {
+  test('the end of a condition is not reported when its target was removed from the settings or the channel does not cover it', () => {
     const told = tell([deadLetters(3)]);
     expect(tendTold(told, [], { about: ['held'], places: placesOf(facts()) })).toEqual({});
     expect(tendTold(told, [], { about: ['deadLetters'], places: new Set() })).toEqual({});
@@ -131,7 +131,7 @@ describe('differences', () => {
 describe('grouping', () => {
   const changes = (count: number) => changesBetween({}, [deadLetters(count)], NOW);
 
-  test('a change is told after it has lasted for the time of the group, with all others', () => {
+  test('a change is reported together with others after it has lasted for the grouping time', () => {
     const grouping = createNoticeGrouping(() => 1000);
     const other = changesBetween({}, [{ ...deadLetters(1), about: 'reconcile' }], NOW);
     expect(grouping.ripe(changes(1), NOW)).toEqual([]);
@@ -139,7 +139,7 @@ describe('grouping', () => {
     expect(grouping.ripe([...changes(3), ...other], NOW + 1000)).toHaveLength(2);
   });
 
-  test('a change that ends before is not told, and starts anew', () => {
+  test('a change that ends within the grouping time is not reported', () => {
     const grouping = createNoticeGrouping(() => 1000);
     grouping.ripe(changes(1), NOW);
     grouping.ripe([], NOW + 500);

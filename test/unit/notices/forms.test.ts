@@ -79,7 +79,7 @@ test('the signature is that of Standard Webhooks', () => {
   });
 });
 
-test('the example code of docs/notices.md opens messages of the bridge and refuses all others', async () => {
+test('the example code of docs/notices.md accepts signed messages of the bridge and refuses all others', async () => {
   const [, code = ''] = /```js\n(.*?)```/s.exec(read('docs/notices.md')) ?? [];
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-notices-'));
   const file = join(folder, 'open-notice.mjs');

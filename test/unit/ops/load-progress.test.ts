@@ -41,7 +41,7 @@ test('without a load there is no progress', () => {
   expect(judgeLoad(backlog({ load: null }), around())).toBeNull();
 });
 
-test('a rate over less than four seconds is not told', () => {
+test('a rate measured over less than four seconds is not shown', () => {
   const young = backlog({ load: { startedAt: NOW - 2000, done: 3, samples: [{ at: NOW - 2000, done: 0 }] } });
   expect(judgeLoad(young, around())).toMatchObject({ perSecond: null, secondsLeft: null });
 });
@@ -54,7 +54,7 @@ test('when no worker has measured for a minute, the rate is 0', () => {
   expect(judgeLoad(old, around({ processes: [] }))).toMatchObject({ bound: 'noWorker', secondsLeft: null });
 });
 
-test('a load that no worker has seen began with its oldest change', () => {
+test('a load that no worker has noted starts at its oldest change', () => {
   const unseen = backlog({ load: { startedAt: null, done: 0, samples: [] } });
   expect(judgeLoad(unseen, around({ processes: [] }))).toMatchObject({
     ...{ since: NOW - 40_000, done: 0, total: 600, perSecond: null, bound: 'noWorker' },
@@ -82,7 +82,7 @@ test.each<[string, object, Partial<LoadSurroundings>, string | null]>([
   expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
 });
 
-test('the text names what is done, the rate, the time left and the setting that bounds the load', () => {
+test('the progress text has count, rate, time left and the setting that bounds the load', () => {
   const progress = judgeLoad(backlog(), around({ processes: [worker({ delayed: 40 })] }));
   expect(progress && loadText(progress, 'main')).toBe(
     'loading since 2026-03-01T11:59:20.000Z: 400 of 1000 done, 10 a second, about 60 s left; ' +

@@ -18,7 +18,7 @@ function createWork() {
   };
 }
 
-test('work waits for a slot and begins in the order of the calls', async () => {
+test('calls wait for a slot and start in order', async () => {
   const work = createWork();
   const slots = createCallSlots(() => 2);
   const all = ['a', 'b', 'c', 'd'].map((name) => slots.run(work.of(name)));
@@ -33,7 +33,7 @@ test('work waits for a slot and begins in the order of the calls', async () => {
   expect(slots.waiting()).toBe(0);
 });
 
-test('urgent work does not wait, and the next call waits for the slot it uses', async () => {
+test('an urgent call starts without a free slot, and the next call waits for one slot more', async () => {
   const work = createWork();
   const slots = createCallSlots(() => 1);
   void slots.run(work.of('a'));

@@ -32,7 +32,7 @@ test('several matching policies combine their rows, and one without filters give
   expect(access(policies, { groups: ['analysts', 'everything'], userAttributes })).toEqual({ kind: 'all' });
 });
 
-test('a template takes one text: a list is joined, a missing attribute is the word undefined', () => {
+test('a template renders a list as joined text, and a missing attribute as the word undefined', () => {
   const policies = [own('analysts', COUNTRY)];
   const groups = ['analysts'];
   expect(access(policies, { groups, userAttributes: { country: ['DE', 'FR'] } })).toEqual(some(['DE,FR']));
@@ -44,7 +44,7 @@ test('a template takes one text: a list is joined, a missing attribute is the wo
   expect(access([own('*', '{ userAttributes.toString }')], {})).toEqual(some(['undefined']));
 });
 
-test('a policy with a list attribute takes the list, and refuses a text, an empty list and a missing attribute', () => {
+test('a policy filter on a list attribute uses the list, and throws for a text, an empty list or a missing attribute', () => {
   const filters = [{ dimension: 'country', operator: 'in' as const, values: 'userAttributes.countries' }];
   const at = (userAttributes: Record<string, string | string[]>) =>
     access([{ group: '*', filters }], { userAttributes });

@@ -12,13 +12,13 @@ function watch(profile: ProfileName, sightings: Partial<Record<DeviationName, nu
   const lines: Line[] = [];
   const told: string[] = [];
   const logger = { info: (fields: Line) => lines.push(fields) } as unknown as Logger;
-  const habits = createDeviationLog(
+  const deviations = createDeviationLog(
     { logger, onDeviation: (connection, kind) => told.push(`${connection} ${kind}`) },
     { name: 'hr', profile },
   );
   for (const sighting of sightings) {
     for (const [kind, count] of Object.entries(sighting)) {
-      for (let seen = 0; seen < count; seen += 1) habits(kind as DeviationName);
+      for (let seen = 0; seen < count; seen += 1) deviations(kind as DeviationName);
     }
   }
   return {
