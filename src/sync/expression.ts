@@ -1,40 +1,20 @@
 // Evaluates JSONata expressions of the settings with limits of time, depth and size. An expression that exceeds a limit
 // fails for the current user only. Expressions run in the event loop, so the time limit also bounds the wait of others.
 import jsonata from 'jsonata';
+import { codeOf, ExpressionFailed, faultInText, LIMITS, toFailure } from './expression-failure.ts';
 import { createMeter, SIZES } from './expression-size.ts';
 import { compilePattern, patternFault, type Pattern } from '../support/linear-regexp.ts';
 import { patternSize } from '../support/pattern-size.ts';
-
-/** Limits: time in milliseconds, nested steps, elements of a list, characters of a text. */
-export const LIMITS = { timeout: 50, stack: 500, sequence: 10_000, text: 65_536 };
 
 /** Steps of all regular expressions of an expression. Compiling more would stop the process for seconds. */
 const PATTERN_STEPS = 50_000;
 const PATTERN_EXCESS = `has regular expressions of more than ${PATTERN_STEPS} steps with their repetitions written out`;
 
-/** Error codes of JSONata for exceeded limits. */
-const EXCEEDED: Record<string, string> = {
-  D1011: `calls itself more than ${LIMITS.stack} levels deep`,
-  D1012: `takes longer than ${LIMITS.timeout} ms`,
-  D2014: `makes a list of more than ${LIMITS.sequence} elements`,
-  D2015: `makes a list of more than ${LIMITS.sequence} elements`,
-};
-
-/** Failure of an expression. `exceeded`: a limit was exceeded, so the expression is at fault and not the data. */
-export class ExpressionFailed extends Error {
-  readonly exceeded: boolean;
-  constructor(message: string, exceeded: boolean) {
-    super(message);
-    this.name = 'ExpressionFailed';
-    this.exceeded = exceeded;
-  }
-}
-
 type Evaluate = (input: unknown) => Promise<unknown>;
 
 /** @throws Error when the text does not compile, or has a regular expression that RE2 does not support */
 export function compileExpression(text: string): Evaluate {
-  const expression = jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
+  const expression = parse(text);
   const regexps = regexpsIn(expression.ast());
   // Before patternFault, which compiles them.
   const steps = regexps.reduce((sum, { source }) => sum + patternSize(source), 0);
@@ -64,25 +44,16 @@ export function compileExpression(text: string): Evaluate {
   };
 }
 
+function parse(text: string): jsonata.Expression {
+  try {
+    return jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
+  } catch (error) {
+    throw faultInText(error);
+  }
+}
+
 /** Yields to the event loop after a slow evaluation, because an evaluation runs in one turn. */
 const otherWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** Returns the error code: JSONata throws plain objects, and `$eval` wraps the inner error. */
-function codeOf(error: unknown): string {
-  const { code, error: inner } = (error ?? {}) as { code?: unknown; error?: unknown };
-  if (code === 'D3121') return codeOf(inner);
-  return typeof code === 'string' ? code : '';
-}
-
-function toFailure(error: unknown): ExpressionFailed {
-  if (error instanceof ExpressionFailed) return error;
-  const { error: inner } = (error ?? {}) as { error?: unknown };
-  if (inner instanceof ExpressionFailed) return inner;
-  const exceeded = EXCEEDED[codeOf(error)];
-  // RangeError: a limit of the JavaScript engine, such as call stack or text length.
-  const isExceeded = exceeded !== undefined || error instanceof RangeError;
-  return new ExpressionFailed(exceeded ?? String((error as Error | null)?.message ?? error), isExceeded);
-}
 
 /**
  * Binding that JSONata calls after each evaluation step. It is not in the public documentation; the maintainer keeps it

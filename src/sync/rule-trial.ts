@@ -1,5 +1,6 @@
 // Evaluates the expressions of a mapping on sample users, so that check-config finds expressions that exceed a limit.
-import { compileExpression, LIMITS, type ExpressionFailed } from './expression.ts';
+import { LIMITS, type ExpressionFailed } from './expression-failure.ts';
+import { compileExpression } from './expression.ts';
 import type { AttributeRule } from './mapping.ts';
 
 const LONG = 'a'.repeat(LIMITS.text);

@@ -309,7 +309,7 @@ const SITUATIONS: Situation[] = [
     person: 'bob@acme.example',
     status: /1 dead letter/,
     plan: /bob@acme\.example: conflict, AttributesNotWritten/,
-    explain: /needs a person: level.*/,
+    explain: /needs a person: level expression failed: a value cannot become a number, at character 8/,
   },
   {
     topic: 'Refusals',

@@ -1,4 +1,5 @@
-import { compileExpression, ExpressionFailed, LIMITS } from '../../../src/sync/expression.ts';
+import { ExpressionFailed, LIMITS } from '../../../src/sync/expression-failure.ts';
+import { compileExpression } from '../../../src/sync/expression.ts';
 import { tryRules } from '../../../src/sync/rule-trial.ts';
 import { compilePattern, patternFault } from '../../../src/support/linear-regexp.ts';
 
@@ -69,6 +70,30 @@ test('limited functions give the results that JSONata documents', async () => {
 
 test('an error in the data is not reported as an exceeded limit', async () => {
   expect(await failureOf('$number(title)', { title: 'x' })).toMatchObject({ exceeded: false });
+});
+
+test.each([
+  ['$number(title)', 'a value cannot become a number, at character 8'],
+  ['title + 1', 'the value before + is no number, at character 7'],
+  ['title < 3', 'the values before and after < have different types, at character 7'],
+  ['$sum(title)', 'argument 1 of $sum is no list of numbers, at character 5'],
+  ['$uppercase(5)', 'argument 1 of $uppercase has the wrong type, at character 11'],
+  ['$upper(title)', 'there is no function upper, at character 7'],
+  ['$eval("$number(title)")', 'a value cannot become a number, at character 8'],
+  ['$assert(false, "title is needed")', 'title is needed, at character 8'],
+  ['$formatInteger(1, "#,a")', 'JSONata refuses it with the error D3130, at character 15'],
+])('an evaluation of %s that fails says why, without the value', async (text, message) => {
+  const failure = await failureOf(text, { title: 'secret-value' });
+  expect(failure).toMatchObject({ message, exceeded: false });
+});
+
+test.each([
+  ['title(', 'The expression is not valid: ")" is missing at the end, at character 6.'],
+  ['a b', 'The expression is not valid: "b" is not expected, at character 3.'],
+  ['"abc', 'The expression is not valid: a quotation mark is not closed, at character 4.'],
+  ['1 +', 'The expression is not valid: the expression ends too early, at character 3.'],
+])('compiling %s says what is wrong and where', (text, message) => {
+  expect(() => compileExpression(text)).toThrow(message);
 });
 
 test('regular expressions in an expression take linear time, and finding all matches has the time limit', async () => {
