@@ -4,6 +4,7 @@ import { openCredentials, scimConnections } from './app/credentials.ts';
 import { watchDataVersion, type WatchedDataVersion } from './app/data-version.ts';
 import { buildScopes } from './app/scopes.ts';
 import { buildEvents } from './app/events.ts';
+import { expectReconcile } from './app/expect-reconcile.ts';
 import { buildFleetReader, joinFleet } from './app/fleet.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
@@ -23,6 +24,7 @@ import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
 import { traced } from './http/traced.ts';
 import type { TargetQueue } from './queue/target-queue.ts';
 import { startProofPass } from './ops/proof-pass.ts';
+import { expectedGapMs } from './reconcile/expected-gap.ts';
 import { startScheduler } from './reconcile/schedule.ts';
 import { createReleasers } from './support/releasers.ts';
 
@@ -80,6 +82,9 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const readFleet = buildFleetReader(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
+  const { schedule, expectedSchedule, timezone } = config.reconcile;
+  const gapMs = expectedGapMs(schedule ?? expectedSchedule, timezone);
+  expectReconcile(parts, states, gapMs);
   recordHistory(parts, instruments.tallies, states);
 
   let queues = new Map<string, TargetQueue>();
@@ -115,12 +120,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     ...{ isStopping: () => stopping, checkAdmin, readFleet },
   });
   const metrics = buildScrape(parts, instruments, {
-    targets,
-    states,
-    queues,
-    credentialStore,
-    events,
-    readFleet,
+    ...{ targets, states, queues, credentialStore, events, readFleet, expectedGapMs: gapMs },
   });
   const { host, adminPort, metricsPort } = config.server;
   const ownPort = metricsPort !== null;

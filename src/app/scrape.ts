@@ -3,7 +3,6 @@ import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
-import { expectedGapMs } from '../reconcile/expected-gap.ts';
 import type { TargetQueue } from '../queue/target-queue.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
@@ -16,7 +15,7 @@ import { outboxesOf } from './states.ts';
 
 /** Returns the router of /metrics. It serves the counters of this process and the shared state in Redis. */
 export function buildScrape(
-  { redis, config }: Parts,
+  { redis }: Parts,
   { contentType, scrape }: Instruments,
   {
     targets,
@@ -25,6 +24,7 @@ export function buildScrape(
     credentialStore,
     events,
     readFleet,
+    expectedGapMs,
   }: {
     targets: Map<string, Target>;
     states: DesiredState[];
@@ -32,6 +32,7 @@ export function buildScrape(
     credentialStore: CredentialStore;
     events: Pick<Events, 'feeds'>;
     readFleet: ReadFleet;
+    expectedGapMs: number | null;
   },
 ): ReturnType<typeof createMetricsRouter> {
   const sources: MetricSources = {
@@ -39,10 +40,7 @@ export function buildScrape(
     backlogs: (name) => Promise.all([...outboxesOf(states, name).values()].map((outbox) => outbox.backlog())),
     breaker: async (name) => (await targets.get(name)?.breaker.read()) ?? { open: false },
     fleet: readFleet,
-    expectedGapMs: expectedGapMs(
-      config.reconcile.schedule ?? config.reconcile.expectedSchedule,
-      config.reconcile.timezone,
-    ),
+    expectedGapMs,
     tokens: credentialStore.tokens,
     events: () =>
       Promise.all(

@@ -90,7 +90,14 @@ const SHARED = [
     'exceptions',
     'exceptionsOldest',
   ] as const),
-  ...(['breakerOpen', 'drift', 'reconcileLastSuccess', 'reconcileSeconds', 'reconcileWrites'] as const),
+  ...([
+    'breakerOpen',
+    'drift',
+    'reconcileLastSuccess',
+    'reconcileAwaitedSince',
+    'reconcileSeconds',
+    'reconcileWrites',
+  ] as const),
   ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
 ] as const;
 
@@ -171,6 +178,10 @@ function show(
   // A connection that never had a success counts as 0, so that others do not hide it.
   const successes = backlogs.map(({ lastSuccessAt }) => lastSuccessAt ?? 0);
   metrics.reconcileLastSuccess.set({ target }, successes.length === 0 ? 0 : Math.min(...successes) / 1000);
+  const awaited = backlogs.flatMap(({ lastSuccessAt, expected }) =>
+    lastSuccessAt === undefined && expected !== null ? [expected.since] : [],
+  );
+  if (awaited.length > 0) metrics.reconcileAwaitedSince.set({ target }, Math.min(...awaited) / 1000);
   const failures = Math.max(0, ...backlogs.map(({ failedRuns }) => failedRuns));
   metrics.reconcileFailures.set({ target }, failures);
   const runs = backlogs.flatMap(({ lastRun }) => lastRun ?? []);

@@ -39,7 +39,10 @@ export function planCommand(program: Command, cli: Cli): void {
       const { plans, failures } = await makePlans(flags, command, cli);
       const isWhole = failures.length === 0;
       for (const each of failures) complain(each);
-      if (flags.out !== undefined && isWhole)
+      const outcome = outcomeOf(plans);
+      // A plan that proves nothing must not replace one that somebody has read.
+      const isSaved = isWhole && outcome !== 'unproven';
+      if (flags.out !== undefined && isSaved)
         await writePrivately(flags.out, { overwrite: true }, async (out) => {
           for (const piece of inPieces(savedText(plans))) await out.write(piece);
         });
@@ -51,9 +54,10 @@ export function planCommand(program: Command, cli: Cli): void {
         cli.exit(1);
         return;
       }
-      if (flags.out !== undefined && !flags.json)
+      if (flags.out !== undefined && !isSaved) complain(`${flags.out} is unchanged.`);
+      else if (flags.out !== undefined && !flags.json)
         say('', `Saved: scim-bridge apply ${flags.out} carries out exactly this.`);
-      cli.exit(EXITS[outcomeOf(plans)]);
+      cli.exit(EXITS[outcome]);
     });
 }
 

@@ -1,23 +1,35 @@
-// Tells when a target was not compared completely for long, for status and doctor.
+// Tells when a target was not compared completely for longer than its schedule allows, for status and doctor.
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { RunReport } from '../directory/outbox/runs.ts';
+import type { ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
 import type { DoctorFinding } from './doctor.ts';
 
 interface RunTimes {
   last?: RunReport | null | undefined;
   /** Unix milliseconds. */
   lastSuccessAt?: number | null | undefined;
+  expected?: ExpectedRuns | null | undefined;
 }
 
-/** A schedule of once a day is the longest that is usual. */
+/** Without a schedule; once a day is the longest distance that is usual. */
 const OLD_MS = 26 * 3_600_000;
+/** Half an hour after two intervals of the schedule, as the alerts ScimBridgeReconcileStale and -Never count. */
+const GRACE_MS = 1_800_000;
 const ADVICE = 'Run scim-bridge reconcile, and look at its reason.';
 
-/** Returns a sentence without full stop; undefined before the first run, and after a complete run of the last 26 h. */
-export function reconcileAgeText({ last, lastSuccessAt }: RunTimes, now: number): string | undefined {
-  if (!lastSuccessAt) return last ? 'no reconcile has compared everything yet' : undefined;
-  if (now - lastSuccessAt < OLD_MS) return undefined;
-  return `nothing was compared completely since ${new Date(lastSuccessAt).toISOString()}`;
+/** Returns a sentence without full stop; undefined while no complete run is overdue. */
+export function reconcileAgeText(
+  { last, lastSuccessAt, expected }: RunTimes,
+  now: number,
+): string | undefined {
+  const longest = expected ? 2 * expected.gapMs + GRACE_MS : OLD_MS;
+  const moment = (ms: number): string => new Date(ms).toISOString();
+  if (lastSuccessAt)
+    return now - lastSuccessAt < longest
+      ? undefined
+      : `nothing was compared completely since ${moment(lastSuccessAt)}`;
+  if (expected && now - expected.since >= longest)
+    return `no reconcile has compared everything yet, and the schedule expects one since ${moment(expected.since)}`;
+  return last ? 'no reconcile has compared everything yet' : undefined;
 }
 
 /** One warning for each target that was not compared completely for long. */
@@ -28,8 +40,8 @@ export async function reconcileFindings(
   const findings: DoctorFinding[] = [];
   for (const { connection, outboxes } of states)
     for (const [target, outbox] of outboxes) {
-      const { lastRun, lastSuccessAt } = await outbox.backlog();
-      const message = reconcileAgeText({ last: lastRun, lastSuccessAt }, now);
+      const { lastRun: last, lastSuccessAt, expected } = await outbox.backlog();
+      const message = reconcileAgeText({ last, lastSuccessAt, expected }, now);
       if (message === undefined) continue;
       findings.push({
         area: `reconcile ${connection} → ${target}`,

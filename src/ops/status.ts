@@ -6,7 +6,7 @@ import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
-import type { CoverageOfKinds, RunReport } from '../directory/outbox/runs.ts';
+import type { CoverageOfKinds, ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
 import type { Hold } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Clock } from '../support/sources.ts';
@@ -44,7 +44,13 @@ export interface TargetStatus {
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
   /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
-  reconcile: { last: RunReport | null; lastSuccessAt: number | null; next: number | null };
+  reconcile: {
+    last: RunReport | null;
+    lastSuccessAt: number | null;
+    /** Runs that the schedule of the service starts; null without one. */
+    expected: ExpectedRuns | null;
+    next: number | null;
+  };
   /** Security events of the connection; null: no receiver. */
   events: EventDelivery | null;
   /** Processes of the service and findings about them; the same in each row. */
@@ -163,8 +169,18 @@ async function readTarget(
     outbox.hasMoved(),
     coverageOf(reader),
   ]);
-  const { dirty, inflight, blocked, oldestMs, priorities, held, exceptions, lastRun, lastSuccessAt } =
-    backlog;
+  const {
+    dirty,
+    inflight,
+    blocked,
+    oldestMs,
+    priorities,
+    held,
+    exceptions,
+    lastRun,
+    lastSuccessAt,
+    expected,
+  } = backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
   // Also moves what a killed decision left behind.
   const approval = await outbox.guardStore.open();
@@ -181,7 +197,7 @@ async function readTarget(
     hold: hold ?? null,
     exceptions,
     hasMoved,
-    reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null },
+    reconcile: { last: lastRun ?? null, lastSuccessAt: lastSuccessAt ?? null, expected },
   };
 }
 

@@ -31,6 +31,12 @@ export const LOAD_METRICS = {
     labels: [],
     help: `Longest time between two reconciles by reconcile.schedule, or by reconcile.expectedSchedule; absent without both. ${SHARED_HELP}`,
   },
+  reconcileAwaitedSince: {
+    type: 'gauge',
+    name: 'bridge_reconcile_awaited_since_timestamp_seconds',
+    labels: ['target'],
+    help: `Since when the first complete comparison is expected by a schedule, in Unix seconds, over all restarts; absent once one has succeeded. ${SHARED_HELP}`,
+  },
   reconcileFailures: {
     type: 'gauge',
     name: 'bridge_reconcile_failures',

@@ -129,4 +129,6 @@ export function toFailure(error: unknown): ExpressionFailed {
 
 /** Returns what is wrong in the text of an expression. */
 export const faultInText = (error: unknown): Error =>
-  codeOf(error) === '' ? (error as Error) : new Error(`The expression is not valid: ${sentenceOf(error, FAULTS)}.`);
+  codeOf(error) === ''
+    ? (error as Error)
+    : new Error(`The expression is not valid: ${sentenceOf(error, FAULTS)}.`);

@@ -106,8 +106,7 @@ test.each(FAULTS)(
         expect(ended.out + ended.error).toMatch(REASONS[fault] ?? /main does not answer since 20/);
         expect(ended.ms).toBeLessThan(MOST_MS);
       }
-      // A refused plan ends by itself, and is saved as unproven.
-      if (fault !== 'answers 429 always') expect(readFileSync(saved, 'utf8')).toBe(former);
+      expect(readFileSync(saved, 'utf8')).toBe(former);
     } finally {
       front?.stop();
       await bridge.stop();

@@ -140,6 +140,23 @@ test('a reconcile as a CronJob repairs and exits 0, and the next one writes noth
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
+test('a plan that could not read the platform and found nothing leaves the saved file as it is', async ({
+  bridge,
+  file,
+  run,
+}) => {
+  writeFileSync(file, 'a plan that somebody has read');
+  await bridge.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode: 'page' } }],
+  });
+  const { code, out, err } = await run('plan', '--out', file);
+  await bridge.platform.control('PATCH', '/faults', {});
+  expect(code).toBe(1);
+  expect(err).toContain(`${file} is unchanged.`);
+  expect(out).not.toContain('Saved');
+  expect(readFileSync(file, 'utf8')).toBe('a plan that somebody has read');
+}, 60_000);
+
 test('a saved plan is applied exactly, and is refused after a change of state or an edit', async ({
   bridge,
   file,

@@ -1,36 +1,66 @@
-// Tells which alerts fire by one scrape, once their time has passed. Alerts of rates of requests are left out: their
-// expressions are tested in test/unit/helm.
+// Tells which alerts fire by one scrape, once the situation has lasted for their time. The expressions themselves are
+// tested in test/unit/helm.
 import type { Scrape } from './scrape.ts';
 
 const some = (now: Scrape, name: string, labels: Record<string, string> = {}): boolean =>
   now.find(name, labels).some(({ value }) => value > 0);
+const finding = (name: string) => (now: Scrape) => some(now, 'bridge_fleet_findings', { finding: name });
+const limit = (now: Scrape): number =>
+  2 * (now.find('bridge_reconcile_expected_gap_seconds')[0]?.value ?? Infinity) + 1800;
+
+const DAY = 86_400;
+const age = ({ value }: { value: number }): number => Date.now() / 1000 - value;
+const expires = (now: Scrape, days: number): boolean =>
+  now.find('bridge_token_expiry_timestamp_seconds').some((each) => each.value > 0 && -age(each) < days * DAY);
 
 const ALERTS: Record<string, (now: Scrape) => boolean> = {
   RedisDown: (now) => now.value('bridge_redis_up') === 0,
-  BreakerOpen: (now) => some(now, 'bridge_breaker_open'),
-  PlatformRefusesKey: (now) => some(now, 'bridge_platform_requests_total', { status: '401' }),
+  RedisNotPrimary: (now) => some(now, 'bridge_redis_role', { role: 'slave' }),
+  RedisMemory: (now) => {
+    const [used, most] = ['used', 'limit'].map(
+      (each) => now.find(`bridge_redis_memory_${each}_bytes`)[0]?.value,
+    );
+    return used !== undefined && most !== undefined && used / most > 0.85;
+  },
   OldestChange: (now) => some(now, 'bridge_outbox_oldest_seconds'),
-  RoleMissing: (now) =>
-    ['noProcess', 'noApi', 'noWorker'].some((finding) => some(now, 'bridge_fleet_findings', { finding })),
-  NoScheduler: (now) => some(now, 'bridge_fleet_findings', { finding: 'noScheduler' }),
-  VersionsDiffer: (now) => some(now, 'bridge_fleet_findings', { finding: 'versionsDiffer' }),
+  // A worker of this process fetches; without one the series is absent.
+  NoWorker: (now) =>
+    some(now, 'bridge_outbox_dirty') && now.find('bridge_worker_last_fetch_timestamp_seconds').length === 0,
+  RoleMissing: (now) => ['noProcess', 'noApi', 'noWorker'].some((name) => finding(name)(now)),
+  NoScheduler: finding('noScheduler'),
+  VersionsDiffer: finding('versionsDiffer'),
   OldException: (now) =>
     now
       .find('bridge_exceptions_oldest_seconds')
       .some(({ labels, value }) => value > 0 && !['Protected', 'OnHold'].includes(labels.reason ?? '')),
   HoldForgotten: (now) => some(now, 'bridge_exceptions_oldest_seconds', { reason: 'OnHold' }),
   DeadLetters: (now) => some(now, 'bridge_dead_letters'),
+  EventsRefused: (now) => some(now, 'bridge_events_refused'),
+  EventsWait: (now) => some(now, 'bridge_events_oldest_seconds'),
+  PlatformRefusesKey: (now) => some(now, 'bridge_platform_requests_total', { status: '401' }),
+  BreakerOpen: (now) => some(now, 'bridge_breaker_open'),
   GuardHeld: (now) => some(now, 'bridge_guard_held'),
-  ReconcileNever: (now) =>
-    now.find('bridge_reconcile_last_success_timestamp_seconds').some(({ value }) => value === 0),
   ReconcileStale: (now) =>
     now
       .find('bridge_reconcile_last_success_timestamp_seconds')
-      .some(({ value }) => value > 0 && Date.now() / 1000 - value > 24 * 3600),
-  DriftStays: (now) => some(now, 'bridge_drift'),
+      .some((each) => each.value > 0 && age(each) > limit(now)),
+  ReconcileFails: (now) => some(now, 'bridge_reconcile_failures'),
+  // The wait grows until it is longer than the limit.
+  ReconcileNever: (now) => some(now, 'bridge_reconcile_awaited_since_timestamp_seconds'),
   DesiredMissing: (now) => some(now, 'bridge_coverage', { state: 'missing' }),
+  DirectoryFaults: (now) => some(now, 'bridge_directory_faults'),
+  LogBroken: (now) => some(now, 'bridge_log_broken'),
+  DriftStays: (now) => some(now, 'bridge_drift'),
+  TokenExpires: (now) => expires(now, 30),
+  TokenExpiresSoon: (now) => expires(now, 7),
 };
 
+/** Alerts that one scrape cannot tell: about the rate of requests, their duration, or a service that is gone. */
+export const UNTOLD = [
+  ...['Absent', 'InboundErrors', 'QuarantineRisk', 'Unauthorized', 'SlowAnswers', 'NoPushes', 'RedisSlow'],
+  ...['DeactivationLag', 'Lag', 'PlatformErrors', 'ReconcileWrites'],
+];
+export const TOLD = Object.keys(ALERTS);
+
 /** Returns the names without `ScimBridge`. */
-export const firingAlerts = (now: Scrape): string[] =>
-  Object.keys(ALERTS).filter((name) => ALERTS[name]?.(now));
+export const firingAlerts = (now: Scrape): string[] => TOLD.filter((name) => ALERTS[name]?.(now));

@@ -4,14 +4,15 @@
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (JSON or ''), last run (JSON or ''),
 --        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority,
 --        [exceptions, time of the oldest or ''] of each reason, marks that are due now, load (read_load),
---        number of runs in a row that compared not everything}
+--        number of runs in a row that compared not everything, time since which runs are expected and
+--        their longest distance, each or ''}
 -- NEEDS load
 -- The oldest change is the oldest of the delivered marks or of the marks that wait for delivery.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end
 end
-local run = redis.call('HMGET', key('reconcile', p.target), 'last', 'lastSuccessAt', 'failures')
+local run = redis.call('HMGET', key('reconcile', p.target), 'last', 'lastSuccessAt', 'failures', 'expectedSince', 'expectedGapMs')
 local held = {}
 for index, kind in ipairs(p.kinds) do
   held[index] = redis.call('ZCARD', key('guardHeld', p.target .. ':' .. kind))
@@ -44,4 +45,5 @@ return {
   due,
   read_load(p.target),
   run[3] or '0',
+  run[4] or '', run[5] or '',
 }

@@ -4,7 +4,7 @@ import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, type Priority } from '../records.ts';
 import { toLoadCounts, type LoadCounts } from './load-counts.ts';
 import { RESOURCE_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
-import type { RunReport } from './runs.ts';
+import type { ExpectedRuns, RunReport } from './runs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export interface Backlog {
@@ -30,6 +30,8 @@ export interface Backlog {
   lastRun?: RunReport;
   /** Unix milliseconds; undefined before the first. */
   lastSuccessAt?: number;
+  /** Runs that a schedule starts; null without one. */
+  expected: ExpectedRuns | null;
   /** Number of the last runs in a row that failed, or whose reads were not complete. */
   failedRuns: number;
   /** Number of writes ordered by all reconcile runs, by action. */
@@ -45,17 +47,30 @@ export async function readBacklog(
     ...{ target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS },
   });
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
-  const [oldest, hold, last, lastSuccessAt, held, writes, priorities, exceptions, due, load, failures] =
-    reply.slice(5) as [
-      ...[string, string, string, string],
-      number[],
-      string[],
-      number[],
-      [number, string][],
-      number,
-      Parameters<typeof toLoadCounts>[0],
-      string,
-    ];
+  const [
+    oldest,
+    hold,
+    last,
+    lastSuccessAt,
+    held,
+    writes,
+    priorities,
+    exceptions,
+    due,
+    load,
+    failures,
+    since,
+    gapMs,
+  ] = reply.slice(5) as [
+    ...[string, string, string, string],
+    number[],
+    string[],
+    number[],
+    [number, string][],
+    number,
+    Parameters<typeof toLoadCounts>[0],
+    ...[string, string, string],
+  ];
   return {
     ...{ now, dirty, inflight, blocked, due },
     load: toLoadCounts(load),
@@ -71,6 +86,7 @@ export async function readBacklog(
     exceptions: toExceptionCounts(exceptions, hold, now),
     ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
+    expected: since === '' ? null : { since: Number(since), gapMs: Number(gapMs) },
     writes: Object.fromEntries(
       writes.flatMap((action, index) => (index % 2 === 0 ? [[action, Number(writes[index + 1])]] : [])),
     ),

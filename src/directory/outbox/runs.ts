@@ -46,6 +46,12 @@ export interface DriftCount {
   count: number;
 }
 
+/** Runs that a schedule starts: since when, Unix milliseconds, and the longest time between two of them. */
+export interface ExpectedRuns {
+  since: number;
+  gapMs: number;
+}
+
 export interface RunState {
   last?: RunReport;
   /** End of the last run that compared everything. */
@@ -91,6 +97,16 @@ export function createRunStore(
       await redis.hset(state, { last });
       await redis.hincrby(state, 'failures', 1);
     } else await redis.hset(state, { last, lastSuccessAt: String(report.endedAt), failures: '0' });
+  }
+
+  /** Notes which runs a schedule starts; the time of the first note stays. @param expected null: no schedule starts any */
+  async function noteExpected(expected: ExpectedRuns | null): Promise<void> {
+    if (expected === null) {
+      await redis.hdel(state, 'expectedSince', 'expectedGapMs');
+      return;
+    }
+    await redis.hset(state, 'expectedGapMs', String(expected.gapMs));
+    await redis.hsetnx(state, 'expectedSince', String(expected.since));
   }
 
   /** Adds to the number of writes ordered by all runs, by action. */
@@ -139,6 +155,7 @@ export function createRunStore(
     release,
     isRunning,
     end,
+    noteExpected,
     noteWrites,
     read,
     cursor,

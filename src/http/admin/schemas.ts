@@ -80,6 +80,9 @@ export const SCHEMAS = {
       hasMoved: booleanField,
       reconcile: object({
         ...{ last: { type: ['object', 'null'] }, lastSuccessAt: nullable('integer') },
+        expected: {
+          oneOf: [{ type: 'null' }, object({ since: unixMs, gapMs: { type: 'number' } }, ['since', 'gapMs'])],
+        },
         next: { ...nullable('integer'), description: 'Next run of the schedule, Unix milliseconds' },
       }),
       events: { oneOf: [{ type: 'null' }, eventStanding] },

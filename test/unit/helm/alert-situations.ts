@@ -120,7 +120,25 @@ export const SITUATIONS: Record<string, Situation> = {
     fires: ['ScimBridgeHoldForgotten'],
   },
   'a receiver refuses an event': { changes: { events_refused: '1x600' }, fires: ['ScimBridgeEventsRefused'] },
-  'no reconcile ever succeeded': { changes: { last_success: '0x600' }, fires: ['ScimBridgeReconcileNever'] },
+  'no reconcile ever succeeded': {
+    changes: {
+      last_success: '0x600',
+      '+bridge_reconcile_awaited_since_timestamp_seconds{target="main"}': '1x600',
+    },
+    fires: ['ScimBridgeReconcileNever'],
+  },
+  'no reconcile ever succeeded, and the first of a daily schedule is not long ago': {
+    changes: {
+      last_success: '0x600',
+      expected_gap: '86400x600',
+      '+bridge_reconcile_awaited_since_timestamp_seconds{target="main"}': '1x600',
+    },
+    fires: [],
+  },
+  'no reconcile ever succeeded, and no schedule expects one': {
+    changes: { last_success: '0x600', expected_gap: null },
+    fires: [],
+  },
   'a receiver is away': { changes: { events_oldest: '0+60x600' }, fires: ['ScimBridgeEventsWait'] },
   'the platform key is revoked': {
     changes: { 'platform_requests status="401"': '0x580 0+4x20' },
