@@ -89,7 +89,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
 
   let queues = new Map<string, TargetQueue>();
   if (role === 'all' || role === 'worker') {
-    // Loaded here only: an `api` process does not need BullMQ in memory.
+    // Imported here, because an `api` process does not need BullMQ in memory.
     const { startQueues } = await import('./app/queues.ts');
     queues = startQueues(parts, targets, states);
   }
@@ -98,7 +98,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     releasers.add('scheduler', scheduler.stop);
     releasers.add('proof of derived data', startProofPass(deps, states));
   }
-  // A worker sends them too: where another runner starts reconciles, no scheduler runs. A lease lets one process send.
+  // A worker sends notices too, because an installation may have no scheduler. A lease lets one process send at a time.
   if (role !== 'api')
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
   const scim = role === 'all' || role === 'api' ? states : [];
@@ -142,7 +142,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     const http = await listen(app, config.server);
     releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
     releasers.add('receivers of events', events.drain);
-    // Else the ports would wait for the streams.
+    // An open stream would keep the server from closing.
     releasers.add('live status', () => admin?.live.stop());
     const drain = (): Promise<void> => {
       stopping = true;

@@ -1,4 +1,4 @@
-// Connects a command to Redis, and says where and why when there is no answer.
+// Connects a command to Redis. Without an answer the error has the address and the reason.
 import type { Redis } from 'ioredis';
 import { createDataVersion } from '../directory/fleet/data-version.ts';
 import { connectRedis, untilReady } from '../directory/redis/connection.ts';

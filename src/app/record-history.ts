@@ -1,5 +1,5 @@
 // Notes the counts of this process in the history every few seconds, and the levels of all targets when it is this process's
-// turn. A note that fails is lost: added later it would stand at the wrong time.
+// turn. A note that fails is dropped, because a later one would be stored at the wrong time.
 import { createHistoryStore, type HistoryNote } from '../directory/history/history-store.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -33,7 +33,7 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      // The connection to Redis logs that it is away.
+      // The Redis connection logs that Redis is unavailable.
       await note().catch(() => undefined);
       await clock.sleep(NOTE_MS, signal);
     }

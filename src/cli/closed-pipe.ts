@@ -1,10 +1,10 @@
 // Ends a command quietly when its reader has left, as in `scim-bridge log | head -1`: a closed pipe is no error.
 import { complain } from './output.ts';
 
-/** Commands and sub-commands that are asked for their output. */
+/** Commands and subcommands that only print something. */
 const SHOWING = new Set('acts backup exceptions explain export list log plan refused show status'.split(' '));
 
-/** The part of a parsed command that decides whether it may end in the middle. */
+/** The part of a parsed command that decides whether the command may end before it is complete. */
 interface Started {
   name(): string;
   opts(): { verify?: boolean };
@@ -25,7 +25,7 @@ export function watchClosedPipe(process: NodeJS.Process): (command: Started) => 
     complain(`Standard output cannot be written: ${error.message}.`);
     process.exit(1);
   });
-  // Progress and error lines have no reader any more: dropped.
+  // Progress and error lines have no reader any more, so their write errors are ignored.
   process.stderr.on('error', () => undefined);
   return (command) => {
     isShowing = SHOWING.has(command.name()) && command.opts().verify !== true;

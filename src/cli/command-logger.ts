@@ -1,4 +1,4 @@
-// Creates the logger of commands, which writes what went wrong on the way as plain lines to standard error.
+// Creates the logger of commands, which writes warnings and errors as plain lines to standard error.
 import { createLogger, type Logger } from '../support/logger.ts';
 import { complain } from './output.ts';
 

@@ -1,4 +1,4 @@
-// Tells how this installation calls the bridge on the command line.
+// Returns the command by which an operator of this installation starts the bridge.
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, join, relative } from 'node:path';
 
@@ -60,7 +60,7 @@ export function commandNameOf({ program, path, cwd }: CommandPlace): string {
   return `node ${/^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`}`;
 }
 
-/** Returns the text with commands as this installation calls them. */
+/** Returns the text with `scim-bridge` replaced by the command of this installation. */
 export const withCommandName = (text: string, place: CommandPlace = placeOfProcess()): string =>
   text.includes(`${NAME} `) ? text.replaceAll(NAMED, `${commandNameOf(place)} `) : text;
 

@@ -1,4 +1,4 @@
-// Defines the command exceptions, which lists what stays otherwise than desired until a person acts.
+// Defines the command exceptions, which lists resources that differ from the desired state until a person acts.
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EXCEPTION_REASONS, type ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { listExceptions } from '../ops/exceptions.ts';
@@ -35,7 +35,7 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
       const { limit, json, ...filter } = flags;
       const config = readConfig(command, cli);
       requireKnown(config, filter);
-      // One more than asked for shows whether there are more.
+      // One entry more than requested shows whether there are more.
       const found = await withStore(config, (states) =>
         listExceptions(states, { ...filter, limit: limit + 1 }),
       );

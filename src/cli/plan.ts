@@ -122,5 +122,5 @@ export async function printPlans(plans: Plan[], all: boolean, { env }: Cli): Pro
   }
 }
 
-/** `unproven`: too little could be read to say that there are no changes. */
+/** `unproven`: a list was incomplete, so an empty plan does not prove that there are no changes. */
 const EXITS = { 'no changes': 0, changes: EXIT_CHANGES, unproven: 1 };

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Lets `write` fill a file that nobody else may read, and removes it if that fails. With `overwrite` the whole file takes the
- * place of what has the name; a link is replaced, not followed.
+ * Lets `write` fill a file that nobody else may read, and removes it if that fails. With `overwrite` the complete file
+ * replaces an existing file of that name; a symbolic link is replaced, not followed.
  * @throws Error when the name is taken
  */
 export async function writePrivately<T>(

@@ -2,7 +2,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { complain } from './output.ts';
 
-/** How far long work has come. */
+/** Progress of long work. */
 export interface ProgressState {
   phase: string;
   done: number;
@@ -11,7 +11,7 @@ export interface ProgressState {
 
 export interface ProgressLine {
   show: (progress: ProgressState) => void;
-  /** Says why the work does not advance, above the bar. */
+  /** Prints above the bar why the work does not advance. */
   note: (text: string) => void;
   end: () => void;
 }

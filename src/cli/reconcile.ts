@@ -81,7 +81,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           }
           if (!flags.json) await printPlans(plans, false, cli);
           const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
-          // Removals of a saved plan need a yes; without them a plan may be applied unattended.
+          // A saved plan with removals needs a confirmation; one without removals may be applied unattended.
           const takesAway = plans.some(({ entries }) => entries.some(isRemoval));
           if (takesAway) await confirm(flags, carryOutQuestion(total));
           else if (total > 0 && !(await agreed(flags, carryOutQuestion(total)))) {
@@ -106,7 +106,7 @@ function readPlan(file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** An error outranks what is held, and that outranks what is equal. */
+/** Of several targets the worst result decides: error, then held changes, then equal. */
 const worst = (codes: number[]): number => (codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0);
 
 async function runOne(

@@ -4,7 +4,7 @@ import { complain } from './output.ts';
 
 const EXIT_UNKNOWN = 4;
 
-/** Thrown when no resource is known under what was typed. */
+/** Thrown when no user or group has the name or id that the operator typed. */
 export class UnknownResource extends Error {
   override name = 'UnknownResource';
 
@@ -16,7 +16,7 @@ export class UnknownResource extends Error {
   }
 }
 
-/** Turns an unknown resource into its exit code. @throws everything else again */
+/** Prints an UnknownResource error and sets exit code 4. @throws every other error unchanged */
 export function reportUnknown(error: unknown, cli: Cli): void {
   if (!(error instanceof UnknownResource)) throw error;
   complain(error.message);

@@ -92,7 +92,7 @@ export function sandboxCommand(program: Command, cli: Cli): void {
       });
       if (!running) return;
       const { ready } = running;
-      // Before anybody can read that it is ready: who does may stop it at once.
+      // Signals are handled before the ready line is printed, because a caller that reads the line may stop the process at once.
       const ended = new Promise((resolve) => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
       });

@@ -44,7 +44,7 @@ export async function withScopes<T>(
       ? undefined
       : setTimeout(() => ended.abort(new Error(PAST_DEADLINE)), deadlineMs);
 
-  // Failures on the way are written to standard error; results are in the answer.
+  // Failures during the run are written to standard error; the result is returned.
   const logger = createCommandLogger('warn');
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
   const { scopes, readFleet, stop } = await openScopes(config, deps, { worker });

@@ -189,5 +189,5 @@ function renderRows(rows: Record<string, unknown>[]): string[] {
   return table.toString().split('\n');
 }
 
-/** Numbers come as text, so text stands as it is. */
+/** The data API returns numbers as text, so text is printed without quotes. */
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? '–'));

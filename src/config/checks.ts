@@ -169,7 +169,7 @@ function checkEvents(document: unknown): ConfigFault[] {
 
 function checkReferences(document: unknown): ConfigFault[] {
   const known = select(document, 'targets/*').map((place) => place.keys[1]);
-  // Without any target that is the fault, not each reference.
+  // Without any target the missing section is the fault, not each reference to a target.
   if (known.length === 0) return [];
   return select(document, 'connections/*/targets/*').flatMap(({ path, value }) =>
     typeof value !== 'string' || known.includes(value)

@@ -11,7 +11,7 @@ const EXTENSIONS = [
   'urn:cube:params:1.0:userattribute',
 ];
 const RESERVED = ['urn:ietf:params:scim:schemas:core:', 'urn:ietf:params:scim:api:', 'urn:scim:schemas:'];
-/** Names that every JavaScript object inherits a meaning for. */
+/** Names of properties that every JavaScript object inherits. */
 const FORBIDDEN_NAMES = new Set(['constructor', 'prototype']);
 
 /** Returns the custom schemas of the connections of a target, without malformed ones. */

@@ -20,8 +20,8 @@ const SETTINGS: Readonly<Record<string, string[]>> = {
 };
 
 /**
- * Lays the environment over the document, in place. Connection `default` and target `main` are made when the file
- * has no such section at all; a file that names others is not given more. Answers path → variable of what was set.
+ * Lays the environment over the document, in place. Connection `default` and target `main` are created only when the file
+ * has no such section. Returns path → name of the variable.
  */
 export function applyEnvironment(
   document: Record<string, unknown>,

@@ -55,7 +55,7 @@ export function checkNetwork(text: string): string | undefined {
   return 'Not a network. Write CIDR form such as 10.0.0.0/8 or 2001:db8::/32, or one IP address.';
 }
 
-/** A network whose word about others is believed. */
+/** A network of trusted proxies, whose X-Forwarded-For header is believed. */
 export function checkProxyNetwork(text: string): string | undefined {
   const fault = checkNetwork(text);
   if (fault !== undefined || !text.endsWith('/0')) return fault;
@@ -68,7 +68,7 @@ export function checkDateTime(text: string): string | undefined {
   return 'Not a date and time. Write it like 2027-01-31T00:00:00Z.';
 }
 
-/** An address that others are given or that the bridge calls: nothing but scheme, host, port and path. */
+/** A public address of the bridge, or one that it calls: only scheme, host, port and path. */
 export function checkWebAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
@@ -78,7 +78,7 @@ export function checkWebAddress(text: string): string | undefined {
   return url.search || url.hash ? 'Remove everything from ? or # on.' : undefined;
 }
 
-/** Where events are posted to, with a token. It may have a query: some receivers have a stream per query. */
+/** The address to which events are posted with a token. It may have a query, because some receivers select a stream by it. */
 export function checkReceiverAddress(text: string, loopbackAllowed: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return 'Not a web address. Write it in full, such as https://receiver.example.com/events.';
@@ -126,7 +126,7 @@ export function checkReadable(file: string): string | undefined {
   }
 }
 
-/** Is the host of this address the machine itself? */
+/** Returns whether the host of this address is a loopback address. */
 export function isLoopback(url: URL): boolean {
   return url.hostname === 'localhost' || url.hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(url.hostname);
 }

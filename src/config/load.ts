@@ -19,7 +19,7 @@ export interface LoadOptions {
   file?: string | undefined;
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** Grammars of other layers; without them filters, paths and expressions are not looked into. */
+  /** Checks of filters, paths and expressions by other layers; without them these texts are not checked. */
   checks?: ConfigChecks | undefined;
 }
 
@@ -29,7 +29,7 @@ export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const folder = source === null ? cwd : dirname(source);
   const { document, replaced, fromFiles, faults: unresolved } = substitute(written, env, folder);
   const fromEnvironment = applyEnvironment(document, env, source !== null);
-  // Looked at before defaults come in: it is about what the operator asked for.
+  // Checked before defaults are filled in, because only settings that the operator wrote can exclude each other.
   const alternatives = checkAlternatives(document);
 
   const faults = firstPerPath([
@@ -40,7 +40,7 @@ export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
     ...checkMeaning(document, checks),
   ]);
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => nameVariable(fault, fromEnvironment)));
-  // The schema has just proved the shape.
+  // The schema has validated the form.
   const config = toConfig(document as unknown as Settings, source);
   const secretPaths = new Set(SECRET_PATTERNS.flatMap((at) => select(document, at).map(({ path }) => path)));
   const secretFiles = fromFiles.filter(({ path }) => secretPaths.has(path) && !fromEnvironment.has(path));

@@ -41,7 +41,7 @@ function channelFaults(
 }
 type Tree = Record<string, unknown>;
 
-/** Unlike other addresses it may have a query: Teams has its key there. */
+/** Unlike other addresses it may have a query, because Teams puts its key there. */
 function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return 'Not a web address. Write it in full, such as https://hooks.example.com/bridge.';

@@ -1,6 +1,6 @@
-// Finding and setting values in a settings document by path. Own properties only: names come from the file.
+// Finds and sets values in a settings document by path. Only own properties are used, because names come from the file.
 
-/** A value of the document and where it stands. */
+/** A value of the document and its place. */
 export interface Place {
   keys: string[];
   path: string;
@@ -41,7 +41,7 @@ function step(place: Place, part: string): Place[] {
   });
 }
 
-/** Sets a value, making missing mappings on the way; false when something else is in the way. */
+/** Sets a value and creates missing mappings above it. @returns false when a value above it is no mapping */
 export function setAt(root: unknown, keys: readonly string[], value: unknown): boolean {
   let tree = root;
   for (const [index, key] of keys.entries()) {

@@ -1,4 +1,4 @@
-// The effective settings as they may be shown to people and written to logs.
+// Masks the secrets of the effective settings, so that the settings can be shown and logged.
 import { select, setAt } from './places.ts';
 import type { Config } from './schema.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';

@@ -1,4 +1,4 @@
-// The settings of the bridge: their JSON Schema as data, and the type of the effective settings.
+// Defines the settings of the bridge: their JSON Schema as data, and the type of the effective settings.
 import { connectionsSchema, type ConnectionConfig } from './schema/connection.ts';
 import { section, type SchemaNode } from './schema/node.ts';
 import { noticesSchema, type NoticesConfig } from './schema/notices.ts';

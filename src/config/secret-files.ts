@@ -1,4 +1,4 @@
-// Rotation without a restart: secrets that stand in files are taken over when the files change. The settings object is
+// Replaces secrets of the settings when their files change, so that a rotation needs no restart. The settings object is
 // changed in place, here and nowhere else; readers take the secret from there at each use, or register a callback.
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../support/sources.ts';
@@ -14,12 +14,12 @@ import { withoutLineEnd, type FileText } from './substitute.ts';
 const LOOK_MS = 2000;
 
 export interface SecretFiles {
-  /** Reads all files now. @returns whether a secret was taken over */
+  /** Reads all files now. @returns whether a secret has changed */
   look: () => Promise<boolean>;
   stop: () => Promise<void>;
 }
 
-/** @param onChange called after secrets were taken over */
+/** @param onChange called after secrets have changed */
 export function watchSecretFiles(
   deps: { clock: Clock; logger: Logger },
   config: Config,
@@ -29,7 +29,7 @@ export function watchSecretFiles(
   const stopping = new AbortController();
   const reported = new Map<string, string>();
 
-  /** Says each problem once; the secret that was there goes on. */
+  /** Logs each problem once; the previous secret stays valid. */
   function complain(path: string, problem: string): void {
     if (reported.get(path) !== problem) logger.error({ path, problem }, 'changed secret cannot be used');
     reported.set(path, problem);

@@ -1,10 +1,10 @@
-// Which settings are secrets: the one table for checking and for masking them.
+// Lists the settings that are secrets, for checking and for masking them.
 import { parsePrivateKey, parsePublicKey } from '../support/signing-key.ts';
 import { checkSecretForm } from './forms.ts';
 import type { ConfigFault } from './faults.ts';
 import { select } from './places.ts';
 
-/** Secrets that callers of the bridge present, and the one that proves backups; each must open one door only. */
+/** Secrets that callers of the bridge present, and the one that proves backups; each must be used for one purpose only. */
 const OWN_SECRETS = [
   'server/adminToken',
   'connections/*/tokens/*/secret',

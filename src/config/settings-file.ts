@@ -1,4 +1,4 @@
-// Reading the settings file: which one, and its text as a document. JSON is read as the YAML that it is.
+// Finds and reads the settings file. JSON is read as YAML, of which it is a subset.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { LineCounter, parseDocument, visit, type YAMLError } from 'yaml';
@@ -23,7 +23,7 @@ const ADVICE: Partial<Record<YAMLError['code'], string>> = {
 };
 
 export interface SettingsFile {
-  /** Absolute path; null = there is no file. */
+  /** Absolute path; null = no file. */
   source: string | null;
   document: Record<string, unknown>;
 }

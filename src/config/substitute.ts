@@ -1,4 +1,4 @@
-// ${NAME} and ${file:/path} inside the texts of the settings file.
+// Replaces ${NAME} and ${file:/path} in the texts of the settings file.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ConfigFault } from './faults.ts';

@@ -1,4 +1,4 @@
-// The schema's part of the validation: fills in defaults and says in plain words what is wrong.
+// Validates the settings by their schema: fills in defaults and describes each fault in a sentence.
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { variableFor } from './environment.ts';
 import type { ConfigFault } from './faults.ts';

@@ -1,4 +1,4 @@
-// Settings that are valid and deserve a second look.
+// Lists warnings about settings that are valid and probably not intended.
 import { parseRedisAddress } from '../support/redis-address.ts';
 import { isLoopback } from './forms.ts';
 import type { Config } from './schema.ts';
@@ -21,7 +21,7 @@ export const configWarnings = (config: Warned, env: NodeJS.ProcessEnv = process.
   ...approverWarnings(config),
 ];
 
-/** Node.js itself warns once at its start, where no operator looks. */
+/** The warning of Node.js itself appears once at its start and is easily missed. */
 function certificateWarnings({ NODE_TLS_REJECT_UNAUTHORIZED: checks }: NodeJS.ProcessEnv): ConfigWarning[] {
   if (checks !== '0') return [];
   return [

@@ -1,4 +1,5 @@
-// Stores of each channel of notices what its receiver was told, the message under way, and how the last deliveries ended.
+// Stores for each notice channel the reported conditions, the message that is being sent, and the results of the last
+// deliveries.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from './keys.ts';
 import { createProcessLease, type ProcessLease } from './redis/lease.ts';
@@ -6,7 +7,7 @@ import type { Scripts } from './redis/scripts.ts';
 
 export type NoticeSubject = 'held' | 'exceptions' | 'deadLetters' | 'breaker' | 'reconcile' | 'tokens';
 
-/** One condition that waits for a person. It holds counts and names of the settings, never personal data. */
+/** One condition that needs a person. It contains counts and names of the settings, never personal data. */
 export interface NoticeCondition {
   about: NoticeSubject;
   connection: string | null;
@@ -20,14 +21,14 @@ export interface NoticeCondition {
   since: number | null;
 }
 
-/** A condition of which the receiver was told. */
+/** A condition that was reported to the receiver. */
 export interface ToldCondition extends NoticeCondition {
   since: number;
   /** Time of the message, Unix milliseconds of Redis. */
   at: number;
 }
 
-/** Told conditions by their key. */
+/** Reported conditions by their key. */
 export type ToldConditions = Record<string, ToldCondition>;
 
 export interface NoticeChange {
@@ -47,7 +48,7 @@ export interface NoticeMessage {
   nextAt: number;
 }
 
-/** Nothing is sent to a receiver that refused for good, as long as it has this address. */
+/** Set after a receiver refused for good; no message is sent to this address any more. */
 export interface NoticePause {
   /** Digest of the address. */
   address: string;
@@ -62,7 +63,7 @@ export interface NoticeChannelState {
   /** Unix milliseconds of the process; null: never. */
   lastSuccessAt: number | null;
   lastFailureAt: number | null;
-  /** Why the last attempt failed; null: it did not. */
+  /** Reason why the last attempt failed; null: it succeeded. */
   problem: string | null;
 }
 
@@ -101,7 +102,7 @@ export function createNoticeStore(
   return { read, save, leaseOf };
 }
 
-/** A damaged field counts as absent, so that the receiver is told again rather than not at all. */
+/** A damaged field counts as absent: the receiver then gets a message twice rather than never. */
 function parse([name, text]: [string, string]): [string, unknown][] {
   try {
     return name in NOTHING ? [[name, JSON.parse(text) as unknown]] : [];

@@ -1,4 +1,4 @@
-// Keeps who is signed in to the operators' page. Redis holds the digest of a session's id, so that a copy of its data
+// Stores the sessions of people who are signed in to the operators' page. Redis has the digest of a session's id only, so that a copy of its data
 // opens no session.
 import { hash, randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
@@ -13,7 +13,7 @@ export interface Session {
   person: string;
   /** Roles at the moment of the sign-in. */
   roles: string[];
-  /** Unix milliseconds at which the session ends whatever is done in it. */
+  /** Unix milliseconds at which the session ends, however active it is. */
   endsAt: number;
 }
 
@@ -36,18 +36,18 @@ export function createSessionStore(
     return id;
   }
 
-  /** Returns the session and puts its end by idleness off; undefined when it has ended or never was. */
+  /** Returns the session and restarts its idle time; undefined for an ended or unknown session. */
   async function find(id: string): Promise<Session | undefined> {
     const text = await redis.get(keyOf(id));
     if (text === null) return undefined;
     const session = JSON.parse(text) as Session;
     if (session.endsAt <= clock.now()) return undefined;
-    // A session that was ended meanwhile is not made anew by this.
+    // PEXPIRE does not restore a session that was ended meanwhile.
     await redis.pexpire(keyOf(id), lifetime(session));
     return session;
   }
 
-  /** Returns whether the session has not ended, and does not put its end by idleness off: a page that only watches is idle. */
+  /** Returns whether the session has not ended. Its idle time is not restarted, because a page that only reads the stream is idle. */
   async function isOpen(id: string): Promise<boolean> {
     const text = await redis.get(keyOf(id));
     return text !== null && (JSON.parse(text) as Session).endsAt > clock.now();

@@ -17,7 +17,7 @@ export interface EventToken {
 
 export interface Feed {
   connection: string;
-  /** Returns the oldest pending tokens in order; they remain until they are settled. */
+  /** Returns the oldest pending tokens in order; they remain until they are acknowledged or refused. */
   next(count: number): Promise<EventToken[]>;
   /** Removes delivered and refused tokens; unknown ids are ignored. */
   settle(

@@ -4,7 +4,7 @@ import type { Clock } from '../support/sources.ts';
 import type { EventToken, Feed } from './feed.ts';
 
 export interface PollRequest {
-  /** Largest number of returned events; 0: only settle. */
+  /** Largest number of returned events; 0: the request only acknowledges events. */
   maxEvents: number;
   returnImmediately: boolean;
   ack: string[];
@@ -29,7 +29,7 @@ const MOST_WAITING = 10;
 
 /** @returns the request, or a sentence that describes its fault */
 export function parsePollRequest(body: unknown): PollRequest | string {
-  // Everything is optional (RFC 8936 §2.2), the body as well.
+  // All members and the body itself are optional (RFC 8936 §2.2).
   const given = (body ?? {}) as Record<string, unknown>;
   if (!isObject(given)) return 'The body must be a JSON object.';
   const { maxEvents = USUAL_EVENTS, returnImmediately = false, ack = [], setErrs = {} } = given;
@@ -59,11 +59,11 @@ export type Poll = (request: PollRequest, left: AbortSignal) => Promise<PollAnsw
 /** @param stopping aborts all waiting requests */
 export function createPoll({ clock }: { clock: Clock }, feed: Feed, stopping: AbortSignal): Poll {
   let waiting = 0;
-  // Each request that waits listens to it.
+  // Each waiting request adds a listener.
   setMaxListeners(0, stopping);
 
   async function look(maxEvents: number): Promise<PollAnswer> {
-    // One more than asked for tells whether there is more.
+    // One event more than requested shows whether there are more.
     const found = await feed.next(maxEvents + 1);
     return answerOf(found.slice(0, maxEvents), found.length > maxEvents);
   }

@@ -74,7 +74,7 @@ async function explainAt(
     where.guard.some(({ state }) => state === 'held') ||
     related.memberships.some(({ condition }) => condition === 'Held');
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
-  // A resource that waits or is held explains itself.
+  // The status of a pending or held resource is known without a read of the platform.
   const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
   const facts = {
     ...{ connection: scope.connection, target: target.name },

@@ -1,4 +1,4 @@
-// Reads one resource from the platform, so that an explanation is true at the time of asking.
+// Reads one resource from the platform, so that an explanation shows its present state.
 import type { Ref } from '../directory/records.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange } from '../reconcile/entry.ts';

@@ -162,7 +162,7 @@ function partsOf(found: Explanation): Parts {
   };
 }
 
-/** Items that need attention come first; the order is kept otherwise. */
+/** Items that need attention come first; otherwise the order is kept. */
 const byState = <T extends { state: string }>(all: T[], last: string): T[] => [
   ...all.filter(({ state }) => state !== last),
   ...all.filter(({ state }) => state === last),
@@ -225,7 +225,7 @@ const membersTitle = ({ members }: Explanation): string =>
     ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove)`
     : 'Members not equal yet';
 
-/** Equal events in a row are one line, and a message that is told above is not repeated. */
+/** Equal consecutive events are one line, and a message that the page has shown already is not repeated. */
 function timelineLines({ timeline, condition }: Explanation): string[] {
   const rows: { at: string; event: string; text: string; times: number }[] = [];
   for (const { at, event, text } of timeline) {

@@ -1,4 +1,4 @@
-// From facts to plain sentences. Pure; the first rule that fits decides.
+// Converts the facts about a resource to a status and sentences for operators. Pure; the first matching rule decides.
 import type { Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { breakerWords } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
@@ -45,7 +45,7 @@ function judgeByGroups(waiting: MembershipState[]): ExplanationVerdict {
   return stopped.length === waiting.length ? 'leftAlone' : 'onItsWay';
 }
 
-/** Reasons of conditions that are the wish of an operator. */
+/** Reasons of conditions that an operator or the settings caused on purpose. */
 const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
 
 /** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
@@ -120,7 +120,7 @@ function activityOf({ kind, stored, memberships, members }: Facts): string {
   return `: ${active}, in ${counted(groups, 'group')}`;
 }
 
-/** Without what the summary says already. */
+/** Returns the sentences that the summary does not contain already. */
 function reasonsOf(facts: Facts, summary: string): string[] {
   const { condition, mark, hold, breaker, link, guard, suspectedDrift, members, policy, lookAgainAt } = facts;
   const reasons: string[] = [];

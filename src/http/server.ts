@@ -196,7 +196,8 @@ class CountedRequest extends IncomingMessage {
   limitChunks(response: ServerResponse): void {
     if (this.headers['transfer-encoding'] === undefined) return;
     this.#response = response;
-    // Node.js discards by itself, uncounted, what was never read; this call reads nothing.
+    // Node.js discards an unread body without calling `push`, so its chunks would not be counted; this call makes the
+    // request count as read, and reads nothing.
     this.read(0);
     response.once('finish', () => this.resume());
   }

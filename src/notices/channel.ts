@@ -1,5 +1,6 @@
-// Tells one receiver of changes. One process holds the lease for the channel; the others look from time to time whether it is
-// free. A message is stored before it is sent and counts as told after it was taken, so a kill loses and repeats none.
+// Sends changes of conditions to one receiver. One process holds the lease for the channel; the others check periodically
+// whether it is
+// free. A message is stored before it is sent and removed after it was accepted, so a kill loses no message.
 import { createHash } from 'node:crypto';
 import type {
   NoticeChannelState,
@@ -37,16 +38,16 @@ export interface NoticeChannelDeps {
   onAttempt: (result: NoticeOutcome['kind']) => void;
 }
 
-/** Longer than one attempt; a killed process is replaced after it. */
+/** Duration of the lease, longer than one attempt; another process takes over after it. */
 const LEASE_MS = 20_000;
 const STANDBY_MS = 2000;
-/** Interval of looks; shorter where a channel groups for less. */
+/** Interval of the checks; shorter for a channel with a shorter grouping time. */
 const LOOK_MS = 10_000;
 const SHORTEST_LOOK_MS = 1000;
 const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
 /** Longest wait that a receiver can ask for, and the pause after its refusals. */
 const LONGEST_WAIT_MS = 3_600_000;
-/** Refusals of one message after which it is given up. */
+/** Number of refusals after which a message is dropped. */
 const MOST_REFUSALS = 3;
 
 export const digestOfAddress = (url: string): string =>
@@ -79,7 +80,7 @@ export function startNoticeChannel(
     pause.address === digestOfAddress(settings.url) &&
     (pause.until === null || leftUntil(pause.until) > 0);
 
-  /** Composes the message about what the receiver does not know; undefined: nothing, or it has to last for longer. */
+  /** Composes the next message; undefined: nothing changed, or no change has lasted for the grouping time. */
   async function compose(state: NoticeChannelState): Promise<NoticeMessage | undefined> {
     const facts = await deps.read();
     const { about } = settings;
@@ -98,7 +99,7 @@ export function startNoticeChannel(
     const { id, at, changes } = message;
     const content = { id, at, items: changes.map((change) => toNoticeItem(change, pageUrl)) };
     const outcome = await deliver(settings, content, { now: clock.now(), signal });
-    // Stopped on the way: the next process sends it again, with the same id.
+    // The process was stopped during the attempt: the next process sends the message again with the same id.
     if (signal.aborted && outcome.kind === 'later') return 0;
     deps.onAttempt(outcome.kind);
     if (outcome.kind !== 'delivered') return fail(message, outcome);

@@ -1,4 +1,4 @@
-// Turns facts into the conditions that wait for a person. Pure; conditions hold counts and names of the settings only.
+// Converts facts to the conditions that need a person. Pure; conditions contain counts and names of the settings only.
 import type { NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { warningOf } from '../tokens/expiry.ts';
@@ -7,7 +7,7 @@ import type { NoticeFacts } from './facts.ts';
 /** Held changes have a notice of their own. */
 const EXCEPTIONS = EXCEPTION_REASONS.filter((reason) => reason !== 'Held');
 
-/** Returns the conditions of one moment, each with another key. */
+/** Returns the present conditions; each has a different key. */
 export function conditionsOf({ now, backlogs, breakers, tokens }: NoticeFacts): NoticeCondition[] {
   return [
     ...backlogs.flatMap(({ backlog, ...place }) => backlogConditions(backlog, place, now)),
@@ -27,13 +27,13 @@ export const keyOf = ({ about, connection, target, reason }: NoticeCondition): s
 /** Subjects whose reasons are conditions of their own. */
 const BY_REASON: ReadonlySet<NoticeSubject> = new Set(['exceptions', 'tokens'] as const);
 
-/** The place of a condition, which the settings may no longer have. */
+/** Connection and target of a condition; the settings may no longer contain them. */
 export const noticePlaceOf = ({
   connection,
   target,
 }: Pick<NoticeCondition, 'connection' | 'target'>): string => `${connection ?? ''} ${target ?? ''}`;
 
-/** Returns the places of all conditions that there can be. */
+/** Returns every connection and target that a condition can have. */
 export const placesOf = ({ backlogs, breakers, tokens }: NoticeFacts): ReadonlySet<string> =>
   new Set([
     ...backlogs.map(noticePlaceOf),
@@ -79,7 +79,7 @@ function tokenConditions(
   const soon = days.filter((each) => each > 0);
   return [
     condition('tokens', { connection, reason: 'expired', count: expired.length }),
-    // Told again when a token passes the next limit.
+    // A higher grade is reported again, when a token passes the next limit.
     condition('tokens', { connection, reason: 'soon', count: soon.length, grade: -Math.min(...soon) }),
   ].filter((each) => each.count > 0);
 }

@@ -14,13 +14,13 @@ export type NoticeOutcome =
   | { kind: 'delivered'; status: number }
   /** The attempt is repeated. `status` is null without an answer. */
   | { kind: 'later'; status: number | null; problem: string; retryAfterMs?: number }
-  /** The receiver will not take it as it is. `gone`: it wants no further message at this address. */
+  /** The receiver refused the message for good. `gone`: it accepts no further message at this address. */
   | { kind: 'refused'; status: number; problem: string; gone: boolean };
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
 const GONE = 410;
-/** Statuses of 4xx that pass by themselves. */
+/** 4xx statuses that are transient. */
 const PASSING = new Set([408, 425, 429]);
 
 /** @param receiver read at each call, because its secret may be rotated @param now Unix milliseconds */

@@ -1,4 +1,4 @@
-// Compares what a receiver was told with the conditions of the moment. Pure but for the grouping, which keeps times.
+// Compares the reported conditions of a receiver with the present ones. Pure except for the grouping, which keeps times.
 import type {
   NoticeChange,
   NoticeCondition,
@@ -9,14 +9,14 @@ import type {
 } from '../directory/notice-store.ts';
 import { keyOf, noticePlaceOf } from './conditions.ts';
 
-/** A count that grows slowly is told again after this time, milliseconds. */
+/** A slowly growing count is reported again after this time, milliseconds. */
 const AGAIN_MS = 3_600_000;
-/** Subjects whose `since` is the age of the oldest: a later one means that all of them are others. */
+/** Subjects whose `since` is the time of the oldest item: a later time means that all items were replaced. */
 const AGED: ReadonlySet<NoticeSubject> = new Set(['held', 'exceptions'] as const);
 /** Changes in one message; the others follow in the next one. Slack takes at most 50 blocks. */
 const MOST_CHANGES = 20;
 
-/** Returns what the receiver does not know. @param now Unix milliseconds of Redis */
+/** Returns the changes that the receiver was not told of. @param now Unix milliseconds of Redis */
 export function changesBetween(
   told: ToldConditions,
   present: readonly NoticeCondition[],
@@ -44,7 +44,7 @@ function isWorse(condition: NoticeCondition, known: ToldCondition, now: number):
   return AGED.has(condition.about) && condition.since !== null && condition.since > known.at;
 }
 
-/** Returns what the receiver knows after it took a message. */
+/** Returns the reported conditions after the receiver accepted a message. */
 export function afterTelling(
   told: ToldConditions,
   { changes, at }: Pick<NoticeMessage, 'changes' | 'at'>,
@@ -58,8 +58,8 @@ export function afterTelling(
 }
 
 /**
- * Forgets conditions that the receiver is not to be told of any more, and lowers counts that fell, so that their next growth
- * is told. @param places connections and targets of the settings @returns `told` itself when nothing changed
+ * Removes conditions that the channel no longer covers, and lowers counts that fell, so that their next growth is reported.
+ * @param places connections and targets of the settings @returns `told` itself when nothing changed
  */
 export function tendTold(
   told: ToldConditions,
@@ -80,7 +80,7 @@ export function tendTold(
 }
 
 export interface NoticeGrouping {
-  /** Returns the changes of the next message; none until one of them has lasted for the time of the group. */
+  /** Returns the changes of the next message; none until one of them has lasted for the grouping time. */
   ripe: (changes: NoticeChange[], now: number) => NoticeChange[];
 }
 

@@ -1,4 +1,4 @@
-// Reads what notices are about: the same counts that status, metrics and `token list` show.
+// Reads the facts for notices: the same counts that status, metrics and `token list` show.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';

@@ -1,4 +1,4 @@
-// Tells for doctor how the last deliveries to each channel ended.
+// Returns findings of doctor about the last delivery to each channel.
 import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.ts';
 import type { DoctorFinding } from '../ops/doctor.ts';
 

@@ -22,7 +22,7 @@ const BODIES: Record<NoticeForm, (content: NoticeContent) => object> = {
     data: { items },
   }),
   slack: ({ items }) => ({
-    // Shown in notifications of the client, where blocks are not.
+    // Slack clients show this text in notifications, where blocks are not shown.
     text: escapeSlack(`${TITLE}: ${items.map(lineOf).join('; ')}`).slice(0, LONGEST_TEXT),
     blocks: items.map((item) => ({
       type: 'section',
@@ -61,7 +61,7 @@ const LONGEST_TEXT = 3000;
 const lineOf = ({ state, summary }: NoticeItem): string =>
   state === 'resolved' ? `resolved: ${summary}` : summary;
 
-/** Slack asks for these three characters only. */
+/** Slack requires the escaping of these three characters only. */
 const escapeSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

@@ -1,4 +1,4 @@
-// Words a change for people: one sentence without a full stop, with counts and names of the settings only.
+// Describes a change in one sentence without a full stop, with counts and names of the settings only.
 import type { NoticeChange, NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { counted } from '../support/counted.ts';
 
@@ -9,7 +9,7 @@ export interface NoticeItem {
   target: string | null;
   reason: string | null;
   count: number;
-  /** RFC 3339: since when the condition is there. */
+  /** RFC 3339: start of the condition. */
   since: string;
   state: 'new' | 'resolved';
   summary: string;

@@ -25,7 +25,7 @@ export async function* readActs(states: readonly Kept[], filter: ActFilter = {})
   for await (const { entry } of searchActs(states, filter)) if (entry) yield entry;
 }
 
-/** Yields matching audit entries as readActs does, and between them how far back was looked. */
+/** Yields matching audit entries as readActs does, and between them the place up to which the logs were searched. */
 export async function* searchActs(
   states: readonly Kept[],
   filter: ActFilter,

@@ -13,7 +13,7 @@ import { describeChanges } from './held-change.ts';
 /** The limit of one kind. */
 export interface ExplainedLimit {
   kind: DestructiveKind;
-  /** As set: most changes, and the share in percent of the population. */
+  /** Limits of the settings: number of changes, and share of the population in percent. */
   count: number;
   percent: number;
   windowMs: number;
@@ -32,7 +32,7 @@ export interface ExplainedLimit {
   usedBy: { ref: Ref; name: string; member?: string; /** ISO 8601. */ at: string }[];
 }
 
-/** Number of changes that are named as users of the window. */
+/** Number of changes that are listed as using the window. */
 const NAMED = 5;
 
 /** Returns the limits of the kinds that are held at a target. */

@@ -48,7 +48,7 @@ export type DecisionOutcome =
   | { kind: 'retracted'; id: string; items: number }
   | { kind: 'expired' | 'unknown' | 'samePerson' | 'full' };
 
-/** The order of an operator. `identity`: tells callers apart where two persons have to approve. */
+/** The order of an operator. `identity` distinguishes callers where two persons have to approve. */
 export interface DecisionOrder extends Actor {
   action: Decision['action'];
   identity: string;
@@ -115,7 +115,8 @@ export async function previewDecision(
 }
 
 /**
- * Stores a decision about exactly the listed changes, or about a selection of them. Where two persons have to approve, the first
+ * Stores a decision about exactly the listed changes, or about a selection of them. Where two persons have to approve, the
+ * first
  * approval is noted only. @param guardOf settings of a target's guard
  * @throws UnknownSelection when no person or group has a given name
  */
@@ -171,7 +172,7 @@ const firstOf = async ({
     ? (first ?? outbox.guardStore.firstApprovals.find(withinTarget(approval), 'guardHeld'))
     : undefined;
 
-/** Adds since when each resource of a page differs. */
+/** Adds to each change of a page the time since when its resource differs. */
 const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<HeldChange[]> =>
   Promise.all(
     items.map(async (item) => {

@@ -7,7 +7,10 @@ import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover-p
 import type { UserAttributeType } from '../platform/wire.ts';
 
 export interface DoctorFinding {
-  /** `redis`, `clock`, `config`, `fleet`, `reconcile <connection> → <target>`, `target <name>`, `data <connection>`, or `log <connection>`. */
+  /**
+   * `redis`, `clock`, `config`, `fleet`, `reconcile <connection> → <target>`, `target <name>`, `data <connection>`, or `log
+   * <connection>`.
+   */
   area: string;
   level: 'ok' | 'warning' | 'error';
   message: string;
@@ -20,9 +23,9 @@ export interface DoctorTarget {
   client: PlatformClient;
   /** Types of the mapped attributes by name. */
   types: Record<string, UserAttributeType>;
-  /** Where the work of closed accounts goes; null: nowhere. */
+  /** Destination of the work of closed accounts; null: it stays where it is. */
   handover: HandoverSetting | null;
-  /** Time of the platform, Unix milliseconds, by its Date header; undefined when it tells none. */
+  /** Time of the platform by its Date header, Unix milliseconds; undefined without the header. */
   time: () => Promise<number | undefined>;
 }
 

@@ -6,7 +6,7 @@ import type { EventName } from '../directory/logs/event-stream.ts';
 /** An event that the receiver refused. */
 export interface RefusedEvent {
   connection: string;
-  /** Of the event in its stream; the token's jti is `<connection>.<id>`. */
+  /** Id of the event in its stream; the token's jti is `<connection>.<id>`. */
   id: string;
   /** RFC 3339: when the change was stored. */
   at: string;
@@ -15,7 +15,7 @@ export interface RefusedEvent {
   version?: number;
   what: EventName[];
   names: string[];
-  /** In the words of the receiver. */
+  /** Message of the receiver. */
   err: string;
   description: string;
 }

@@ -1,4 +1,4 @@
-// Lists the exceptions of all connections and targets, with what an operator can do about each.
+// Lists the exceptions of all connections and targets, with advice for each.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ExceptionReason, StandingException } from '../directory/outbox/exceptions.ts';
 import { parseRef, type Kind } from '../directory/records.ts';

@@ -37,7 +37,7 @@ export interface FleetReport {
 /** Reads the processes from Redis and judges them. */
 export type ReadFleet = () => Promise<FleetReport>;
 
-/** An update of all processes takes less. */
+/** An update of all processes takes less time than this. */
 const UPDATE_MS = 15 * 60_000;
 /** Number of silent processes that have a finding each, and of hosts that a finding names. */
 const MOST_NAMED = 5;

@@ -1,4 +1,4 @@
-// Lists what was handed over of closed accounts, and takes a handover back.
+// Lists the handovers of closed accounts, and takes a handover back.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { HandedItem, HandoverHead } from '../directory/outbox/handover-store.ts';
@@ -22,7 +22,7 @@ export interface ListedHandover {
   deployment: string;
   /** Id and name of the person's folder; null: there is none. */
   folder: { id: string; name: string } | null;
-  /** Operator who ordered the way back; null: nobody did. */
+  /** Operator who ordered the move back; null: no operator did. */
   by: string | null;
   /** Number of items by state. */
   counts: Partial<Record<HandedItem['state'], number>>;

@@ -6,8 +6,8 @@ import { parseRef, refOf, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 
 /**
- * `deleted`, `deactivated`: so at the source. `outOfScope`: active at the source, and no longer for this target.
- * `removedFromGroup`, `groupDeleted`: so at the source. `notAtSource`: the platform has a member that the source does not have.
+ * `deleted`, `deactivated`: at the source. `outOfScope`: active at the source, and no longer for this target.
+ * `removedFromGroup`, `groupDeleted`: at the source. `notAtSource`: the platform has a member that the source does not have.
  * `emptied`: the source, or the mapping, has no value any more. `lastAdministrator`: no other administrator would be left.
  */
 export const HELD_CAUSES = [
@@ -36,7 +36,7 @@ export interface HeldChange {
   cause: HeldCause;
   /** The cause in words; for the last administrator, why an approval alone does not allow the change. */
   reason: string;
-  /** ISO 8601: since when the resource differs for the guard. */
+  /** ISO 8601: time since when the change is held. */
   since?: string;
 }
 

@@ -13,7 +13,7 @@ export type LoadBound = (typeof LOAD_BOUNDS)[number];
 export interface LoadProgress {
   /** Unix milliseconds. */
   since: number;
-  /** Number of users and groups that left the backlog, and that number with those which are left. */
+  /** Number of users and groups that left the backlog, and the total with those still in it. */
   done: number;
   total: number;
   /** Resources in a second over the last minute; null in the first seconds. */
@@ -36,11 +36,11 @@ type LoadBacklog = Pick<Backlog, 'now' | 'dirty' | 'inflight' | 'due' | 'oldestM
 
 /** Time over which the rate is measured. */
 const WINDOW_MS = 60_000;
-/** A rate over less time is chance. */
+/** A rate over a shorter time is not reliable. */
 const LEAST_MS = 4000;
-/** Above this share of its time a processor bounds the work; above the lower one it does if slots are free. */
+/** Above the first share of busy time the processor bounds the work; above the second one it does so only if slots are free. */
 const PROCESSOR = { full: 0.9, most: 0.5 };
-/** Below this share of marks that are due, the others wait. */
+/** Below this share of due marks, the load waits for marks that are not due yet. */
 const FEW = 0.01;
 
 /** Returns the resources that leave the backlog in a second; null while that is not known. */

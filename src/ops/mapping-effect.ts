@@ -11,10 +11,10 @@ import { toMapped } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 import { briefValue, compileTried, type MappingFault, type TriedMapping } from './try-mapping.ts';
 
-/** Number of people by what happens to the values of one attribute. */
+/** Number of people by the effect on the value of one attribute. */
 export interface AttributeEffect {
   name: string;
-  /** The value becomes another one. */
+  /** The value changes. */
   changed: number;
   /** The value is removed. */
   emptied: number;
@@ -42,7 +42,7 @@ export interface MappingEffect {
   /** People that are not compared: out of scope, protected, or without an account yet. */
   leftOut: number;
   total: number;
-  /** Whether everybody was looked at in the time given. */
+  /** Whether all users were compared within the time limit. */
   isWhole: boolean;
   /** People with at least one value that changes, is removed or cannot be computed. */
   affected: number;

@@ -7,7 +7,7 @@ export interface LogOfSource<Entry extends Placed> {
   search: (span: LogSpan) => AsyncGenerator<SearchedPortion<Entry>>;
 }
 
-/** Step of a search: an entry, or only the place up to which all logs were looked at. `place`: public id. */
+/** Step of a search: an entry, or only the place up to which all logs were searched. `place`: public id. */
 export interface SearchStep<Entry> {
   place: string;
   entry?: Entry;

@@ -23,7 +23,7 @@ export function startProofPass(
 
   async function pass(state: DesiredState): Promise<void> {
     const { connection, proof } = state;
-    // Several schedulers take turns: the first one of an hour proves.
+    // Several schedulers take turns: the first one in each hour runs the proof.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
     let restMs = 1;
     try {

@@ -34,7 +34,7 @@ export async function* readLog(
   for await (const { entry } of searchLog(states, filter)) if (entry) yield entry;
 }
 
-/** Yields matching entries as readLog does, and between them how far back was looked. */
+/** Yields matching entries as readLog does, and between them the place up to which the logs were searched. */
 export async function* searchLog(
   states: readonly LogSource[],
   filter: LogFilter,

@@ -1,4 +1,4 @@
-// Tells when a target was not compared completely for longer than its schedule allows, for status and doctor.
+// Warns in status and doctor when the last complete comparison of a target is longer ago than its schedule allows.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
 import type { DoctorFinding } from './doctor.ts';
@@ -10,7 +10,7 @@ interface RunTimes {
   expected?: ExpectedRuns | null | undefined;
 }
 
-/** Without a schedule; once a day is the longest distance that is usual. */
+/** Limit without a schedule; the longest usual schedule is once a day. */
 const OLD_MS = 26 * 3_600_000;
 /** Half an hour after two intervals of the schedule, as the alerts ScimBridgeReconcileStale and -Never count. */
 const GRACE_MS = 1_800_000;

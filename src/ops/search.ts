@@ -5,13 +5,13 @@ import type { Clock } from '../support/sources.ts';
 
 export type SearchHit = NamedResource & { connection: string };
 
-/** `next`: the place to go on; null when everything was looked at. */
+/** `next`: place of the next page; null at the end. */
 export interface SearchPage {
   found: SearchHit[];
   next: string | null;
 }
 
-/** Time after which a search answers with what it has. */
+/** Time after which a search returns the hits so far. */
 const TIME_MS = 120;
 
 /** Returns whether a place comes from a page of a search. */

@@ -36,10 +36,10 @@ export interface TargetStatus {
   /** Progress of a load, such as a first one; null while nothing loads. */
   load: LoadProgress | null;
   breaker: BreakerState;
-  /** `expiresAt`: when the held changes are judged anew (ISO 8601); null: nothing is held. */
+  /** `expiresAt`: time at which the held changes are judged again (ISO 8601); null: nothing is held. */
   guard: Record<DestructiveKind, number> & { held: number; expiresAt: string | null };
   hold: Hold | null;
-  /** Resources that stay otherwise than desired by a decision; `scim-bridge exceptions` names them. */
+  /** Resources that differ from the desired state by a decision; `scim-bridge exceptions` lists them. */
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
@@ -85,7 +85,7 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
   };
 }
 
-/** Where status reads what connections do not hold. */
+/** Sources of facts that are not stored with the connections. */
 export interface StatusSources {
   /** By target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
@@ -182,7 +182,7 @@ async function readTarget(
     expected,
   } = backlog;
   const total = Object.values(held).reduce((sum, each) => sum + each, 0);
-  // Also moves what a killed decision left behind.
+  // Reading the held changes also completes a decision that a killed process left incomplete.
   const approval = await outbox.guardStore.open();
   const expiresAt = approval ? new Date(approval.expiresAt).toISOString() : null;
   const seen = lastRun?.coverage;

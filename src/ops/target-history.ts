@@ -22,7 +22,7 @@ export interface TargetHistory {
   /** Numbers of each slot, and greatest levels within it. */
   series: Record<'pushes' | 'pushesRefused', Series> &
     Record<Exclude<HistoryColumn<'target'>, Priority>, Series> & {
-      /** Changes that wait to be handed to the queue, by priority; `inflight`: those that are. */
+      /** Number of changes that wait for delivery to the queue, by priority; `inflight`: delivered and running ones. */
       backlog: Record<Priority, Series>;
     };
 }

@@ -52,7 +52,7 @@ export interface Trial {
   resource: Resource;
   values: TriedValue[];
   faults: MappingFault[];
-  /** Whether the time sufficed to try all expressions on sample people. */
+  /** Whether all expressions were tried on sample people within the time limit. */
   triedOnSamples: boolean;
 }
 

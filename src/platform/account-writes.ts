@@ -42,7 +42,7 @@ export interface AccountWrites {
   update(userId: string, change: AccountChange, options?: CallOptions): Promise<ConsoleUser>;
   /** Deletes the account irreversibly. PlatformResponse 400 for the own account. */
   delete(userId: string, options?: CallOptions): Promise<void>;
-  /** Applies one action to 1 to 100 accounts, each on its own; the outcome names those that failed. */
+  /** Applies one action to 1 to 100 accounts, each on its own; the outcome lists the failed ones. */
   bulk(
     action: 'ACTIVATE' | 'DEACTIVATE' | 'DELETE',
     userIds: string[],

@@ -1,4 +1,4 @@
-// Turns stored records into answers, and outcomes of the directory into SCIM errors. The stored JSON text is spliced into the
+// Converts stored records to answers, and outcomes of the directory to SCIM errors. The stored JSON text is spliced into the
 // answer; it is parsed only for a projection.
 import type { GroupName, Method, PutOutcome, RemoveOutcome } from '../directory/resources/changes.ts';
 import type { Kind, StoredRecord } from '../directory/records.ts';
@@ -115,7 +115,10 @@ export interface StoredVersion {
 
 const REMOVED: StoredVersion = { version: 0, created: 0, lastModified: 0, groups: [] };
 
-/** Converts the outcome of a write. @returns the stored state, or undefined when the write must be repeated @throws ScimError */
+/**
+ * Converts the outcome of a write. @returns the stored state, or undefined when the write must be repeated @throws
+ * ScimError
+ */
 export function settle(
   kind: Kind,
   id: string,

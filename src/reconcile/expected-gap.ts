@@ -1,8 +1,8 @@
-// Computes times of a schedule: the longest time between two reconciles, for the alert about one that does not come, and the
+// Computes times of a schedule: the longest time between two reconciles, for the alert about a missing one, and the
 // next reconcile.
 import cron from 'node-cron';
 
-/** Runs that are looked at first, and those of a schedule that has so many in less than a week. */
+/** Number of runs that are examined at first, and number for a schedule with that many runs in less than a week. */
 const RUNS = 600;
 const MOST_RUNS = 8000;
 const WEEK_MS = 8 * 86_400_000;
@@ -20,7 +20,7 @@ export function expectedGapMs(schedule: string | null, timezone: string): number
     const isShort = Number(few.at(-1)) - Number(few[0]) < WEEK_MS;
     const moments = (isShort ? task.getNextRuns(MOST_RUNS) : few).map(Number);
     void task.destroy();
-    // A loop: the arguments of Math.max would be thousands.
+    // A loop, because Math.max would get thousands of arguments.
     let longest = 0;
     for (const [index, moment] of moments.entries())
       longest = Math.max(longest, moment - (moments[index - 1] ?? moment));

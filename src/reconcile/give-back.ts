@@ -1,4 +1,4 @@
-// Moves handed-over work back to the places where it was: for a person who is active again, or by order (ADR 0025).
+// Moves handed-over items back to their former places: for a person who is active again, or by order of an operator (ADR 0025).
 import { itemKey, type HandedItem, type HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { LogEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
@@ -84,11 +84,11 @@ async function moveBack(
 interface Sent {
   /** Items in the person's folder before; undefined: the folder does not exist. */
   here: ReadonlyMap<string, unknown> | undefined;
-  /** Where each item was moved to. */
+  /** Destination of each item. */
   aims: ReadonlyMap<string, string | null>;
 }
 
-/** Reads where the items are, and stores and logs each that is back. */
+/** Reads the present places of the items, and stores and logs each item that is back. */
 async function confirmReturns(
   scope: ReconcileScope,
   ref: Ref,
@@ -120,7 +120,7 @@ async function confirmReturns(
     if (aim !== undefined && place === aim)
       end(item, 'returned', aim, aim === item.from ? undefined : 'its folder is gone, so it is at the root');
     else if (aim !== undefined || here?.has(key)) count.open += 1;
-    // A crash came between the move and this note, or between the plan of the handover and the move.
+    // The process crashed between the move and this note, or before the move.
     else if (place === item.from && item.state === 'moved') end(item, 'returned', item.from);
     else if (item.state === 'planned') untouched.push({ ...item, state: 'returned' });
     else end(item, 'left', null, 'it is no longer in the folder, so it stays where it is');
@@ -130,7 +130,7 @@ async function confirmReturns(
   return count;
 }
 
-/** Deletes the person's folder if nothing is in it. @returns whether it is gone */
+/** Deletes the person's folder if it is empty. @returns whether the folder no longer exists */
 async function removeEmptyFolder(
   scope: ReconcileScope,
   { deployment, folder = '' }: HandoverHead,

@@ -25,7 +25,7 @@ import type { ReconcileScope } from './scope.ts';
 
 const MOST_NAME = 200;
 
-/** Moves what a plan names. @returns what was done, or why nothing was; undefined: nothing was due */
+/** Moves the items of a plan. @returns the result, or the reason why nothing was moved; undefined: nothing was due */
 export async function handOver(
   scope: ReconcileScope,
   section: HandoverSection,
@@ -76,7 +76,7 @@ export async function handOver(
 interface Ended {
   moved: number;
   refused: number;
-  /** Why the handovers stop here, as a sentence. */
+  /** Reason why the handovers stop, as a sentence. */
   problem?: string;
 }
 
@@ -134,7 +134,7 @@ async function handOverPerson(
       refused.set(itemKey(item), platformProblem(error));
     }
   }
-  // Items of a run that a crash ended: they are in the folder by now, or somebody took them elsewhere.
+  // Items of a run that crashed: each is in the folder already, or was moved elsewhere by somebody.
   const current = new Set(items.map(itemKey));
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
   const ended = await confirmMoves(
@@ -152,7 +152,7 @@ async function handOverPerson(
   return { moved: ended.moved, refused: refused.size, ...(problem === undefined ? {} : { problem }) };
 }
 
-/** Checks the person once more, and stores that the handover begins. @returns undefined if nothing may be moved */
+/** Checks the person again, and stores the start of the handover. @returns undefined if nothing may be moved */
 async function beginHandover(
   scope: ReconcileScope,
   place: HandoverPlace,

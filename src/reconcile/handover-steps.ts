@@ -1,4 +1,4 @@
-// Shared parts of both ways of a handover: the checks before each move, the person's folder, and log entries.
+// Implements steps that the handover and the move back share: checks before each move, the person's folder, and log entries.
 import type { HandedItem, HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { LogEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
@@ -16,7 +16,10 @@ export interface HandoverOptions {
   request: string;
 }
 
-/** Returns why nothing may be written now, as a sentence; undefined: it may. @throws the reason of an abort */
+/**
+ * Returns the reason why nothing may be written now, as a sentence; undefined: writing is allowed. @throws the reason of an
+ * abort
+ */
 export async function whyStopped(
   { outbox, target }: ReconcileScope,
   signal: AbortSignal,

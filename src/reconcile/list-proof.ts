@@ -10,7 +10,7 @@ export interface ListedPage<T> {
 
 export interface ListProof {
   complete: boolean;
-  /** Why not, in words for an operator. */
+  /** Reason for an incomplete list, for operators. */
   reason?: string;
   /** totalResults of the first page. */
   total: number;

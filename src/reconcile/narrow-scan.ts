@@ -1,4 +1,4 @@
-// The state of a comparison that looks at a few known resources and learns nothing for later runs.
+// Creates the state of a comparison of a few known resources, which stores nothing for later runs.
 import { createVisibility } from './compare.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
 

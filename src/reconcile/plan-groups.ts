@@ -24,7 +24,7 @@ export interface GroupCase {
   link: Link;
   basis: Basis;
   marked: boolean;
-  /** Marks of members may have been lost, so a managed member that the source does not have must be removed. */
+  /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
   isLost: boolean;
   /** Desired name at the target; undefined when the group is out of scope. */
   wantedName: string | undefined;

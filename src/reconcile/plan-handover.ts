@@ -1,4 +1,4 @@
-// Plans the handover of closed accounts: who, what, when and where to. It writes nothing (ADR 0025).
+// Plans the handover of closed accounts: the owners, their items, the time and the destination. It writes nothing (ADR 0025).
 import type { HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
@@ -28,7 +28,7 @@ export interface HandoverSection {
   folder: string;
   /** Why nothing is moved, as a sentence; null: nothing prevents it. */
   problem: string | null;
-  /** The next thousand people. */
+  /** At most a thousand people. */
   people: PlannedHandover[];
 }
 
@@ -50,7 +50,10 @@ interface Leaver {
   head: HandoverHead | undefined;
 }
 
-/** Returns whether the bridge closed the account, the platform confirmed it, and nothing is open about it. */
+/**
+ * Returns whether the bridge closed the account, the platform confirmed it, and no change of the account is pending or
+ * held.
+ */
 export const isClosed = (link: Link): link is Link & { closedAt: number; id: string } =>
   link.id !== undefined &&
   link.closedAt !== undefined &&

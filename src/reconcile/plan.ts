@@ -35,7 +35,7 @@ export interface Plan {
   cost: Cost;
   /** State counts of the desired resources (ADR 0021). */
   coverage: CoverageOfKinds;
-  /** Resources that stay otherwise than desired by a decision; the items are the oldest thousand. */
+  /** Resources that differ from the desired state by a decision; the items are the oldest thousand. */
   exceptions: { total: number; items: StandingException[] };
   /** Work of closed accounts to be moved; absent: the setting is off, or no account is closed. */
   handover?: HandoverSection;
@@ -93,8 +93,8 @@ export const changesIn = ({ entries }: Plan): number => entries.filter(isChange)
 export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
 
 /**
- * Summarises comparisons. `changes`: something differs, or a desired resource is missing. `unproven`: nothing was
- * found, and too little could be read to say that there is nothing.
+ * Summarises comparisons. `changes`: something differs, or a desired resource is missing. `unproven`: no difference was
+ * found, and an incomplete read does not prove that there is none.
  */
 export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
   const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;

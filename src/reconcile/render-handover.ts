@@ -6,7 +6,7 @@ import { hasWork, type HandoverSection, type PlannedHandover } from './plan-hand
 const MOST_SHOWN = 20;
 const MOST_ITEMS_SHOWN = 5;
 
-/** Returns lines: who, when, where to, and what; with `all` every person and item. */
+/** Returns lines with owner, time, destination and items; with `all` every person and item. */
 export function handoverLines(section: HandoverSection | undefined, all: boolean): string[] {
   if (!section) return [];
   const { deployment, folder, problem } = section;

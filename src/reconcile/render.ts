@@ -250,7 +250,7 @@ function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntr
   return entries.filter(({ ref, effect }) => effect !== 'report' || ref === null || !named.has(ref));
 }
 
-/** Lists exceptions: what no run changes until a person acts. */
+/** Lists exceptions, which no run changes until a person acts. */
 function standing(
   { exceptions: { total, items } }: Plan,
   all: boolean,

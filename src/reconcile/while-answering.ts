@@ -10,9 +10,9 @@ const LOOK_MS = 250;
 /** Failures in a row that count as silence while the breaker is closed. */
 const FEW = 3;
 const UNAVAILABLE = 503;
-/** As SILENCE_MS for 429 after good answers, longer than the usual window of a rate limit. */
+/** The same limit for answers 429 that follow good answers; it is longer than the usual window of a rate limit. */
 const LIMITED_MS = 120_000;
-/** Wait for the rate limit after which it is told, and how often, milliseconds. */
+/** Wait for the rate limit after which it is reported, and interval of the reports, milliseconds. */
 const TELL_AFTER_MS = 3000;
 const TELL_EVERY_MS = 10_000;
 
@@ -28,7 +28,7 @@ export class TargetSilent extends Error {
   }
 }
 
-/** The platform answered with 429 alone. */
+/** The platform answered every call with 429. */
 export class TargetRefusesRate extends TargetSilent {
   constructor(target: string, { since, last }: RateLimited) {
     super(target, since, { status: 429 });
@@ -115,7 +115,7 @@ export async function whileAnswering<T>(
   }
 }
 
-/** Returns a function that tells of a wait for the rate limit, once it has lasted a while. */
+/** Returns a function that reports a wait for the rate limit after it has lasted some seconds. */
 function createWaitTeller(tell: (text: string) => void) {
   let since: number | undefined;
   let toldAt = Number.NEGATIVE_INFINITY;
@@ -129,7 +129,7 @@ function createWaitTeller(tell: (text: string) => void) {
   };
 }
 
-/** Time that aborted work has for its last notes, milliseconds. */
+/** Time that aborted work has to store its last results, milliseconds. */
 const LAST_NOTES_MS = 1000;
 
 /** Rejects some time after the abort, for work that does not end by itself. */

@@ -115,9 +115,10 @@ function openCircle(start: Node, creators: Creators): Node {
 }
 
 /**
- * The order of the work: as given, but what refers to a later creation waits for it, and a circle of references is
- * opened by creating one resource without them and completing it as soon as they are known. `undefined` between the
- * steps is a moment at which others should get their turn: planning twelve megabytes takes a while.
+ * Yields the operations in their order, except that an operation with a reference to a later creation waits for it. A cycle
+ * of references is
+ * opened by creating one resource without the references and completing it once they are known. `undefined` between
+ * steps gives other requests a turn, because planning twelve megabytes takes long.
  */
 export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkStep | undefined, void> {
   const { nodes, creators } = toNodes(operations);

@@ -18,7 +18,7 @@ function checkText(text: string): void {
   if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
 }
 
-/** @throws 400 invalidSyntax when `value` nests deeper than 32 objects or lists, invalidValue for broken text. */
+/** @throws 400 invalidSyntax when `value` nests deeper than 32 objects or lists, invalidValue for lone surrogates */
 export function checkBody(value: unknown, depth = 0): void {
   if (typeof value === 'string') checkText(value);
   if (typeof value !== 'object' || value === null) return;

@@ -1,7 +1,10 @@
 // Limits how many pieces of work run at the same time. The limit may change while work waits.
 
 export interface CallSlots {
-  /** Runs `work` when a slot is free, in order of the calls; `ahead` does not wait, and takes a slot all the same. */
+  /**
+   * Runs `work` when a slot is free, in order of the calls; `ahead`: starts at once and still takes a slot, so that the
+   * next call waits for one slot more.
+   */
   run<T>(work: () => Promise<T>, ahead?: boolean): Promise<T>;
   /** Number of calls that wait for a slot. */
   waiting(): number;

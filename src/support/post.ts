@@ -1,4 +1,4 @@
-// Posts one text to a receiver of an operator's choice: no redirect is followed, and time and size of the answer are bounded.
+// Posts one text to a receiver from the settings. Redirects are not followed; time and size of the answer are limited.
 import { parseRetryAfter } from './retry-after.ts';
 
 export interface PostRequest {
@@ -12,12 +12,12 @@ export interface PostRequest {
 
 export interface PostAnswer {
   status: number;
-  /** The beginning of the answer, which may contain personal data. */
+  /** Beginning of the answer's body, which may contain personal data. */
   text: string;
   retryAfterMs?: number;
 }
 
-/** @returns the answer, or a sentence about why there is none; it names the host of the address at most */
+/** @returns the answer, or a sentence about why there is none; of the address it contains the host only */
 export async function postText(request: PostRequest, stop: AbortSignal): Promise<PostAnswer | string> {
   const { address, headers, body, timeoutMs, maxBytes } = request;
   try {
@@ -30,7 +30,8 @@ export async function postText(request: PostRequest, stop: AbortSignal): Promise
     });
     const [value, date] = [answer.headers.get('retry-after'), answer.headers.get('date')];
     const retryAfterMs = parseRetryAfter({ value: value ?? '', date: date ?? '' }, Date.now());
-    // The status is the answer: a receiver that took the text and then never ends would get it again and again.
+    // Only the status counts: otherwise a receiver that accepts the text and never ends its body would get the text again
+    // and again.
     const text = await readStart(answer, maxBytes).catch(() => '');
     return { status: answer.status, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   } catch (error) {

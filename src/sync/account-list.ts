@@ -1,4 +1,4 @@
-// Reads the platform's user list to a proven end into a set of names. Neighbouring pages overlap by one account: an account
+// Reads the platform's user list to a proven end into a set of names. Consecutive pages overlap by one account: an account
 // that vanishes from the list while it is read moves the rest, and the overlap shows it.
 import type { ListPage } from '../platform/readers.ts';
 import type { CallOptions, PlatformClient } from '../platform/client.ts';

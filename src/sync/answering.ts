@@ -11,12 +11,12 @@ export interface TargetSilence {
   last: Pick<PlatformCall, 'status' | 'error'> | undefined;
 }
 
-/** The platform has answered with 429 alone since a time. */
+/** The platform has answered every call since a time with 429. */
 export interface RateLimited {
   /** Unix milliseconds of the first and of the last 429. */
   since: number;
   last: number;
-  /** Whether a call of this process had a good answer before. */
+  /** Whether an earlier call of this process had a good answer. */
   wasAnswered: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Decides how many calls of a process to one target may be under way: more while the latency stays, fewer after a refusal
+// Limits the concurrent calls of a process to one target: the limit rises while the latency stays, and falls after a refusal
 // for the rate (429, 503).
 import type { PlatformCall } from '../platform/client.ts';
 import type { Clock } from '../support/sources.ts';
@@ -31,11 +31,11 @@ export function createConcurrency(
   let cutAt = Number.NEGATIVE_INFINITY;
   /** Highest limit for a while after a refusal. */
   let ceiling = most;
-  /** Good calls since the last step, while there were too few slots. */
+  /** Number of successful calls that count towards the next rise of the limit. */
   let good = 0;
 
   function halve(startedAt: number): void {
-    // Calls that were under way together are refused together, and count once.
+    // Concurrent calls that are refused together count once.
     if (startedAt < cutAt) return;
     cutAt = clock.now();
     ceiling = Math.max(start, limit - 1);
@@ -45,7 +45,8 @@ export function createConcurrency(
 
   function noteLatency(durationMs: number): boolean {
     average = average === undefined ? durationMs : average + WEIGHT * (durationMs - average);
-    // The latency at the start is the measure, also after the platform became slower for good.
+    // At the lowest limits the present average is the reference, so that a platform that became slower for good is measured
+    // anew.
     best = limit <= start ? average : Math.min(average, best);
     return average > SLOWER.times * best + SLOWER.ms;
   }

@@ -16,7 +16,7 @@ type Evaluate = (input: unknown) => Promise<unknown>;
 export function compileExpression(text: string): Evaluate {
   const expression = parse(text);
   const regexps = regexpsIn(expression.ast());
-  // Before patternFault, which compiles them.
+  // Checked before patternFault, which compiles the patterns.
   const steps = regexps.reduce((sum, { source }) => sum + patternSize(source), 0);
   if (steps > PATTERN_STEPS) throw new Error(`The expression ${PATTERN_EXCESS}: repeat less.`);
   const fault = regexps
@@ -114,7 +114,10 @@ function regexpsIn(node: unknown, seen = new Set<unknown>()): RegExp[] {
   return Object.values(node).flatMap((each) => regexpsIn(each, seen));
 }
 
-/** Creates a replacement for RegExp with linear time. JSONata creates one object per evaluation, which starts its time limit. */
+/**
+ * Creates a replacement for RegExp with linear time. JSONata creates one object per evaluation, which starts its time
+ * limit.
+ */
 function createRegexEngine(): RegExpConstructor {
   const patterns = new Map<string, Pattern>();
   let kept = 0;

@@ -1,5 +1,5 @@
-// Tells for new users whether an account can exist, from one list of the platform in place of two look-ups for each of them
-// (ADR 0023). The list is only trusted to say that an account may exist; a create that meets one is answered with 409.
+// Decides for new users whether an account can exist, from one list of the platform instead of two look-ups for each of them
+// (ADR 0023). A wrong decision is harmless: a create for an existing account answers 409.
 import type { PlatformClient } from '../platform/client.ts';
 import type { BloomFilter } from '../support/bloom-filter.ts';
 import type { Clock } from '../support/sources.ts';
@@ -64,7 +64,7 @@ export function createListedAccounts(deps: {
 
   function begin(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
     reading ??= read(countNew, signal)
-      // Every failure means that users are looked up; the platform's state is judged by those calls.
+      // After every failure users are looked up; those calls report the platform's state.
       .catch(() => {
         retryAt = clock.now() + RETRY_MS;
       })

@@ -106,7 +106,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
 
   const unfinished = await writeCore(context, desired);
   if (unfinished) return unfinished;
-  // The platform takes every part alone, so it refused the form.
+  // The platform accepted every single write, so it refused the combined form and not a value.
   if (context.isCombinedPatchRefused && attributes.kind === 'done') rememberRefusal(context);
   if (attributes.kind === 'blocked') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'held') return ended(context);

@@ -1,4 +1,5 @@
-// Measures how the calls of this process to one target spend their time: waiting for the rate limit, for a slot, or for answers.
+// Measures how the calls of this process to one target spend their time: waiting for the rate limit, for a slot, or for
+// answers.
 import type { TargetWork } from '../directory/fleet/fleet-store.ts';
 import type { Clock } from '../support/sources.ts';
 
@@ -30,7 +31,7 @@ export function createTargetWork(
     ended: ({ durationMs }: { durationMs: number }): void => {
       busyMs += durationMs;
     },
-    /** Returns the measures since the last read, and begins anew. */
+    /** Returns the measures since the last read and resets them. */
     read: (): TargetWork => {
       const elapsedMs = Math.max(1, clock.now() - readAt);
       const busy = Math.min(1, busyMs / (elapsedMs * Math.max(1, limit())));

@@ -17,7 +17,7 @@ import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts'
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
 /** Settings of a target that limit what sync may write. */
-/** Message of the condition `Protected` of a person that the settings list. */
+/** Message of the condition `Protected` for a user in `users.protected`. */
 export const LISTED_AS_PROTECTED = 'listed in users.protected: the bridge does not touch this account';
 
 export interface SyncPolicy {

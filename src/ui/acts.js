@@ -1,4 +1,4 @@
-// The orders of operators: by whom, when, by which way and on what.
+// Shows the audit entries: operator, time, interface and object of each order.
 import { get, readPage } from './api.js';
 import { h, say } from './dom.js';
 import { save } from './log-download.js';
@@ -64,7 +64,7 @@ export async function acts({ query }) {
     await list.start();
   }
   asked = body();
-  // The view is drawn at once, and fills while the log is searched.
+  // The view is shown at once and filled while the log is searched.
   list.start();
   return [filters.form, list.element];
 }

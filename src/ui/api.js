@@ -1,4 +1,4 @@
-// The page's only way to the service. A session's cookie is out of reach of scripts; an admin token lives in this tab and
+// Sends all requests of the page to the service. Scripts cannot read the session cookie; an admin token is kept in this tab and
 // ends with it.
 const TOKEN = 'scim-bridge admin token';
 const NAME = 'scim-bridge operator';
@@ -9,7 +9,7 @@ let caller;
 export const isSignedIn = () => caller !== undefined;
 /** Name beside an order. The service takes the name of a signed-in person and not this one. */
 export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || 'admin page');
-/** The service refuses what this does not allow; the page only shows it. */
+/** The service enforces the rights; the page only hides controls. */
 export const may = (right) => caller?.rights.includes(right) ?? false;
 
 /** Asks the service for the caller. @throws Error with `status` 401: not signed in, 403: without a role */
@@ -31,7 +31,7 @@ export function forgetToken() {
   sessionStorage.removeItem(NAME);
 }
 
-/** A proxy signs people in with each request, so the bridge cannot sign them out. */
+/** A proxy identifies people with each request, so the bridge cannot sign them out. */
 export const canSignOut = () => isSignedIn() && caller.via !== 'proxy';
 
 /** @throws Error when the session could not be ended, so that it still opens the page */
@@ -40,13 +40,13 @@ export async function signOut() {
   forgetToken();
 }
 
-/** The ways to sign in that this bridge has: `{ openid, proxy, token }`. */
+/** Returns the ways to sign in that this bridge has: `{ openid, proxy, token }`. */
 export async function readWays() {
   const response = await fetch('sign-in/ways');
   return response.ok ? response.json() : { openid: false, proxy: false, token: true };
 }
 
-/** Returns the successful response. @throws Error with what the service says to do; `status` 0 = no answer */
+/** Returns the successful response. @throws Error with the message of the service; `status` 0 = no answer */
 async function request(method, path, body, signal) {
   const headers = { 'x-scim-bridge-via': 'page' };
   const token = sessionStorage.getItem(TOKEN);
@@ -71,7 +71,7 @@ async function request(method, path, body, signal) {
 
 const send = async (...call) => (await request(...call)).json().catch(() => ({}));
 
-/** Reads a page of a log: `next` is the place to go on, `resource` the person or group that a name means. */
+/** Reads a page of a log: `next` is the place of the next page, `resource` the person or group that the name identifies. */
 export async function readPage(path, body) {
   const response = await request('POST', path, body);
   const [next, resource] = ['x-next-before', 'x-resource'].map((name) => response.headers.get(name));

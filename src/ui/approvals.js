@@ -1,4 +1,4 @@
-// Shows what the guard holds and takes the decision of an operator.
+// Shows the changes that the guard holds, and sends the decision of an operator.
 import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, duration, empty, field, h, pill, say } from './dom.js';
 
@@ -158,7 +158,7 @@ function firstApproval({ id, by, at, total, selection, note }, again) {
   );
 }
 
-/** Which limit holds the changes, and what has used its window. */
+/** Shows the limit that holds the changes, and the changes that have used its window. */
 function limitOf({
   kind,
   count: most,
@@ -197,7 +197,7 @@ function limitOf({
   );
 }
 
-/** The changes page by page. */
+/** Shows the changes page by page. */
 function changes(approval) {
   const list = h('ol', {}, approval.items.map(itemOf));
   let next = approval.items.length;
@@ -258,7 +258,7 @@ function decide(approval, again) {
     Object.entries(CAUSES).map(([value, text]) => h('option', { value }, text)),
   );
   const note = h('input', { type: 'text', maxlength: 1000, autocomplete: 'off' });
-  /** Which part is meant; empty: all. */
+  /** Returns the filter of the selected part; empty: all changes. */
   const chosen = () => ({ person: person.value.trim(), group: group.value.trim(), cause: cause.value });
 
   const choose = (action, title, text, danger) => async () => {

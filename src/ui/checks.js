@@ -1,10 +1,11 @@
-// doctor: is everything around the bridge as it must be? verify-access: what does one person really see? Both only read.
+// Shows doctor, which checks the surroundings of the bridge, and verify-access, which shows the data that one person sees.
+// Both only read.
 import { get, post } from './api.js';
 import { act, duration, h, pill, say, table } from './dom.js';
 
 const TONES = { ok: 'good', warning: 'warn', error: 'bad' };
 
-/** Asked for by hand, because every question goes to Redis and the platform. */
+/** Runs on request only, because each check calls Redis and the platform. */
 export function doctor() {
   const told = h('div', { 'aria-live': 'polite', id: 'findings' });
   const examine = async () => {

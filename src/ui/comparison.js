@@ -1,4 +1,4 @@
-// Long work: how far it is; a comparison can be carried out and saved as a file.
+// Shows long operations with their progress; a comparison can be applied and saved as a file.
 import { get, operator, post } from './api.js';
 import { act, ago, confirmed, h, pill, say } from './dom.js';
 import { saveText } from './log-download.js';

@@ -1,4 +1,4 @@
-// Resources whose sync needs a person: why, and what to do.
+// Shows dead letters: resources whose sync needs a person, with reason and advice.
 import { get, operator, post } from './api.js';
 import { act, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
 

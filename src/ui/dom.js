@@ -2,7 +2,7 @@ import { may } from './api.js';
 
 const ROLE_FOR = { operate: 'operator', approve: 'approver' };
 
-// Elements from plain data. Text is only ever text: nothing that the service answers is read as markup.
+// Creates elements from plain data. Text is never parsed as markup, so answers of the service cannot inject elements.
 
 /**
  * `h('button', { class: 'quiet', onclick: act }, 'Retry')`; undefined, null and false children are left out. With
@@ -90,7 +90,7 @@ export function duration(ms) {
   return `${Math.floor(ms / size)} ${unit}`;
 }
 
-/** How long ago, with the exact moment for those who point at it. @param when ISO 8601 or Unix milliseconds */
+/** Formats a time as its age, with the exact time as tooltip. @param when ISO 8601 or Unix milliseconds */
 export function ago(when) {
   const moment = new Date(when);
   const ms = Date.now() - moment.getTime();
@@ -102,7 +102,7 @@ export const shown = (value) =>
   value === undefined || value === null ? '∅' : typeof value === 'string' ? value : JSON.stringify(value);
 
 let fading;
-/** Tells what was done, also to those who do not see the page. */
+/** Announces what was done, also for screen readers. */
 export function say(text, tone = 'good') {
   const place = document.getElementById('said');
   place.className = tone;
@@ -111,7 +111,7 @@ export function say(text, tone = 'good') {
   fading = setTimeout(() => (place.textContent = ''), tone === 'bad' ? 12_000 : 6000);
 }
 
-/** Asks before something that matters. @returns whether the person agreed */
+/** Asks for a confirmation. @returns whether the person agreed */
 export function confirmed(title, text, action, { danger = false } = {}) {
   return new Promise((resolve) => {
     const dialog = h(
@@ -139,7 +139,7 @@ export function confirmed(title, text, action, { danger = false } = {}) {
   });
 }
 
-/** A button that is busy while its work runs, and tells what went wrong. */
+/** Creates a button that is busy while its work runs and shows an error afterwards. */
 export function act(text, work, attributes = {}) {
   const button = h('button', { type: 'button', ...attributes }, text);
   button.addEventListener('click', async () => {

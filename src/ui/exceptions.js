@@ -1,4 +1,4 @@
-// Resources that stay otherwise than desired until a person acts: who, why, since when, and what to do.
+// Shows exceptions: resources that differ from the desired state until a person acts, with reason, time and advice.
 import { get } from './api.js';
 import { ago, count, empty, h, personLink } from './dom.js';
 

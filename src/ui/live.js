@@ -1,24 +1,24 @@
-// Keeps the status live by a stream of the service, and shows in the header whether it is: a service that hangs is told
+// Reads the live status from a stream of the service, and shows in the header whether it is current: a hanging service is shown
 // within five seconds.
 import { watch } from './api.js';
 import { duration } from './dom.js';
 
-/** Two beats of the service are missing. */
+/** Age of the last event, in milliseconds, from which two beats are missing. */
 const QUIET_MS = 4000;
-/** The service answers and its figures are old: Redis does not answer it. */
+/** Age of the status from which it is shown as old: the service answers, and Redis does not answer the service. */
 const OLD_MS = 10_000;
-/** A stream without a beat for this long is opened anew. */
+/** A stream without a beat for this time is opened again. */
 const GIVE_UP_MS = 15_000;
 const RETRY_MS = 1000;
 const TICK_MS = 500;
 
 const sign = document.getElementById('live');
-/** For screen readers: the sign counts seconds, and is not read out. */
+/** For screen readers, because the visible sign counts seconds and is hidden from them. */
 const spoken = document.getElementById('live-spoken');
 const listeners = new Set();
 let running;
 let rows;
-/** Moments of this browser: of the last event, of the last status and of what the last beat told about it. */
+/** Times of this browser: of the last event, of the last status, and of the age that the last beat reported for it. */
 let heardAt = 0;
 let freshAt = 0;
 let refusal;
@@ -53,7 +53,7 @@ export function stopLive() {
 
 async function keepOpen(signal) {
   while (!signal.aborted) {
-    // A browser has few connections to one server, so a page that is not looked at gives its stream back.
+    // A browser has few connections to one server, so a hidden page closes its stream.
     if (document.hidden)
       await new Promise((seen) => addEventListener('visibilitychange', seen, { once: true }));
     else await readOne(signal);

@@ -2,7 +2,7 @@
 import { download } from './api.js';
 import { h, say } from './dom.js';
 
-/** Bytes at the end of an export in which its last line stands. */
+/** Number of bytes at the end of an export that contain its last line. */
 const TAIL = 1000;
 
 /**

@@ -1,4 +1,4 @@
-// One entry of the provisioning log: its status in a word, and everything about it in a dialog.
+// Shows one entry of the provisioning log: its status as a word, and all details in a dialog.
 import { duration, h, personLink, pill, shown, table } from './dom.js';
 import { at } from './log-list.js';
 
@@ -10,7 +10,7 @@ const auto = (value) => h('span', { dir: 'auto' }, text(value));
 export const statusPill = ({ status, errorInformation }) =>
   pill(TONES[status] ?? 'calm', wordOf(status, errorInformation));
 
-/** The words of the filter: a warning is either held by the guard or tried again. */
+/** Words of the filter: a warning is either held by the guard or retried. */
 const wordOf = (status, error) =>
   status !== 'warning' ? status : error?.errorCategory === 'guard' ? 'held' : 'retry';
 

@@ -1,4 +1,5 @@
-// The filters of the log and of acts. They are kept in the address, which can be handed to a colleague; names of people
+// Creates the filters of the provisioning log and of the audit log. The address contains them, so that it can be shared;
+// names of people
 // are not.
 import { act, field, h } from './dom.js';
 
@@ -72,7 +73,7 @@ function placeSelect(name, chosen, places) {
   );
 }
 
-/** Check boxes that unfold, with the chosen words in the line above them. */
+/** Creates check boxes that unfold, below a line with the chosen words. */
 function choiceGroup(name, label, words, selected) {
   const boxes = words.map((value) =>
     h('input', { type: 'checkbox', value, checked: selected.includes(value) }),

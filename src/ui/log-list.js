@@ -1,4 +1,4 @@
-// A list of log entries, newest first, that grows page by page. The number of rows in the document is bounded.
+// Creates a list of log entries, newest first, that grows page by page. The number of rows in the document is bounded.
 import { act, count, empty, h, table, tableRow } from './dom.js';
 
 const PAGE = 100;
@@ -96,7 +96,7 @@ export function createList({ caption, headings, toCells, read, nothing }) {
   function fail(error) {
     told.textContent = '';
     more.textContent = 'Try again';
-    // Other views are drawn again by themselves, and say so.
+    // Shown here, because this list is not refreshed by itself as other views are.
     const reason = error.status === 0 ? 'The bridge does not answer.' : error.message;
     if (error.status === 404) foot.replaceChildren(empty('Not known', reason));
     else foot.replaceChildren(h('p', { class: 'failed', role: 'alert' }, reason), more);

@@ -1,4 +1,4 @@
-// The provisioning log: every change at the platform, refusal, hold and skip, of all connections in one order.
+// Shows the provisioning log: every write, refusal, hold and skip of all connections in one order.
 import { get, readPage } from './api.js';
 import { h, personLink, say, shown } from './dom.js';
 import { save } from './log-download.js';
@@ -55,9 +55,9 @@ export async function log({ query }) {
     },
   });
 
-  /** Keeps the filters in the address without drawing the view again. */
+  /** Stores the filters in the address without drawing the view again. */
   function keep(resource, how) {
-    // The person at the page may have gone to another view meanwhile.
+    // The person may have opened another view meanwhile.
     if (!/^#\/log(\?|$)/.test(location.hash)) return;
     const named = REF.test(resource ?? '') ? [['resource', resource]] : [];
     const parameters = new URLSearchParams([...asked.parameters, ...named]).toString();
@@ -70,7 +70,7 @@ export async function log({ query }) {
     await list.start();
   }
   asked = { body: body(), parameters: filters.parameters() };
-  // The view is drawn at once, and fills while the log is searched.
+  // The view is shown at once and filled while the log is searched.
   list.start();
   return [filters.form, list.element];
 }

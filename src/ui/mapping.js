@@ -8,7 +8,7 @@ const OUTCOMES = {
   keep: ['calm', 'stays as it is'],
   fault: ['bad', 'fault'],
 };
-/** After the last key. */
+/** Pause after the last key before the mapping is tried, milliseconds. */
 const PAUSE_MS = 500;
 
 /** Text of any direction, such as a value of a person. */
@@ -87,7 +87,7 @@ export async function mapping({ signal }) {
     } catch (error) {
       if (mine !== asked || signal.aborted) return;
       state.textContent = error.message;
-      // Two pages of other operators compute at this moment.
+      // The service limits concurrent trials; other pages use all of them at present.
       if (error.status === 429) later(2000);
       else result.replaceChildren();
     }
@@ -99,7 +99,7 @@ export async function mapping({ signal }) {
       const measured = text.value;
       const order = { target: target.value, attributes: read() };
       const found = await post('/workbench/effect', order, signal);
-      // An effect beside another text would mislead.
+      // The shown effect belongs to the former text, so it is removed.
       if (!signal.aborted && text.value === measured) effect.replaceChildren(...effectOf(found));
     } catch (error) {
       if (signal.aborted) return;

@@ -1,4 +1,4 @@
-// The processes of the service, each target now and over time, and long work. Changes are shown in place.
+// Shows the processes of the service, each target now and over time, and long operations. Changes are shown in place.
 import { get } from './api.js';
 import { comparison } from './comparison.js';
 import { ago, h, pill, say } from './dom.js';
@@ -7,7 +7,7 @@ import { patch } from './patch.js';
 import { targetCard } from './target-card.js';
 import { trends } from './trends.js';
 
-/** Time between two looks at long work. */
+/** Interval between two reads of long operations, milliseconds. */
 const OPERATIONS_MS = 3000;
 
 export async function overview({ query, signal }) {
@@ -19,7 +19,7 @@ export async function overview({ query, signal }) {
   function show(fresh) {
     patch(state, stateOf(fresh, again));
   }
-  /** After an order, whose effect is shown before the next event of the stream. */
+  /** Called after an order, so that its effect is shown before the next event of the stream. */
   async function refresh() {
     const [fresh] = await Promise.all([get('/status'), work.read()]);
     show(fresh);
@@ -37,7 +37,7 @@ export async function overview({ query, signal }) {
   onStatus(show, signal);
   const timer = setInterval(async () => {
     if (document.hidden) return;
-    // The header tells that there is no answer.
+    // The header shows that the service does not answer.
     if (await work.read().catch(() => false)) patch(below, h('div', {}, ...work.shown()));
   }, OPERATIONS_MS);
   signal.addEventListener('abort', () => [timer, clock].forEach(clearInterval));
@@ -56,7 +56,7 @@ const stateOf = (rows, again) =>
     ),
   );
 
-/** Long work: it is drawn anew only when it has changed, because a comparison may have many lines. */
+/** Long operations are drawn again only when they have changed, because a comparison may have many lines. */
 function createWork(again) {
   let known;
   let content;
@@ -74,7 +74,7 @@ function createWork(again) {
   };
 }
 
-/** Processes of the service, and what is wrong with them. */
+/** Shows the processes of the service and the findings about them. */
 function fleetNotes(fleet) {
   if (!fleet) return [];
   const { processes, findings } = fleet;

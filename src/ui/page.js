@@ -14,7 +14,7 @@ import { acts } from './acts.js';
 import { signInForm, returnPlace } from './sign-in.js';
 import { tokens } from './tokens.js';
 
-/** Each answers its content; `signal` is aborted when the view is left. */
+/** Each view returns its content; `signal` is aborted when the view is left. */
 const VIEWS = {
   overview: { title: 'Overview', draw: overview },
   approvals: { title: 'Approvals', draw: approvals },
@@ -122,13 +122,13 @@ addEventListener('hashchange', () => {
   say('');
   show({ focus: true });
 });
-// While somebody signs in, the form itself tells that the token is wrong.
+// During a sign-in the form shows that the token is wrong.
 addEventListener('signed-out', () => {
   if (main.dataset.view) show();
 });
 returnPlace();
 begin().catch((error) => {
   show();
-  // Without anybody signed in the form is all there is to say.
+  // Without a signed-in person only the form is shown.
   if (error.status !== 401) say(error.message, 'bad');
 });

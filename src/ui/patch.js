@@ -1,7 +1,7 @@
-// Brings elements up to date in place: what did not change stays as it is, with its focus, its open details and its listeners.
+// Updates elements in place: unchanged elements keep their focus, their open details and their listeners.
 
 const keyOf = (node) => node.dataset?.key;
-/** Set by those who use the page, or by a button while its work runs. */
+/** Attributes that the person sets by using the page, or a button while its work runs. */
 const LEFT_ALONE = { DETAILS: ['open'], BUTTON: ['disabled'] };
 
 /**

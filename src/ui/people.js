@@ -1,4 +1,4 @@
-// One person or group: why it is, or is not, at each target as desired. The address holds a ref, never a name.
+// Shows for one person or group why it is, or is not, as desired at each target. The address contains a ref, never a name.
 import { operator, post } from './api.js';
 import { access } from './checks.js';
 import { act, ago, confirmed, empty, h, pill, say, shown, table } from './dom.js';
@@ -25,7 +25,7 @@ const WORDS = {
 
 export const people = () => searchForm();
 
-/** The page of one person or group: a card for each target. @param view.id ref or id */
+/** Shows one person or group: a card for each target. @param view.id ref or id */
 export async function person({ id, again }) {
   const back = h('p', {}, h('a', { href: '#/people' }, '← People and groups'));
   try {

@@ -1,9 +1,9 @@
-// The differences that a comparison found, as a diff that can be read, filtered and paged.
+// Shows the differences of a comparison as a diff with filters and pages.
 import { count, empty, field, h, shown } from './dom.js';
 
-/** Changes of one page. */
+/** Number of changes on one page. */
 const SHOWN = 200;
-/** Up to so many are read without controls. */
+/** Number of changes up to which no filters are shown. */
 const FEW = 10;
 
 const SIGNS = {
@@ -45,7 +45,7 @@ export function planDiff({ connection, target, entries, proof, exceptions }, key
   );
 }
 
-/** The changes page by page, and controls that choose among them. */
+/** Shows the changes page by page, with filters. */
 function filtered(changes) {
   const actions = Map.groupBy(changes, ({ action }) => action);
   const text = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
@@ -87,7 +87,7 @@ function filtered(changes) {
   ];
 }
 
-/** Texts of a change by which it is found. */
+/** Returns the texts of a change that the filter searches. */
 const namesOf = ({ name, ref, member, before, after, reason }) => [
   ...[name ?? '', ref ?? '', member?.name ?? '', reason],
   ...Object.entries({ ...before, ...after })

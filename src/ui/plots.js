@@ -1,13 +1,13 @@
-// One plot over time, drawn by uPlot, with a legend whose lines differ by dashes too, and its figures as a table.
+// Draws one plot over time with uPlot; its lines differ by colour and dashes, and a table shows its figures.
 import { h, table } from './dom.js';
 
 const HEIGHT = 150;
-/** Lines differ by these and by colour. */
+/** Dash patterns; lines differ by these and by colour. */
 const DASHES = [[], [7, 4], [2, 3], [11, 3, 2, 3], [1, 5]];
 const TONES = { plain: '--plot-plain', good: '--good', warn: '--plot-warn', bad: '--bad' };
-/** So many values are shown as points too. */
+/** Up to this number of values, points are drawn too. */
 const FEW = 12;
-/** Rows of the table: each sums up a part of the time. */
+/** Number of rows of the table; each row summarises a part of the time. */
 const ROWS = 12;
 
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -119,7 +119,10 @@ export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
   }
 }
 
-/** Numbers of events as so many in `per` milliseconds. A slot that has hardly begun would show chance. */
+/**
+ * Converts numbers of events to rates in `per` milliseconds. A slot that has just begun is left out, because its rate is
+ * not reliable.
+ */
 function ratesOf(values, { from, now, stepMs }, per) {
   if (per === undefined) return values;
   return values.map((value, slot) => {
@@ -154,7 +157,7 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
       {},
       ...lines.map(([name, , tone = 'plain'], index) => ({
         ...{ label: name, stroke: colourOf(TONES[tone]), width: 1.75, dash: DASHES[index], spanGaps: false },
-        // A line through one or two slots would hardly be seen.
+        // A line through one or two slots would hardly be visible.
         points: {
           size: 5,
           show: ({ data }, line) => data[line].filter((each) => each !== null).length <= FEW,

@@ -1,4 +1,4 @@
-// Search for people and groups while somebody types. Matches by userName come first; others are looked for in steps.
+// Searches people and groups while the person types. Matches by userName come first; others are searched in steps.
 import { post } from './api.js';
 import { act, empty, field, h, personLink, pill, say } from './dom.js';
 
@@ -6,7 +6,7 @@ const PAUSE_MS = 250;
 const SHOWN = 50;
 const LEAST = 2;
 
-/** The search form, and below it what was found: links to the page of each. */
+/** Creates the search form and the list of hits, each a link to its page. */
 export function searchForm() {
   const text = h('input', {
     ...{ type: 'search', autocomplete: 'off', spellcheck: 'false', maxlength: 200 },
@@ -17,7 +17,7 @@ export function searchForm() {
   let timer;
   let asked = 0;
 
-  /** Asks step by step until enough is found or somebody types on. */
+  /** Searches step by step until there are enough hits or the text changes. */
   async function look(place, list) {
     const mine = ++asked;
     const wanted = text.value.trim();
@@ -55,7 +55,7 @@ export function searchForm() {
     clearTimeout(timer);
     timer = setTimeout(begin, PAUSE_MS);
   });
-  /** Opens the page of a whole name at once; who was deleted is found by the whole name only. */
+  /** Opens the page of a complete name at once; a deleted user is found by the complete name only. */
   const onsubmit = async (event) => {
     event.preventDefault();
     clearTimeout(timer);

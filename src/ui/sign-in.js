@@ -1,4 +1,4 @@
-// The form by which people sign in: with the provider, or with the admin token.
+// Creates the form for the sign-in: with the provider, or with the admin token.
 import { forgetToken, readWays, useToken } from './api.js';
 import { field, h } from './dom.js';
 
@@ -15,7 +15,7 @@ const REFUSALS = {
   busy: 'Many people sign in just now. Try again in a moment.',
 };
 
-/** Goes back to the view from which somebody went to the provider. */
+/** Returns to the view that was open before the sign-in at the provider. */
 export function returnPlace() {
   const place = sessionStorage.getItem(PLACE);
   sessionStorage.removeItem(PLACE);
@@ -46,7 +46,7 @@ export async function signInForm(enter) {
 }
 
 function goToProvider() {
-  // The place stays in this tab: the provider does not learn it.
+  // The view is stored in this tab, so that the provider does not learn it.
   if (!location.hash.startsWith('#/refused')) sessionStorage.setItem(PLACE, location.hash);
   location.assign('sign-in/');
 }

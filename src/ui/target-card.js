@@ -1,10 +1,10 @@
-// One target: how far behind, what stands in the way, and its orders.
+// Shows one target: its lag, its obstacles, and the orders for it.
 import { ago, count, duration, h, pill } from './dom.js';
 import { orders } from './target-orders.js';
 
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
-/** The worst first: one word for the whole target. */
+/** Returns one word for the state of the target; the worst state decides. */
 function stateOf(row) {
   const { hold, breaker, blocked, guard, dirty } = row;
   if (hold) return pill('warn', 'On hold');

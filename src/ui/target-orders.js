@@ -1,4 +1,4 @@
-// Orders that concern all of a target: compare, reconcile, resync, hold and release.
+// Creates the orders for a whole target: compare, reconcile, resync, hold and release.
 import { operator, post } from './api.js';
 import { act, confirmed, count, h, say } from './dom.js';
 
@@ -66,7 +66,7 @@ export function orders({ connection, target, hold }, again) {
     act('Compare', start('/plan', 'The comparison has begun.'), { class: 'main', right: 'operate' }),
     act('Reconcile', repair, { right: 'operate' }),
     act('Resync', resync, { right: 'operate' }),
-    // The key keeps a button from getting the listener of the other one.
+    // The key prevents that a button gets the listener of the other one.
     hold
       ? act('Release', release, { 'data-key': 'release', class: 'main', right: 'operate' })
       : act('Hold', pause, { 'data-key': 'hold', right: 'operate' }),

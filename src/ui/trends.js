@@ -1,4 +1,4 @@
-// Plots of one target over the last hour, day or month. Range and target stand in the address.
+// Shows plots of one target over the last hour, day or month. Range and target are in the address.
 import { get } from './api.js';
 import { h } from './dom.js';
 import { createPlot } from './plots.js';
@@ -8,7 +8,7 @@ const RANGES = {
   '1d': { name: 'Day', words: 'the last 24 hours', everyMs: 60_000 },
   '30d': { name: 'Month', words: 'the last 30 days', everyMs: 60_000 },
 };
-/** After a failed read. */
+/** Pause after a failed read, milliseconds. */
 const RETRY_MS = 5000;
 
 /** Each line is `[name, values of the series]`; `per`: the values are numbers of events, shown as so many in that time. */

@@ -46,7 +46,7 @@ const atThePlatform = createScenario(
     }),
   (bridge) => bridge.stop(),
 );
-/** A refused key is tried again after 15 s; the other tests do not wait for that. */
+/** After a refused API key the target pauses for 15 s, so this test has its own bridge. */
 const withRevokedKey = createScenario(buildBridge, (bridge) => bridge.stop());
 
 interface Inbound {

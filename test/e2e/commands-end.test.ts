@@ -19,7 +19,7 @@ const STATUS_LINES: Partial<Record<(typeof FAULTS)[number], string>> = {
   'answers 503 always': '503 Service Unavailable',
   'answers 429 always': '429 Too Many Requests',
 };
-/** A plan ends earlier than the wait for an answer when all its pages are refused. */
+/** Further reason that a command may print: a plan whose pages are all refused ends before the command stops waiting. */
 const REASONS: Partial<Record<(typeof FAULTS)[number], RegExp>> = {
   'answers 429 always': /refuses every call with HTTP 429 \(its rate limit\) since 20|answered 429/,
 };

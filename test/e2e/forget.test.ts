@@ -1,4 +1,4 @@
-// Tests the command forget: afterwards no key of Redis has a name, address or external id of the person.
+// Tests the command forget: afterwards no Redis key contains a name, address or externalId of the person.
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';

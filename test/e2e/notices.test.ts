@@ -13,7 +13,7 @@ let sandbox: Sandbox;
 let receiver: Receiver;
 let bridge: BridgeProcess;
 let commands: Commands;
-/** Stands before the receiver and may keep its answers back. */
+/** A proxy in front of the receiver that can hold its answers back. */
 let isKept = false;
 const front = createServer((request: IncomingMessage, response: ServerResponse) => {
   void (async () => {

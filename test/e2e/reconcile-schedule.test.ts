@@ -17,7 +17,7 @@ let bridge: Bridge;
 let rec: Reconciling;
 let offset = 0;
 const schedulers: Scheduler[] = [];
-/** A clock that sleeps as requested and is ahead by a given time. */
+/** Returns a clock that is ahead of the system clock by a given time. */
 const clock: Clock = { now: () => Date.now() + offset, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
 
 beforeAll(async () => {

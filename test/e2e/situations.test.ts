@@ -1,4 +1,4 @@
-// Causes each situation of docs/situations.md from outside and compares what status, plan, explain, doctor and the alerts tell
+// Causes each situation of docs/situations.md from outside and compares the messages of status, plan, explain, doctor and the alerts
 // with the page. UPDATE_SITUATIONS=1 writes the page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,17 +15,17 @@ interface Situation extends PlaceOptions {
   topic: string;
   name: string;
   cause?: (place: Place, ids: { ann: string }) => Promise<unknown>;
-  /** The person to explain; Ann if nothing is said. */
+  /** The person to explain; Ann by default. */
   person?: string;
-  /** Words of each command about the situation; undefined: it tells nothing of it. */
+  /** Part of each command's output about the situation; undefined: the output does not mention it. */
   status?: RegExp;
   plan?: RegExp;
   explain?: RegExp;
   doctor?: RegExp;
-  /** The commands wait for something that is away, so they run at the same time. */
+  /** The commands wait for an unavailable server, so they run concurrently. */
   isSlow?: boolean;
   planFlags?: string[];
-  /** Ann is there and everything was compared, unless this is false. */
+  /** False: the situation starts without the user Ann and without a first reconcile. */
   isWell?: boolean;
 }
 
@@ -392,7 +392,7 @@ const SITUATIONS: Situation[] = [
 
 const cells = new Map<string, string[]>();
 
-/** Without what differs from run to run. */
+/** Replaces times, ids and ports, which differ between runs. */
 const masked = (text: string): string =>
   text
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')

@@ -1,4 +1,4 @@
-// Tells which alerts fire by one scrape, once the situation has lasted for their time. The expressions themselves are
+// Returns which alerts fire by one scrape, once the situation has lasted for their time. The expressions themselves are
 // tested in test/unit/helm.
 import type { Scrape } from './scrape.ts';
 

@@ -1,4 +1,4 @@
-// Settings of channels of notices, and the messages that a receiver got.
+// Provides settings of a notice channel, and reads the messages that a receiver got.
 import type { NoticeChannelConfig } from '../../src/config/schema/notices.ts';
 import { signatureHeaders } from '../../src/notices/signature.ts';
 import type { NoticeItem } from '../../src/notices/summary.ts';
@@ -7,7 +7,7 @@ import type { Receiver } from './receiver.ts';
 export const NOTICE_SECRET = `whsec_${Buffer.from('a key of the tests, 32 bytes long').toString('base64')}`;
 export const PAGE_URL = 'https://bridge.example.com';
 
-/** @returns a webhook that is told of everything within a second or two */
+/** @returns a webhook channel for all subjects with short waiting times */
 export const webhookTo = (url: string, rest: Partial<NoticeChannelConfig> = {}): NoticeChannelConfig => ({
   ...{ url, form: 'webhook', secret: NOTICE_SECRET, allowLoopbackHttp: true, groupMs: 1000 },
   about: ['held', 'exceptions', 'deadLetters', 'breaker', 'reconcile', 'tokens'],

@@ -1,4 +1,4 @@
-// An OpenID Connect provider on loopback: signs in the person that the test names, without asking.
+// Runs an OpenID Connect provider on loopback that signs in the person chosen by the test without a form.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -20,7 +20,7 @@ export async function startOpenIdProvider(
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // It tells at length that its settings are not for production.
+  // The library prints warnings about settings that are not for production.
   const { info, warn } = console;
   Object.assign(console, { info: () => undefined, warn: () => undefined });
   const provider = new Provider(issuer, {

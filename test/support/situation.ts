@@ -31,7 +31,7 @@ export interface Place {
   /** Stops the instances. */
   stopApps(): Promise<void>;
   idle(): Promise<void>;
-  /** Full name of the only key that ends so. */
+  /** Returns the full name of the only Redis key with this ending. */
   key(end: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -119,7 +119,7 @@ async function runApart({ folder }: Commands, args: string[]): Promise<Answer> {
   return { code, text, json: undefined };
 }
 
-/** @param person the person to explain @param isSlow whether commands wait for something that is away */
+/** @param person the person to explain @param isSlow whether commands wait for an unavailable server */
 export async function ask(
   place: Place,
   { person, isSlow, planFlags = [] }: { person: string; isSlow: boolean; planFlags?: string[] | undefined },

@@ -1,9 +1,9 @@
-// Settings of the attribute mapping of a target.
+// Defines the settings of the attribute mapping of a target.
 import { ATTRIBUTE_PATTERN, choice, named, optionalText, section, type SchemaNode } from './node.ts';
 
 export type MappedAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';
 
-/** Where one attribute at the platform comes from: exactly one of `from` and `expression`. */
+/** Source of one platform attribute: exactly one of `from` and `expression` is set. */
 export type AttributeConfig = { type: MappedAttributeType; onEmpty: 'keep' | 'clear' } & (
   { from: string; expression?: never } | { expression: string; from?: never }
 );

@@ -34,16 +34,16 @@ export interface ConnectionConfig {
   name: string;
   profile: 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
   tokens: TokenConfig[];
-  /** null or absent = no JWT is taken. */
+  /** null or absent = JWTs are refused. */
   jwt?: JwtConfig | null;
   allowedNetworks: string[];
-  /** Of each token, at each process; absent = none. */
+  /** Rate limit of each token in each process; absent = no limit. */
   rateLimit?: { requestsPerSecond: number; burst: number };
   targets: string[];
   schemas: CustomSchemaConfig[];
-  /** Absent = as the profile has it. */
+  /** Absent = the profile decides. */
   reviveInactive?: boolean;
-  /** null or absent = nobody is told of changes. */
+  /** null or absent = no security events are sent. */
   events?: EventsConfig | null;
 }
 

@@ -1,4 +1,4 @@
-// Settings of security events: who is told of the changes of a connection, and how.
+// Defines the settings of security events: the receiver of the changes of a connection, and the way of delivery.
 import { list, optionalText, section, text, whole, type SchemaNode } from './node.ts';
 
 export interface EventsConfig {

@@ -1,7 +1,7 @@
 // Settings of the guard that holds mass removals until a person approves them.
 import { section, whole, type SchemaNode } from './node.ts';
 
-/** Removals within the window that go through unasked: as long as both stay under. */
+/** Number of removals within the window that need no approval; both limits apply. */
 export interface GuardLimitSettings {
   count: number;
   percent: number;

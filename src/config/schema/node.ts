@@ -1,4 +1,4 @@
-// The subset of JSON Schema (draft-07) that the settings are described with, and short makers for it.
+// Defines the subset of JSON Schema (draft-07) that describes the settings, and functions that create its nodes.
 
 /** One node of the settings schema. Every key of an object carries a description and, unless required, a default. */
 export interface SchemaNode {

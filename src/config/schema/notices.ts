@@ -1,4 +1,4 @@
-// Settings of notices: which channels are told of what waits for a person.
+// Defines the settings of notices: the channels, and the subjects that each channel reports.
 import {
   choice,
   list,
@@ -22,7 +22,7 @@ export const NOTICE_SUBJECTS = [
 ] as const;
 
 export interface NoticeChannelConfig {
-  /** A secret: a chat takes messages from everybody who knows it. */
+  /** A secret, because a chat accepts messages from everybody who knows its address. */
   url: string;
   form: (typeof NOTICE_FORMS)[number];
   /** `whsec_` and a key in base64; given exactly with the form `webhook`. */

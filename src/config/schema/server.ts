@@ -1,4 +1,4 @@
-// Settings of the process itself: the address it listens on, its Redis, its log, its timetable.
+// Defines the settings of the process: addresses, Redis, logging, and the schedule of reconcile runs.
 import { signInSchema, type SignInConfig } from './sign-in.ts';
 import { choice, list, optionalText, section, whole, type SchemaNode } from './node.ts';
 
@@ -10,7 +10,7 @@ export interface ServerConfig {
   maxBodyBytes: number;
   limits: ServerLimits;
   drainMs: number;
-  /** CIDR list of proxies whose word about their client counts; empty = nobody's. */
+  /** CIDR list of proxies whose X-Forwarded-For header is believed; empty = none. */
   trustedProxies: string[];
   /** null without signIn = the admin API and its page are off. */
   adminToken: string | null;
@@ -37,7 +37,7 @@ export interface ServerLimits {
 
 export interface RedisConfig {
   url: string;
-  /** Addresses of cluster nodes; they count instead of url. */
+  /** Addresses of cluster nodes, used instead of `url`. */
   cluster: string[] | null;
   tls: { caFile: string | null; certFile: string | null; keyFile: string | null; serverName: string | null };
   prefix: string;

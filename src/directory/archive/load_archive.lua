@@ -9,7 +9,7 @@ for _, item in ipairs(p.items) do
   elseif p.family == 'tombstones' then count_item(load_tombstone(item[1], item[2]))
   elseif p.family == 'order' then count_item(load_place(item[1], item[2]))
   elseif p.family == 'withoutOrder' then
-    -- Created during the backup, after the order was read.
+    -- This resource was created during the backup, after the order was read.
     local is_new = not redis.call('ZSCORE', key('order', p.id), item)
     if is_new then redis.call('ZADD', key('order', p.id), next_number(), item) end
     count_item(is_new)

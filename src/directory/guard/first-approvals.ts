@@ -1,4 +1,4 @@
-// Keeps the first of two approvals until a second person approves the same (`guard.approvers: 2`). The chosen changes are stored
+// Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). The chosen changes are stored
 // with it, so that the second person approves exactly what the first one did.
 import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
@@ -6,7 +6,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { idOfList, changeText, type ChangeList, type Destruction } from './held-changes.ts';
 
-/** The person who approves. `identity`: what tells two callers apart, whatever names they give. */
+/** The person who approves. `identity` distinguishes two callers, even if they give the same name. */
 export interface Approver {
   by: string;
   identity: string;
@@ -41,17 +41,17 @@ export type StoredFirstApproval = FirstApproval & { field: string; text: string 
 const MOST = 100;
 
 /**
- * Returns the id under which a second person approves the same. It stands for the changes, not for the words that chose them:
- * words may mean other changes a moment later, and long ones are shortened.
+ * Returns the id under which a second person approves the same. It identifies the changes, not the filter that selected them:
+ * the filter may select other changes a moment later, and long descriptions are shortened.
  */
 export const firstIdOf = (target: string, list: ChangeList, storedChoice: StoredChoice | undefined): string =>
   idOfList(target, list) + (storedChoice ? `~${storedChoice.digest}` : '');
 
-/** Whether two approvals come from one person: by the identity of the caller, and by the name for the record. */
+/** Returns whether two approvals come from one person: they have the same identity of the caller, or the same recorded name. */
 export const isSamePerson = (one: Approver, other: Approver): boolean =>
   one.identity === other.identity || folded(one.by) === folded(other.by);
 
-/** Without the mark of names that are not verified: whoever holds the admin token may be signed in too. */
+/** Folds a name and removes the note "(admin token)", because a person may be signed in and also use the admin token. */
 const folded = (name: string): string =>
   name
     .normalize('NFKC')
@@ -66,7 +66,7 @@ export function createFirstApprovals(
   const name = keys.key('guardFirst', target);
   const fieldOf = ({ source, id }: Pick<FirstApproval, 'source' | 'id'>): string => `${source} ${id}`;
 
-  /** Returns all that still count, the oldest first. */
+  /** Returns the first approvals that are still valid, oldest first. */
   async function list(): Promise<StoredFirstApproval[]> {
     // In this order: a first approval that is read is older than the serial that is read.
     const [found, current, [seconds = 0]] = await Promise.all([
@@ -79,7 +79,7 @@ export function createFirstApprovals(
       ...(JSON.parse(text) as FirstApproval),
       ...{ field, text },
     }));
-    // A first approval of a list that is no longer held cannot be completed, and must not fill the place of others.
+    // A first approval of a list that is no longer held cannot be completed, so it does not count against the limit.
     const counts = ({ at, source, serial }: FirstApproval): boolean =>
       at > oldest && (source === 'guardRejected' || serial === Number(current));
     const over = stored.filter((first) => !counts(first)).map(({ field }) => field);

@@ -1,4 +1,4 @@
--- Returns whether the removal of each member waits for the decision about the member's account: a closed account loses
+-- Returns whether the removal of each member waits for the decision about the member's account. A deactivated account loses
 -- nothing by the removal.
 -- KEYS base
 -- ARGV { target, users }

@@ -73,7 +73,7 @@ end
 for index, item in ipairs(p.items) do
   local kind, text = item[1], names[index]
   if verdicts[index] then
-    -- decided before
+    -- This item was decided earlier.
   elseif p.whole and stop == 'rejected' then
     verdicts[index] = 'rejected'
   elseif open[kind] and not (p.whole and stop) then

@@ -52,7 +52,7 @@ export function createActs(deps: { redis: Redis; scripts: Scripts; keys: Keyspac
     await scripts.run('append_act', keys.base, { log: kept.toArgs([act]) });
   }
 
-  /** Removes entries that are too old. */
+  /** Removes entries that are older than the retention. */
   async function trim(): Promise<void> {
     while (Number((await scripts.run('append_act', keys.base, { log: kept.toArgs([]) }))[1]) > 0);
   }

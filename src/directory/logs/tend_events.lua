@@ -1,6 +1,6 @@
 -- Deletes expired events and returns the state of the stream. The keys expire by themselves when events are switched off.
 -- KEYS base
--- ARGV { maxAgeMs (absent: look only) }
+-- ARGV { maxAgeMs (absent: delete nothing) }
 -- RETURN {"stands", pending, age of the oldest in ms, kept refusals, [name, value, ...] of the counts}
 local stream, refusals, counts = key('events'), key('eventsRefused'), key('eventCounts')
 if p.maxAgeMs then

@@ -4,8 +4,8 @@
 local found = {}
 local FOR_PEOPLE = { damaged = true, doubled = true, lost = true }
 
--- Notes one fault. `what`: missing | wrong | surplus | damaged | doubled | lost. Without a function `repair` the fault is only
--- named. `entry` tells faults of the same name apart. Its digest lets the caller count an entry once that was met twice.
+-- Adds one fault to the reply. `what`: missing | wrong | surplus | damaged | doubled | lost. Without a function `repair` the fault is
+-- only reported. `entry` distinguishes faults of the same name. Its digest lets the caller count an entry once that SCAN returned twice.
 local function fault(family, what, name, repair, entry)
   local is_repaired = p.repair and repair
   local whole = table.concat({ p.target or '', family, FOR_PEOPLE[what] and what or '', entry or name }, ' ')

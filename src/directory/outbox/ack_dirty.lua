@@ -4,7 +4,8 @@
 --        forget (the platform id that is ours no more), dropGrants (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
 --        alarm (moment at which to look again although nothing changed), coalesceMs, targets: [target], groupsMatter,
---        suspectedDrift (as they were read), way (kind:platform id of the link), formerId (that it had), log (as append_log.lua),
+--        suspectedDrift (as they were read), way (kind:platform id of the link), formerId (that it had), log (as
+--        append_log.lua),
 --        exception (reason, absent: none), exceptionSince }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 -- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
@@ -30,7 +31,7 @@ else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])
   if p.way then keep_way(p.target, p.way, p.ref) end
 end
--- After a change during the sync the next sync judges anew; a sync that goes on later has not judged yet.
+-- After a change during the sync, the next sync asks the guard again; a sync that continues later has not asked it yet.
 if p.outcome ~= 'later' then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
 if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end

@@ -1,7 +1,7 @@
 -- Stores suspected drift and marks its refs; the worker repairs it. A ref is skipped if its record or link changed since the
 -- difference was seen.
 -- KEYS base
--- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: nobody's), drifts: [{ ref, kind, id,
+-- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: no run), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
 --        platform, as JSON text), add: [user], remove: [user or @platform id], priority }] }
 -- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}

@@ -18,14 +18,14 @@ export interface Backlog {
   oldestMs: number;
   /** Marks that wait for delivery to the queue, by priority. */
   priorities: Record<Priority, number>;
-  /** Number of these marks that need not wait any more. */
+  /** Number of these marks that are due. */
   due: number;
-  /** Counters of a load; null while nothing loads. */
+  /** Counters of a load; null without a load. */
   load: LoadCounts | null;
   onHold: boolean;
   /** Destructive writes that wait for approval. */
   held: Record<DestructiveKind, number>;
-  /** Resources that stay otherwise than desired until a person acts, and an order of hold. */
+  /** Resources that differ from the desired state until a person acts, and an order of hold. */
   exceptions: ExceptionCounts;
   lastRun?: RunReport;
   /** Unix milliseconds; undefined before the first. */

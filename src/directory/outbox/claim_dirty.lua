@@ -3,7 +3,7 @@
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS load, marks, stopped
--- On hold nothing is noted: a restore brings the address of its tenant.
+-- On hold the address is not stored, because a restore brings the address of its own tenant.
 if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
 note_first_address(p.target, p.address)
 if is_stopped(p.target, p.address) then return {} end

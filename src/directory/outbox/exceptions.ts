@@ -1,4 +1,4 @@
-// Reads the exceptions of a target: resources that it shows otherwise than desired until a person acts, and an order of hold. The
+// Reads the exceptions of a target: resources that differ from the desired state until a person acts, and an order of hold. The
 // end of a sync (ack_dirty.lua), the guard and the drop of a dead letter (dismiss.lua) write them.
 import type { Redis } from 'ioredis';
 import type { Hold } from '../guard/guard-store.ts';

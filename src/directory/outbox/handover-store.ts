@@ -7,7 +7,7 @@ import type { Scripts } from '../redis/scripts.ts';
 
 /**
  * `moving`: noted before the first move, so that a crash loses nothing. `moved`: all items that may be moved are moved.
- * `returning`, `returned`: the same for the way back.
+ * `returning`, `returned`: the same for the move back.
  */
 export type HandoverState = 'moving' | 'moved' | 'returning' | 'returned';
 
@@ -30,12 +30,12 @@ export interface HandoverHead {
   folder?: string;
   /** Number of items whose move the platform refused; each run tries them again. */
   refused?: number;
-  /** Operator who ordered the way back; absent: the person is active again. */
+  /** Operator who ordered the move back; absent: the items are moved back because the person is active again. */
   by?: string;
 }
 
 /**
- * `planned`: noted, and not moved yet. `refused`: the platform refused the move. `left`: it is in neither place any more.
+ * `planned`: noted, and not moved yet. `refused`: the platform refused the move. `left`: the item is in neither place any more.
  */
 export interface HandedItem {
   type: 'FOLDER' | 'WORKBOOK' | 'REPORT';
@@ -44,7 +44,7 @@ export interface HandedItem {
   /** Id of the folder before; null = the root. */
   from: string | null;
   state: 'planned' | 'moved' | 'refused' | 'returned' | 'left';
-  /** Words of the platform, or why it was left. */
+  /** Message of the platform, or the reason why the item was left. */
   reason?: string;
 }
 

@@ -44,15 +44,15 @@ export interface Link {
   departed?: boolean;
   /** Unix milliseconds since which a group collects members that become ready. */
   coalescingSince?: number;
-  /** Unix milliseconds of our last write there. Later changes at the platform were made by others. */
+  /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
   writtenAt?: number;
   /** Unix milliseconds at which the bridge closed the account and the platform confirmed it; absent while it is open. */
   closedAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
-  /** The last of them that were refused in a way that may pass. */
+  /** How many of them, counted from the last, were refusals that may be transient. */
   transientRefusals?: number;
-  /** Unix milliseconds since which the account id is looked for in vain. */
+  /** Unix milliseconds since when the bridge has searched for the account id without success. */
   searchingSince?: number;
   condition?: Condition;
 }
@@ -72,7 +72,7 @@ const CORE_NAMES = {
   active: 'a',
 };
 const ORIGINS = { created: 'c', adopted: 'a' };
-/** In the place of a value that follows from others; no core member is a number. */
+/** Stored in place of a core value that follows from other values. A number cannot be confused with a core value, because none is a number. */
 const SAME = 0;
 
 const toMap = (names: Record<string, string>) => new Map(Object.entries(names));
@@ -92,7 +92,7 @@ function renamed(members: Members, names: ReadonlyMap<string, string>): Members 
   return result;
 }
 
-/** Most people have an address that is their userName, and a displayName of both their names. */
+/** Returns the values that follow from others: for most users the e-mail address is the userName, and the displayName joins both names. */
 const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
   ['emails', ({ userName }) => userName],
   ['displayName', (core) => `${String(core['name.givenName'])} ${String(core['name.familyName'])}`],

@@ -1,4 +1,4 @@
-// Reads the links of one connection, and the way back from platform ids.
+// Reads the links and reverse links of one connection.
 import type { Redis } from 'ioredis';
 import type { Elsewhere } from '../resources/elsewhere.ts';
 import type { Keyspace } from '../keys.ts';
@@ -25,13 +25,13 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
     return parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
   }
 
-  /** Which of our resources holds a platform id, if any. */
+  /** Returns the resource that is linked to a platform id; undefined when there is none. */
   async function holderOf(target: string, kind: Kind, platformId: string): Promise<Ref | undefined> {
     const way = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
     return way === null ? undefined : parseWay(way).ref;
   }
 
-  /** Every link of a target, in no order, with bounded memory. */
+  /** Yields every link of a target in any order, with bounded memory. */
   async function* all(target: string): AsyncGenerator<{ ref: Ref; link: Link }> {
     let cursor = '0';
     do {
@@ -43,7 +43,7 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
     } while (cursor !== '0');
   }
 
-  /** Up to `count` links of a kind, picked at random. */
+  /** Returns up to `count` random links of a kind. */
   async function some(target: string, kind: Kind, count: number): Promise<Link[]> {
     const found = (await redis.hrandfield(keys.key('links', target), 4 * count, 'WITHVALUES')) as string[];
     const links: Link[] = [];

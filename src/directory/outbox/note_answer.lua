@@ -1,7 +1,7 @@
 -- Records the result of a platform call for the shared breaker, which opens after consecutive failures.
 -- KEYS base
 -- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, grows (whether probes
---        become rarer), firstMs, longestMs (between probes), keepMs (what nobody adds to is forgotten) }
+--        become rarer), firstMs, longestMs (between probes), keepMs (time without failures after which the count expires) }
 -- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}
 local breaker = key('breaker', p.target)
 local opened_at, probing, probe_ms = unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs'))

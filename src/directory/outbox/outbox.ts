@@ -31,7 +31,7 @@ export interface Readiness {
 const PENDING_PORTION = 5000;
 /** Marks of one script; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
-/** Distance of two priorities in the score of `dirty` (lua/keys.lua). */
+/** Difference between the scores of two priorities in `dirty` (lua/keys.lua). */
 const SPAN = 10_000_000_000_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
@@ -42,7 +42,7 @@ export function createOutbox(
     target: string;
     leaseMs: number;
     groupsMatter: boolean;
-    /** Where the platform is. */ address: string;
+    /** Address of the platform. */ address: string;
     log?: StreamLimits | undefined;
   },
 ) {
@@ -64,12 +64,12 @@ export function createOutbox(
     }));
   }
 
-  /** Members of a group that the platform does not have (+) or still has (-). */
+  /** Returns the pending members of a group: `+` must be added at the platform, `-` must be removed. */
   async function pendingMembers(group: string): Promise<Map<string, string>> {
     const marks = new Map<string, string>();
     let cursor = '0';
     do {
-      // In portions: after a push of a large group it has hundreds of thousands, and one reply would hold all of them twice.
+      // Read in portions: a large group may have hundreds of thousands, and one reply would hold all of them in memory twice.
       const [next, found] = await redis.hscan(
         keys.key('pendingMembers', `${target}:${group}`),
         cursor,
@@ -82,7 +82,7 @@ export function createOutbox(
     return marks;
   }
 
-  /** Whether users may be granted a membership now: linked, attributes in place, nothing left to take away. */
+  /** Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal is pending. */
   async function readiness(users: string[]): Promise<Readiness[]> {
     if (users.length === 0) return [];
     const refs = users.map((user) => refOf('User', user));
@@ -107,30 +107,30 @@ export function createOutbox(
       await run('mark_dirty', { refs: refs.slice(at, at + MARKS_PORTION), ...order });
   }
 
-  /** Whether a ref is not yet equal at the target. */
+  /** Returns whether a resource has a dirty mark. */
   async function isMarked(ref: Ref): Promise<boolean> {
     return (await redis.hexists(keys.key('marks', target), ref)) === 1;
   }
 
-  /** Number of marks of new resources that wait for delivery. */
+  /** Returns the number of marks of new resources that wait for delivery. */
   const countNew = (): Promise<number> => {
     const priority = PRIORITIES.indexOf('new');
     return redis.zcount(keys.key('dirty', target), priority * SPAN, `(${(priority + 1) * SPAN}`);
   };
 
-  /** Whether nothing happens to a ref by itself, neither soon nor later: no mark, and no person has to help first. */
+  /** Returns whether a resource has neither a dirty mark nor a dead letter. */
   async function isAtRest(ref: Ref): Promise<boolean> {
     const isBlocked = redis.zscore(keys.key('blocked', target), ref);
     return !(await isMarked(ref)) && (await isBlocked) === null;
   }
 
-  /** Groups that still have to take this user out. */
+  /** Returns the groups from which the removal of this user is pending. */
   async function owedRemovals(user: string): Promise<string[]> {
     const pendingGroups = Object.entries(await redis.hgetall(keys.key('pendingGroups', `${target}:${user}`)));
     return pendingGroups.filter(([, sign]) => sign === '-').map(([group]) => group);
   }
 
-  /** Whether nothing was marked since the work began. */
+  /** Returns whether the resource was not marked again since the sync began. */
   async function isCurrent(work: DueWork): Promise<boolean> {
     const mark = await redis.hget(keys.key('marks', target), work.ref);
     return mark?.startsWith(`${work.generation} `) ?? false;
@@ -141,8 +141,8 @@ export function createOutbox(
   }
 
   /**
-   * Links a resource by order of an operator; it is written anew. `taken`: the platform id belongs to another resource of
-   * ours. `busy`: a worker is at it right now.
+   * Links a resource by order of an operator and marks it, so that all its values are written. `taken`: the platform id is linked to
+   * another resource. `busy`: a sync of the resource is running.
    */
   async function adoptLink(
     ref: Ref,
@@ -154,18 +154,18 @@ export function createOutbox(
     return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
   }
 
-  /** Whether the address is none of those at which the accounts were recognised, so that nothing is written (ADR 0022). */
+  /** Returns whether the accounts were never recognised at this address; then nothing is written (ADR 0022). */
   async function hasMoved(): Promise<boolean> {
     const known = await redis.smembers(keys.key('tenant', target));
     return known.length > 0 && !known.includes(address);
   }
 
-  /** The linked accounts were recognised at this address. */
+  /** Stores that the linked accounts were recognised at this address. */
   async function noteAddress(): Promise<void> {
     await redis.sadd(keys.key('tenant', target), address);
   }
 
-  /** The same, and at no other any more. */
+  /** Stores this address as the only one at which the accounts were recognised. */
   async function changeAddress(): Promise<void> {
     await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), address).exec();
   }
@@ -175,7 +175,7 @@ export function createOutbox(
     return pairs(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
   }
 
-  /** Takes a ref off the list of those that need a person; its desired state stays. */
+  /** Removes a resource from the dead letters; its desired state stays. @returns false when it was none */
   async function dismiss(ref: Ref): Promise<boolean> {
     return (await run('dismiss', { ref }))[0] === 'dismissed';
   }

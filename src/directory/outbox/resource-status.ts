@@ -1,31 +1,31 @@
-// Where one resource stands at one target, read in one go for people who ask. Nothing decides on it.
+// Reads the status of one resource at one target for display. The reads are not atomic, so no decision uses the status.
 import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
 
-/** Not equal at the target yet. Times are Unix milliseconds of Redis. */
+/** State of a dirty mark. Times are Unix milliseconds of Redis. */
 export interface MarkState {
   generation: string;
-  /** When the oldest change that is not applied was accepted. */
+  /** Time when the oldest unapplied change was accepted. */
   since: number;
   /** Correlation id of the newest change. */
   request: string;
   priority: Priority | null;
-  /** When it is handed to the queue; null while it is there or a worker has it. */
+  /** Time at which the mark is handed to the queue; null while it is queued or its sync is running. */
   dueAt: number | null;
   state: 'due' | 'queued' | 'running';
 }
 
 export interface ResourceStatus {
   mark: MarkState | null;
-  /** Since when it needs a person. */
+  /** Time since when the resource is a dead letter; null: it is none. */
   blockedSince: number | null;
-  /** When it is looked at again although nothing changes. */
+  /** Time of the next sync without a change; null: none is planned. */
   alarmAt: number | null;
-  /** Names that a comparison saw to differ at the platform. */
+  /** Names of values that differed at the platform in a comparison. */
   suspectedDrift: string[];
-  /** Of a user: group id → what that group still has to write. Of a group: user id → the same. */
+  /** Pending memberships: of a user by group id, of a group by user id. */
   pendingGroups: Map<string, '+' | '-'>;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }

@@ -4,8 +4,8 @@
 --        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 --      formerId: the platform id that the link had
 --      rewriteMemberships: the platform has this resource anew, so all its memberships have to be written there
---      surplus: users whom the platform has in this group although the source took them out unseen
---      requeueGroups: the user may gain memberships now, so groups that owe it one are marked
+--      surplus: users who are members at the platform and were removed at the source while the group was out of scope
+--      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 -- RETURN {"saved"} | {"fenced"}
 -- NEEDS groups, links, log, pending_groups
 

@@ -1,4 +1,4 @@
--- Renews or releases a lease, if its holder is this one.
+-- Renews or releases a lease if the caller holds it.
 -- KEYS base
 -- ARGV { lease (family), name, ttlMs (0 = give back) }
 -- RETURN {"held"} | {"lost"}

@@ -1,4 +1,4 @@
-// Tells in plain words why Redis does not answer.
+// Describes for operators why Redis does not answer.
 import type { Redis } from 'ioredis';
 import { parseRedisAddress } from '../../support/redis-address.ts';
 import type { RedisSettings } from './redis-options.ts';
@@ -15,7 +15,7 @@ const REASONS: [RegExp, string][] = [
   [/certificate|self.signed|TLS|SSL|ERR_TLS|DEPTH_ZERO/, 'the TLS certificate is not accepted'],
 ];
 
-/** Returns the reason of a failure to reach Redis, without the words of a library. */
+/** Returns the reason why Redis cannot be reached, as a sentence without messages of libraries. */
 export function whyAway(error: unknown): string {
   const { message = '', code = '' } = error as { message?: string; code?: string };
   const text = `${code} ${message}`;

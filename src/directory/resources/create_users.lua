@@ -3,9 +3,9 @@
 -- KEYS base
 -- ARGV { targets, groupsMatter }; how many users; 'family count' of each column of index entries; then id and record of each
 --      user, the request of each, and of each column value and id, or ids where many may have one value
--- RETURN 'stored': all, and nobody waited for one of them | {'stored', then for each 'stored groups', these as put_user has them} |
---        {'refused', then id and reason of each who is; and nobody is stored}: 'taken family id', that of the holder, or
---        'stale': it is there already, by this very call, which was sent again
+-- RETURN 'stored': all users, and no reference waited for one of them | {'stored', then 'stored groups' of each, in the form of put_user} |
+--        {'refused', then id and reason of each refused user; no user is stored}. Reasons: 'taken family id' with the id of the holder, or
+--        'stale': an earlier attempt of this call has stored the user
 -- NEEDS entries, spread, synced, index_columns
 p = cjson.decode(ARGV[1])
 local count = tonumber(ARGV[2])

@@ -1,6 +1,6 @@
 -- Replaces a stored user with its indexes, resolves references that wait for it, and marks it.
 -- KEYS base
--- ARGV { targets, groupsMatter }, then id, now, request, the version that must be there (nothing: whatever is), state, text,
+-- ARGV { targets, groupsMatter }, then id, now, request, the required version (empty: any), state, text,
 --      entries as JSON: [[short family, value], ...]
 -- RETURN 'stored|unchanged version created modified groups', these as JSON [group, displayName, ...] or nothing |
 --        'taken family id', that of the holder | 'stale' | 'missing'

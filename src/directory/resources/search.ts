@@ -1,4 +1,4 @@
-// Finds users and groups by a part of a name, an address or an id. No index is kept for it, so that pushes pay nothing: names that
+// Finds users and groups by a part of a name, an address or an id. There is no index for it, so that pushes cost nothing more: names that
 // are keys of an index are matched by Redis, other names by a scan of the records, in steps that a caller can continue later.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
@@ -18,7 +18,7 @@ export interface NamedResource {
   active?: boolean;
 }
 
-/** One step of a search. `next`: the place to go on; undefined when all were looked at. */
+/** One step of a search. `next`: place of the next step; undefined at the end. */
 export interface NameSearchStep {
   found: NamedResource[];
   next: string | undefined;
@@ -35,13 +35,13 @@ interface StoredNames {
   active?: boolean;
 }
 
-/** Keys of an index that one step looks at, at most: about 1 ms. */
+/** Largest number of index keys that one step reads, about 1 ms. */
 const MOST_KEYS = 2000;
 const FEWEST_KEYS = 100;
-/** Bytes of records that one step looks at: about 2 ms. */
+/** Bytes of records that one step reads, about 2 ms. */
 const BYTES_A_STEP = 256 * 1024;
 const MOST_RECORDS = 400;
-/** Characters that a record has in one form; a space may lie between two names that are stored apart. */
+/** Matches texts whose characters have one spelling in stored records. A space does not, because it may join two names that are stored apart. */
 const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 
 export function createNameSearch(
@@ -51,7 +51,7 @@ export function createNameSearch(
   let records = 100;
 
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
-    // A common text has many hits in few keys.
+    // A common text has many hits among few keys, so small steps suffice.
     const count = hits > 0 ? FEWEST_KEYS : MOST_KEYS;
     const pattern = `*${wanted.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
     const match = [
@@ -73,7 +73,7 @@ export function createNameSearch(
     return { next: String(next), ids: ids as string[] };
   }
 
-  /** Reads the names of resources; records are many times as large, so few of them are held at once. */
+  /** Reads the names of resources from their records. Few records are in memory at once, because they are much larger than names. */
   async function read(
     kind: Kind,
     ids: string[],
@@ -113,7 +113,7 @@ export function createNameSearch(
   return { step };
 }
 
-/** Whether a search place has the form that `step` returns. */
+/** Returns whether a place has the form that `step` returns. */
 export const isSearchPlace = (place: string): boolean => place === '' || /^[0-2][.]\d{1,20}$/.test(place);
 
 /** Redis folds ASCII only: of other texts it looks for the longest plain part, or for usual spellings. */

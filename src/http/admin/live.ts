@@ -12,7 +12,7 @@ export const LIVE_BEAT_MS = 2000;
 const WAIT_MS = 500;
 /** Largest number of streams of one process. */
 export const MOST_STREAMS = 20;
-/** A page opens its next stream after this time, perhaps at another process. */
+/** A stream ends after this time; the page then opens the next one, possibly at another process. */
 const LIFE_MS = 5 * 60_000;
 const RETRY_AFTER_SECONDS = 10;
 
@@ -43,7 +43,7 @@ export function createLiveStreams(
         let isValid: boolean | undefined;
         const known = isStillValid().then((is) => (isValid = is));
         await settledWithin(clock, Promise.allSettled([known, status.read()]), WAIT_MS);
-        // Without an answer of Redis it is not known, so a beat is sent and nothing else.
+        // While Redis does not answer there is no status, so only beats are sent.
         if (isValid === false || signal.aborted) return;
         const { text, at } = status.latest();
         if (isValid && text !== undefined && text !== sent) {
@@ -88,7 +88,7 @@ export function createLiveStreams(
   };
 }
 
-/** One read serves all who ask within the time of a beat; a read under way is not begun again. */
+/** All streams share one read of the status within the interval of a beat; a running read is not started twice. */
 function createSharedRead(
   clock: Clock,
   read: () => Promise<unknown>,
@@ -99,7 +99,7 @@ function createSharedRead(
   return {
     read: () => {
       if (reading) return reading;
-      // Streams wake a little before or after each other.
+      // The timers of the streams differ by a few milliseconds.
       if (clock.now() - begunAt < LIVE_BEAT_MS * 0.75) return Promise.resolve();
       begunAt = clock.now();
       reading = read()

@@ -22,7 +22,7 @@ const MOST = 10_000;
 /** Largest page in bytes: an entry may list a hundred members or long values. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /**
- * A search for rare entries looks at many: a page ends after this time, milliseconds. With the request itself it stays
+ * A search for rare entries reads many others, so a page ends after this time, milliseconds. With the request itself it stays
  * below 300 ms.
  */
 const SEARCH_MS = 150;
@@ -132,6 +132,6 @@ function moment(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const at = Date.parse(given);
   if (Number.isNaN(at)) throw new Problem(400, `${name}: write a date such as 2027-01-31T08:00:00Z.`);
-  // Redis takes no time before 1970, and no entry is as old.
+  // Redis does not accept times before 1970, and no entry is that old.
   return Math.max(0, at);
 }

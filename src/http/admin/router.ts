@@ -1,4 +1,5 @@
-// Routes /admin/v1: determines the caller, checks the caller's right, then calls the handler. Answers are JSON and must not be cached.
+// Routes /admin/v1: determines the caller, checks the caller's right, then calls the handler. Answers are JSON and must not
+// be cached.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
@@ -152,7 +153,7 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
       'Content-Type': answer.contentType,
       ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : answer.headers),
     });
-    // Without a body nothing would be sent before the last piece, and a stream has none for minutes.
+    // Headers are sent at once, because a stream may have no data for minutes.
     if (request.method === 'HEAD') return void response.end();
     if (!isLines)
       answer.until?.addEventListener('abort', () => void (response.writableNeedDrain && response.destroy()));

@@ -74,7 +74,8 @@ export function createRequestContext(
         },
         'request',
       );
-      // A stream ends when its reader leaves: neither its time nor its end tells how the service does.
+      // A stream ends when its client disconnects, so its duration and status say nothing about the service and are not
+      // measured.
       if (response.getHeader('Content-Type') === 'text/event-stream') return;
       onAnswered?.({
         request: id,

@@ -1,4 +1,4 @@
-// Looks for what people with a keyboard, a screen reader or weak sight cannot use, by axe-core.
+// Checks a page with axe-core for elements that people with a keyboard, a screen reader or weak sight cannot use.
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 

@@ -1,4 +1,4 @@
-// Tests the history through the front door: pushes, calls and levels of a running bridge, and its limits.
+// Tests the history through HTTP: pushes, calls and levels of a running bridge, and its limits.
 import { eventually } from '../../support/eventually.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
 
@@ -38,7 +38,7 @@ test('every range of the history has the pushes, refused requests, calls and lev
       expect(each).toHaveLength(slots);
     expect([sum(series.pushes), sum(series.pushesRefused)]).toEqual([3, 1]);
     expect(sum(series.calls)).toBeGreaterThanOrEqual(platformCalls);
-    // The present is in the last slot.
+    // The last slot is the current one.
     expect(history.now - history.from).toBeLessThan(slots * stepMs);
     expect(history.now - history.from).toBeGreaterThanOrEqual((slots - 1) * stepMs);
   }

@@ -1,5 +1,5 @@
 // Tests that each view of the operators' page is usable by keyboard and screen reader, at three widths, in light and
-// dark, empty and with long names. Each view is looked at in Chromium.
+// dark, empty and with long names. axe-core checks each view in Chromium.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
@@ -57,7 +57,7 @@ async function lookAt(page: Page, name: string): Promise<string[]> {
   ];
 }
 
-/** Looks at every view that the navigation names. */
+/** Checks every view that the navigation lists. */
 async function lookAtAll(page: Page, about: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   const views = await page.evaluate<string[]>(
@@ -67,7 +67,7 @@ async function lookAtAll(page: Page, about: string): Promise<Record<string, stri
   for (const view of views) {
     await page.click(`nav a[data-view="${view}"]`);
     await page.waitForSelector(`main[data-view="${view}"]`);
-    // The stream of the live status keeps the network busy, so the plots are what is waited for.
+    // The stream of the live status keeps the network busy, so the test waits for the plots and not for an idle network.
     await eventually('all plots are drawn', () =>
       page.evaluate<boolean>(
         `[...document.querySelectorAll('figure.plot')].every((each) => each.querySelector('.uplot'))`,

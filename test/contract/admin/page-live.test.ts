@@ -106,7 +106,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await rows.first().waitFor();
     expect(await rows.count()).toBe(12);
     expect(await rows.last().innerText()).toMatch(/[1-9]/);
-    // The canvas has a line, so that not the words alone are up to date.
+    // The canvas must show a line too: the text alone would not prove that the plot is drawn.
     const drawn = await page.evaluate<number>(`(() => {
       const canvas = document.querySelector('.plot canvas');
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -171,7 +171,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await Promise.all(Array.from({ length: 120 }, (_, index) => idp.createUser(`q${index}@acme.example`)));
     await page.getByText(/^0 of 120 loaded, .*the hold stops it$/).waitFor();
     expect(await page.locator('.load progress').getAttribute('max')).toBe('120');
-    // The levels are read every few seconds: while the hold stands, none of them can be missed.
+    // Levels are read every few seconds; during the hold the backlog lasts long enough to be read.
     await eventually(
       'the backlog is in the plot',
       async () =>

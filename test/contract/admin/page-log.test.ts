@@ -24,7 +24,7 @@ let page: Page;
 let ada: string;
 const faults: string[] = [];
 
-/** Old entries without a reason to look at, then real ones of people with unusual names and of a refused group. */
+/** Many old entries fill the log; the tests read entries of people with unusual names and of a refused group. */
 async function fill(): Promise<void> {
   const { redis } = openDesiredStates(rig.bridge.config);
   await untilReady(redis, 5000);
@@ -47,7 +47,7 @@ async function fill(): Promise<void> {
   await rig.untilSynced();
 }
 
-/** Waits until the view of the address is drawn and its first entries are read. */
+/** Waits until the view is drawn and its first entries are loaded. */
 const open = async (hash: string): Promise<void> => {
   await page.evaluate(`document.querySelector('main h1').dataset.old = 'yes';
     history.replaceState(null, '', '#/');
@@ -155,7 +155,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('the logs on the page', () => {
     await page.getByLabel('Person or group').fill('nobody-is-called-so');
     await showFound();
     await see('Not known');
-    // Chromium logs the 404 itself.
+    // Chromium writes the 404 to its console, which is no error of the page.
     faults.length = 0;
   }, 60_000);
 

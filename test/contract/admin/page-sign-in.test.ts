@@ -82,7 +82,7 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('sign-in with a provider, in a 
       const [act] = (await open.rig.operator.get('/acts?limit=1')).body;
       return act?.act === 'resync' && act.by === 'otto@acme.example' && act.via === 'page';
     });
-    // Redis and the service are there, the answer is not: the person must not believe to be signed out.
+    // The request fails although the session is valid: the page must not claim that the person is signed out.
     await page.route('**/v1/session', (route) => route.abort());
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are still signed in').waitFor();

@@ -100,7 +100,7 @@ inBrowser('in a browser', () => {
     await signIn('wrong');
     await see('This is not the admin token.');
     await shoot('sign-in');
-    // Chromium logs the 401 itself.
+    // Chromium writes the 401 to its console, which is no error of the page.
     faults.length = 0;
     await signIn();
     await page.waitForSelector('main[data-view=overview]');
@@ -123,7 +123,7 @@ inBrowser('in a browser', () => {
     ]);
     const plan = JSON.parse(readFileSync(await saved.path(), 'utf8'));
     expect(saved.suggestedFilename()).toMatch(/^plan-\w+\.json$/);
-    // The file is what the service takes as a plan, and nothing has changed since.
+    // The saved file is a plan that `apply` accepts, because nothing has changed since.
     const applied = await rig.operator.post('/apply', { saved: plan });
     expect([applied.status, applied.body]).toMatchObject([202, { kind: 'apply' }]);
     await rig.operator.ended(applied.body.id);

@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rig.bridge.stop());
 
-/** Asks until everything was looked at. */
+/** Searches page by page to the end. */
 async function found(text: string, limit = 50) {
   const hits: any[] = [];
   let place: string | undefined;

@@ -1,4 +1,4 @@
-// A bridge whose operators sign in with an OpenID Connect provider on loopback, or through a proxy there.
+// Starts a bridge whose operators sign in with an OpenID Connect provider on loopback, or through a proxy there.
 import { freePort } from '../../../src/demo/local-redis.ts';
 import { CLIENT, startOpenIdProvider, type TestProvider } from '../../support/openid-provider.ts';
 import { openAdmin, type AdminRig } from './rig.ts';

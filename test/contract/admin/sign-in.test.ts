@@ -43,7 +43,7 @@ function createBrowser() {
     }
     return answer;
   }
-  /** Follows redirects until an answer is none. @returns the address of that answer, and all on the way */
+  /** Follows redirects to the first answer that is no redirect. @returns the address of that answer, and all addresses before */
   async function follow(address: string): Promise<string[]> {
     const way = [address];
     for (let step = 0; step < 10; step++) {
@@ -105,7 +105,7 @@ test('the session is a cookie that no script reads and that is stored as a diges
   expect(id).toMatch(/^[\w-]{43}$/);
   expect(rig.bridge.logs.join('\n')).not.toContain(id);
   expect(rig.bridge.logs.join('\n')).not.toContain('vera');
-  // The answer of the provider is good for one sign-in.
+  // A code of the provider is accepted once.
   const again = await browser.visit(callback);
   expect(again.headers.get('location')).toBe('/admin/#/refused/expired');
 });
@@ -175,7 +175,7 @@ test('the callback of the provider is accepted only from the browser that began 
   const thief = createBrowser();
   const begun = await thief.visit(`${base}/admin/sign-in/`);
   const way = await thief.follow(begun.headers.get('location') ?? '');
-  // The thief's own browser is signed in; the same answer in another browser is not.
+  // The callback works in the browser that began the sign-in, and not in another one.
   const callback = way.find((address) => address.includes('/callback')) ?? '';
   const victim = createBrowser();
   expect((await victim.visit(callback)).headers.get('location')).toBe('/admin/#/refused/expired');

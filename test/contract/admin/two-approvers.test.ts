@@ -124,7 +124,7 @@ test('the second approval of a part applies the changes of the first approval, e
   expect(first.id).toMatch(new RegExp(`^${id}~`));
   const { body: shown } = await rig.operator.get(`/approvals/${encodeURIComponent(first.id)}`);
   expect(shown).toMatchObject({ total: 1, matching: 1, items: [{ name: NAMES[1] }] });
-  // Another part and the whole list are other decisions.
+  // An approval of another part or of the whole list is a first approval of its own.
   expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'noted', items: 3 } });
   expect(await as('ben', 'approve', first.id, { persons: [NAMES[2]] })).toMatchObject({ status: 400 });
   expect(await as('ben', 'approve', `${id}~00000000`)).toMatchObject({ status: 404 });
@@ -137,7 +137,7 @@ test('two selections with the same description and different changes are two fir
   await leave(0, 1);
   const id = await heldId();
   const [own, other] = [0, 1].map((number) => `User:${ids[number]}`);
-  // Words for the record are shortened, so these two differ in nothing that is kept of them.
+  // Stored descriptions of selections are shortened, so these two are stored with the same description.
   const padding = Array.from({ length: 20 }, (_, index) => `User:${'0'.repeat(30)}${10 + index}`);
   const anna = await as('anna', 'approve', id, { refs: [...padding, own] });
   const ben = await as('ben', 'approve', id, { refs: [...padding, other] });
@@ -145,7 +145,7 @@ test('two selections with the same description and different changes are two fir
   expect(anna.body.id).not.toBe(ben.body.id);
   await rig.untilSynced();
   expect(await closed()).toEqual([]);
-  // The same change by other words is the same first approval, and still not another person.
+  // A selection by name of the same change joins the same first approval, so the same person is refused.
   expect(await as('anna', 'approve', id, { persons: [NAMES[0]] })).toMatchObject({ status: 409 });
   expect(await as('ben', 'approve', id, { persons: [NAMES[0]] })).toMatchObject({
     body: { outcome: 'decided', items: 1 },
@@ -191,7 +191,7 @@ test('a rejection needs one person only, and removes the first approval', async 
   const id = await heldId();
   await as('anna', 'approve', id);
   expect(await as('ben', 'reject', id)).toMatchObject({ body: { outcome: 'decided', items: 2 } });
-  // The rejected changes can be approved still, and that again needs two.
+  // Rejected changes can still be approved, which needs two persons again.
   expect(await as('cleo', 'approve', id)).toMatchObject({ body: { outcome: 'noted', items: 2 } });
   await rig.untilSynced();
   expect(await closed()).toEqual([]);
@@ -215,7 +215,7 @@ test('of two concurrent second approvals one decides; all holders of the admin t
   const token = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
   expect((await token('anna')).body).toMatchObject({ outcome: 'noted' });
   expect((await token('ben')).status).toBe(409);
-  // The name that a holder of the token gives is marked, and still the name of a person.
+  // A name given with the admin token is stored with a note that it is not verified, and counts as that person.
   expect(await as('anna', 'approve', id)).toMatchObject({ status: 409 });
   const both = await Promise.all([as('cleo', 'approve', id), as('dora', 'approve', id)]);
   const items = both.map(({ body }) => (body.outcome === 'decided' ? body.items : 0));

@@ -1,4 +1,4 @@
-// Tests telling.lua and the event stream: a change and its security event are stored in one step (ADR 0015).
+// Tests events.lua and the event stream: a change and its security event are stored in one step (ADR 0015).
 import { createRandom } from '../../support/company.ts';
 import { add, drop, idOf, openStore, replace, type Store, type StoreOptions } from './rig.ts';
 
@@ -69,7 +69,7 @@ test('a change of members emits an event of the group, also when it was caused b
     ['Group:team@4', 'patch', 'members'],
   ]);
   const transactions = (await store.state.events.oldest(10)).map(({ id, transaction }) => [id, transaction]);
-  // The new user and the group that waited for it are one change, and so are user and group of the deletion.
+  // Creating a user also changes the group that waited for it, and deleting it changes the group: each pair is one transaction.
   expect(transactions[2]?.[1]).toBe(transactions[1]?.[0]);
   expect(transactions[5]?.[1]).toBe(transactions[4]?.[0]);
   expect(new Set(transactions.map(([, transaction]) => transaction)).size).toBe(4);

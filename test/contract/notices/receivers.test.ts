@@ -1,4 +1,4 @@
-// Tests receivers that misbehave, and the messages of Slack and Teams: one channel never disturbs another.
+// Tests receivers that misbehave, and the messages of Slack and Teams: a failing channel does not affect others.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDesiredStates } from '../../../src/app.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
     startReceiver(),
     startReceiver(),
   ]);
-  // A redirect to the good receiver, which then would get the message of another channel.
+  // Redirects to the good receiver: a client that follows it would send the message of this channel there.
   for (let count = 0; count < 10; count++)
     redirecting.answers.push({ status: 307, headers: { location: good.endpoint } });
   for (let count = 0; count < 10; count++) gone.answers.push({ status: 410 });

@@ -1,4 +1,4 @@
-// Tests that dead letters, an open breaker and failed reconciles are told, each only to channels that are about it.
+// Tests that dead letters, an open breaker and failed reconciles are reported to the channels that subscribe to them only.
 import { eventually } from '../../support/eventually.ts';
 import { noticesOf, PAGE_URL, webhookTo } from '../../support/notice-channel.ts';
 import { startFront, type Front } from '../../support/front.ts';

@@ -1,4 +1,4 @@
-// Tests what a receiver of notices is told, from a push to a signed message.
+// Tests notices from a push to the signed message at the receiver.
 import { openDesiredStates } from '../../../src/app.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -60,7 +60,7 @@ test('one message reports held changes with a link and without names, and anothe
   for (const word of ['ada', 'bob', 'acme', 'Doe', ...ids])
     expect(receiver.posts[0]?.text).not.toContain(word);
 
-  // A later change is told alone, so nothing was told twice in between.
+  // The next message contains the later change only, so the first change was not reported twice.
   await createToken('next', 5);
   await eventually('told', () => receiver.posts.length > 1);
   const [{ id }] = (await rig.operator.get('/approvals')).body;

@@ -45,7 +45,7 @@ export const GENEROUS: GuardSettings = {
 export interface Worker {
   /** Claims one ref and runs its sync up to the first platform call; returns nothing when no mark is due. */
   start(): Promise<Ref | undefined>;
-  /** Ends the waiting call as given and runs up to the next one; returns whether the sync still runs. */
+  /** Ends the waiting platform call with this outcome and runs up to the next call; returns whether the sync still runs. */
   advance(outcome?: CallOutcome): Promise<boolean>;
   busy(): boolean;
 }

@@ -84,7 +84,7 @@ test('a WAIT that the cluster redirects answers 503 and not 500', async () => {
       () => false,
     ),
   );
-  // The slot map of a client while the cluster promotes another primary.
+  // Shifts the client's slot map, as it is wrong while the cluster promotes another primary.
   const { slots } = redis as unknown as { slots: string[][] };
   const error = await eventually('a WAIT is redirected', async () => {
     // The client may read the true map at any moment.

@@ -1,4 +1,4 @@
-// A program works with data of its own version only, and otherwise says what to do.
+// Tests that a process refuses data of another version and says what to do.
 import { dataVersionFault } from '../../../src/directory/fleet/data-version.ts';
 
 test('data of the same version is accepted', () => {

@@ -1,4 +1,4 @@
-// Tests that docs/events.md names each security event that the bridge tells, and no other.
+// Tests that docs/events.md names each security event that the bridge sends, and no other.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_URIS } from '../../../src/events/claims.ts';

@@ -1,4 +1,4 @@
-// Tests the documentation site: every page is on it, links and anchors resolve, and nothing is loaded from elsewhere.
+// Tests the documentation site: every page is on it, links and anchors resolve, and pages load no file of another server.
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,

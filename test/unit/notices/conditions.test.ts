@@ -1,4 +1,4 @@
-// Tests which facts become conditions, and which differences are told.
+// Tests which facts become conditions, and which changes of conditions are reported.
 import type { NoticeCondition, NoticeMessage, ToldConditions } from '../../../src/directory/notice-store.ts';
 import { addExceptionCounts } from '../../../src/directory/outbox/exceptions.ts';
 import { conditionsOf, placesOf } from '../../../src/notices/conditions.ts';

@@ -1,4 +1,4 @@
-// Tests the comparison of entity tags: weak versions against If-Match and If-None-Match.
+// Tests the comparison of entity tags: weak entity tags against If-Match and If-None-Match.
 import { describe, expect, test } from '@jest/globals';
 import { matches, weakVersion } from '../../../src/provider/answers.ts';
 

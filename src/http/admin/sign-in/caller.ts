@@ -1,4 +1,4 @@
-// Determines who calls the admin API: by the admin token, by the session of a signed-in browser, or by a proxy's word.
+// Determines who calls the admin API: by the admin token, by the session of a signed-in browser, or by headers of a proxy.
 import type { IncomingMessage } from 'node:http';
 import type { SessionStore } from '../../../directory/sessions.ts';
 import { isWithin, plainAddress, toNetworks } from '../../middleware/client-address.ts';
@@ -47,7 +47,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
     return {
       ...{ name: session.name, person: session.person, mark: '', via: 'openid' },
       rights: rightsOf(session.roles as OperatorRole[]),
-      // Roles are those of the sign-in, so a role that is lost ends with the session.
+      // A session keeps the roles of its sign-in; a role that is taken away later ends with the session.
       isStillValid: async () => (await sessions?.store.isOpen(id)) ?? false,
       signOut: async () => sessions?.store.end(id),
     };
@@ -72,12 +72,12 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
       );
     return {
       ...{ name, person: `proxy ${name}`, mark: '', rights: rightsOf(roles), via: 'proxy' },
-      // The proxy's word is that of the request; the next request brings a new one.
+      // The headers of the proxy are valid for their request only.
       isStillValid: () => Promise.resolve(true),
     };
   }
 
-  /** A proxy may forward a bearer token of its own, so its word comes before that of the header Authorization. */
+  /** A proxy may forward a bearer token of its own, so its headers take precedence over the header Authorization. */
   const byPerson = async (request: IncomingMessage): Promise<AdminCaller | undefined> =>
     request.headers.authorization === undefined
       ? ((await bySession(request)) ?? byProxy(request))
@@ -108,8 +108,8 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
 }
 
 /**
- * A browser sends cookies, and a proxy its headers, with requests of any page. A page of another origin can neither
- * set this header without asking (CORS, which the API never grants) nor hide where it comes from.
+ * A browser sends cookies, and a proxy its headers, with requests of any page. A page of another origin cannot set this
+ * header without a CORS preflight, which the API never allows, and cannot hide its origin.
  */
 function refuseOtherPages({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
@@ -130,7 +130,7 @@ function isRightToken(check: AdminCheck, request: IncomingMessage): boolean {
   }
 }
 
-/** Several headers of one name, which a client may have added before the proxy's, count as none. */
+/** A client may add a header of the same name before the proxy does, so repeated headers are ignored. */
 function headerOf(request: IncomingMessage, name: string): string | undefined {
   const values = request.headersDistinct[name.toLowerCase()] ?? [];
   return values.length === 1 ? values[0] : undefined;

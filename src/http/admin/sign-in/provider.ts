@@ -14,7 +14,7 @@ export interface ProviderSettings {
   allowLoopbackHttp: boolean;
 }
 
-/** A sign-in under way. The browser that began it keeps these values, so that no other one can finish it. */
+/** A started sign-in. The browser that began it keeps these values, so that no other browser can complete it. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
@@ -31,7 +31,7 @@ export interface ProviderPerson {
 }
 
 export interface Provider {
-  /** Returns the address at the provider and what the browser has to keep. @throws SignInRefused */
+  /** Returns the address of the provider and the values that the browser has to keep. @throws SignInRefused */
   begin(): Promise<{ address: URL; pending: PendingSignIn }>;
   /** @param answer the address with the parameters to which the provider sent the browser. @throws SignInRefused */
   finish(answer: URL, pending: PendingSignIn): Promise<ProviderPerson>;
@@ -119,7 +119,7 @@ export function createProvider(
   return { begin, finish };
 }
 
-/** Sends the secret as the provider supports it; without a word about it, OpenID Connect Discovery says `basic`. */
+/** Sends the secret in a way that the provider supports; the default of OpenID Connect Discovery is `basic`. */
 function bySecret(secret: string): openid.ClientAuth {
   const [inBody, inHeader] = [openid.ClientSecretPost(secret), openid.ClientSecretBasic(secret)];
   return (server, client, body, headers) => {

@@ -10,7 +10,7 @@ export const RIGHTS: Readonly<Record<OperatorRole, readonly Right[]>> = {
   approver: ['read', 'approve'],
 };
 export const ALL_RIGHTS: readonly Right[] = ['read', 'operate', 'approve'];
-/** Which role a person lacks who has not got a right. */
+/** The role that gives each right, for the message to a person without it. */
 export const ROLE_FOR: Readonly<Record<Right, OperatorRole>> = {
   read: 'viewer',
   operate: 'operator',
@@ -24,7 +24,7 @@ export type RoleNames = Readonly<Record<OperatorRole, readonly string[]>>;
 export interface AdminCaller {
   /** Name for acts; null: holders of the admin token give a name with each order. */
   name: string | null;
-  /** Unique and stable id of a signed-in person; null: everybody with the admin token. */
+  /** Unique and stable id of a signed-in person; null: all holders of the admin token. */
   person: string | null;
   /** Text behind the name in acts that marks it as not verified; empty where all callers share the token. */
   mark: string;

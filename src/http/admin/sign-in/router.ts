@@ -1,4 +1,4 @@
-// Routes /admin/sign-in: tells the ways to sign in, sends the browser to the provider, and begins the session when it
+// Routes /admin/sign-in: lists the ways to sign in, sends the browser to the provider, and begins the session when it
 // comes back. Only a person for whom the provider vouches gets an entry in Redis, so strangers cannot fill it.
 import express, { type Request, type Response, type Router } from 'express';
 import type { SessionStore } from '../../../directory/sessions.ts';
@@ -53,14 +53,14 @@ export function createSignInRouter(
   if (!parts) return router.use(createProblemHandler(deps));
   const { provider, store, session, pending, roles: roleNames, longestMs } = parts;
 
-  /** Sends the browser to the page, which tells the reason in its own words. */
+  /** Sends the browser to the page with a code for the reason, which the page explains. */
   function refuse(response: Response, reason: string, error?: unknown): void {
     const { cause } = (error ?? {}) as { cause?: Error & { code?: string } };
     deps.logger.warn({ reason, code: cause?.code ?? cause?.name }, 'a sign-in was refused');
     toPage(response, reason);
   }
 
-  /** Runs an exchange with the provider; what it throws becomes a reason on the page. */
+  /** Runs an exchange with the provider; an error becomes a reason that the page explains. */
   const exchange = (work: (request: Request, response: Response) => Promise<void>) => {
     return async (request: Request, response: Response): Promise<void> => {
       if (underWay >= MOST_AT_ONCE) return refuse(response, 'busy');
