@@ -37,8 +37,8 @@ COPY --from=build /app/dist dist
 # Commands of the documentation work in the container as written.
 RUN chmod 755 dist/main.js && ln -s /app/dist/main.js /usr/local/bin/scim-bridge
 
-# PORT wins over the settings file, so the health check below always asks the right port.
-ENV NODE_ENV=production PORT=8080 HOST=0.0.0.0
+# Every address, IPv6 too where the node has it, so that a Service with both families reaches the pod. PORT wins over the settings file, so the health check below always asks the right port.
+ENV NODE_ENV=production PORT=8080 HOST=::
 # Three quarters of the 512 MB that the chart gives. server.limits keep the service far below, so it is never reached.
 ENV NODE_OPTIONS="--max-old-space-size=384 --max-semi-space-size=8"
 # One store of memory for all threads of the engine: 15 to 20 MB less.

@@ -1,11 +1,13 @@
 // Installs Chromium for the tests of the operators' page and promtool for the tests of the alerts, on Debian
-// machines where this process is root. On other machines these tests are skipped.
+// machines where this process is root, and helm 3 and 4 for the tests of the chart on Linux with an x64 processor.
+// On other machines these tests are skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { apt, canInstall, has, install } from './apt.mjs';
+import { fetchHelm } from './helm.mjs';
 
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell'];
 const bin = join(dirname(fileURLToPath(import.meta.url)), '..', '.local', 'bin');
@@ -25,10 +27,13 @@ function fetchPromtool() {
   }
 }
 
+const isForHelm = process.platform === 'linux' && process.arch === 'x64';
 const wanted = [
+  ...(isForHelm && !has('unzip') ? [() => install('unzip')] : []),
   ...(BROWSERS.some(has) ? [] : [() => install('chromium-headless-shell')]),
   ...(has('promtool') || existsSync(join(bin, 'promtool')) ? [] : [fetchPromtool]),
 ];
 if (wanted.length > 0 && process.getuid?.() === 0 && canInstall() && apt(['update'])) {
   for (const bring of wanted) bring();
 }
+if (isForHelm && has('unzip')) fetchHelm(bin);

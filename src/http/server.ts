@@ -105,7 +105,9 @@ export async function listen(
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    // Node.js takes IPv4 alone when no host is given and the machine has no IPv6; with '::' it would fail there.
+    const host = options.host === '::' ? undefined : options.host;
+    server.listen({ port: options.port, host }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -45,7 +45,7 @@ test('the image has no source maps, types, tests, documents, development package
     expect.arrayContaining([MAIN, 'LICENSE', 'THIRD-PARTY-LICENSES', 'config/plan.schema.json']),
   );
   const waste =
-    /\.(map|ts|tsbuildinfo)$|(^|\/)(tests?|docs|__tests__|\.git\w*)\/|(^|\/)readme|node_modules\/(@duckdb|selfsigned|typescript|jest|playwright-core)\//i;
+    /\.(map|ts|tsbuildinfo)$|(^|\/)(tests?|docs|__tests__|\.git\w*)\/|(^|\/)(readme|tests?\.[cm]?js$)|node_modules\/(@duckdb|selfsigned|typescript|jest|playwright-core)\//i;
   expect(found.filter((path) => waste.test(path))).toEqual([]);
   const { bytes } = sizeOf(tree);
   expect(bytes).toBeLessThan(35 * 1024 * 1024);

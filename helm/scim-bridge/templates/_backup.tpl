@@ -16,7 +16,7 @@
 {{- define "scim-bridge.backupCommand" -}}
 {{- $backup := .root.Values.backup -}}
 - name: {{ .name }}
-  image: {{ $backup.image | default (include "scim-bridge.image" .root) }}
+  image: {{ if $backup.image }}{{ include "scim-bridge.inRegistry" (dict "root" .root "image" $backup.image) }}{{ else }}{{ include "scim-bridge.image" .root }}{{ end }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
   securityContext:
     {{- toYaml .root.Values.securityContext | nindent 4 }}

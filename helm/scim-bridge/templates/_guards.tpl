@@ -68,11 +68,13 @@ Shapes and words are checked before this by values.schema.json.
 {{- end }}
 {{- end }}
 {{- include "scim-bridge.addressFaults" (dict "place" "config" "value" .Values.config) }}
-{{- range $variable := .Values.extraEnv }}
-{{- if and $variable.value (has $variable.name (list "ADMIN_TOKEN" "SCIM_TOKEN" "PLATFORM_TOKEN")) }}
-* extraEnv has {{ $variable.name }} written out. Put it into the Secret and refer to it in config.
+{{- range $place, $variables := dict "extraEnv" .Values.extraEnv "backup.env" .Values.backup.env }}
+{{- range $variable := $variables }}
+{{- if and $variable.value (regexMatch "(?i)(token|secret|secret_?key|secret_?access_?key|password|passwd|passphrase|api_?key|private_?key)$" $variable.name) }}
+* {{ $place }} has {{ $variable.name }} written out. Put it into a Secret and refer to it by valueFrom.secretKeyRef, or in config.
 {{- end }}
-{{- include "scim-bridge.addressFaults" (dict "place" (printf "extraEnv.%s" $variable.name) "value" $variable.value) }}
+{{- include "scim-bridge.addressFaults" (dict "place" (printf "%s.%s" $place $variable.name) "value" $variable.value) }}
+{{- end }}
 {{- end }}
 {{- if and .Values.secret.existingSecret .Values.secret.values }}
 * secret.existingSecret and secret.values exclude each other. Keep one.
@@ -96,6 +98,9 @@ Shapes and words are checked before this by values.schema.json.
 {{- include "scim-bridge.addressFaults" (dict "place" (printf "%s[%d]" $place $index) "value" $value) -}}
 {{- end -}}
 {{- else if kindIs "string" .value -}}
+{{- if regexMatch "PRIVATE KEY-----" .value }}
+* {{ $place }} has a private key written out. Put it into the Secret and refer to it, such as '${file:/etc/scim-bridge/secret/NAME}'.
+{{- end -}}
 {{- if contains "://" .value -}}
 {{- /* References do not count. The password of a Redis address may hold a slash. */ -}}
 {{- $bare := regexReplaceAll "\\$\\{[^}]*\\}" .value "" -}}
@@ -136,9 +141,14 @@ Shapes and words are checked before this by values.schema.json.
 {{- end }}
 {{- if $budget.enabled }}
 {{- $most := toString $budget.maxUnavailable }}
-{{- if has $most (list "0" "0%") }}
+{{- $count := int (trimSuffix "%" $most) }}
+{{- if hasSuffix "%" $most }}
+{{- /* Kubernetes rounds up. */}}
+{{- $count = int (div (add (mul $count $replicas) 99) 100) }}
+{{- end }}
+{{- if and (eq $count 0) $replicas }}
 * {{ $role }}.podDisruptionBudget.maxUnavailable {{ $most }} lets no pod go, so no node can be drained. Set at least 1.
-{{- else if and (gt $replicas 1) (or (eq $most "100%") (and (not (hasSuffix "%" $most)) (ge (int $most) $replicas))) }}
+{{- else if and (gt $replicas 1) (ge $count $replicas) }}
 * {{ $role }}.podDisruptionBudget.maxUnavailable {{ $most }} lets all {{ $replicas }} pods go at once. Set less than {{ $replicas }}.
 {{- end }}
 {{- end }}
@@ -161,6 +171,14 @@ Shapes and words are checked before this by values.schema.json.
 {{- end }}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
 * httpRoute.parentRefs is missing. Name the Gateway.
+{{- end }}
+{{- range $key := list "loadBalancerClass" "loadBalancerSourceRanges" }}
+{{- if and (index $.Values.service $key) (ne $.Values.service.type "LoadBalancer") }}
+* service.{{ $key }} belongs to a Service of type LoadBalancer. Set service.type, or remove it.
+{{- end }}
+{{- end }}
+{{- if and .Values.service.externalTrafficPolicy (eq .Values.service.type "ClusterIP") }}
+* service.externalTrafficPolicy belongs to a Service of type LoadBalancer or NodePort. Set service.type, or remove it.
 {{- end }}
 {{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not (dig "server" "publicUrl" "" .Values.config)) }}
 * config.server.publicUrl is missing. Behind a proxy the bridge cannot know its own address; identity providers get it in every answer.

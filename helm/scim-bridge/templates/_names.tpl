@@ -123,12 +123,18 @@ annotations:
 {{- default (include "scim-bridge.fullname" .) .Values.secret.existingSecret -}}
 {{- end -}}
 
-{{- define "scim-bridge.image" -}}
-{{- $repository := .Values.image.repository -}}
-{{- with (.Values.global | default dict).imageRegistry -}}
-{{- /* A registry that the repository names is replaced. */ -}}
-{{- $repository = printf "%s/%s" . (regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" $repository "") -}}
+{{/* An image in the registry of the umbrella chart, which replaces the one it names: (dict "root" . "image" "x") */}}
+{{- define "scim-bridge.inRegistry" -}}
+{{- $registry := (.root.Values.global | default dict).imageRegistry -}}
+{{- if $registry -}}
+{{- printf "%s/%s" $registry (regexReplaceAll "^([^/]*[.:][^/]*|localhost)/" .image "") -}}
+{{- else -}}
+{{- .image -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "scim-bridge.image" -}}
+{{- $repository := include "scim-bridge.inRegistry" (dict "root" . "image" .Values.image.repository) -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" $repository .Values.image.digest -}}
 {{- else -}}

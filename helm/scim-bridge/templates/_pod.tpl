@@ -17,7 +17,8 @@ A value of a role, or the one of the same name at the top level when the role ha
 {{- else -}}
 {{- range $word, $key := dict "hostname" "kubernetes.io/hostname" "zone" "topology.kubernetes.io/zone" }}
 {{- $rule := index $context.root.Values.topologySpread $word }}
-{{- if ne $rule "off" }}
+{{- /* helm reads off without quotes as false. */}}
+{{- if not (has (toString $rule) (list "off" "false")) }}
 - maxSkew: 1
   topologyKey: {{ $key }}
   whenUnsatisfiable: {{ $rule }}

@@ -72,7 +72,8 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
   port: whole('Port to listen on; 0 takes any free port. Variable PORT.', 8080, 0, 65535),
   host: {
     type: 'string',
-    description: 'Address to listen on. Variable HOST.',
+    description:
+      'Address to listen on; :: is every address, IPv6 too where the machine has it. Variable HOST.',
     default: '0.0.0.0',
     minLength: 1,
   },

@@ -11,7 +11,7 @@ import { createProgram } from '../../../src/cli/index.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { findTool, testWith } from '../../support/needs.ts';
-import { chartFile, helmTemplate, hasHelm, objectsOf, type Manifest } from '../helm/chart.ts';
+import { chartFile, helmTemplate, HELMS, objectsOf, type Manifest } from '../helm/chart.ts';
 
 const examples = join(import.meta.dirname, '../../../docs/examples');
 const read = (path: string): string => readFileSync(join(examples, path), 'utf8');
@@ -83,7 +83,7 @@ test.each(Object.keys(VALUES))('%s: the chart knows each value', (name) => {
   expect(validate.errors ?? []).toEqual([]);
 });
 
-const withHelm = testWith(hasHelm(), 'helm on PATH');
+const withHelm = testWith(HELMS.size > 0, 'helm');
 const rendered = (name: string): Manifest[] => {
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, stringify(VALUES[name]));

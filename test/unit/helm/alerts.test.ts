@@ -7,7 +7,7 @@ import { OTHERS, seriesOf, SITUATIONS } from './alert-situations.ts';
 import {
   CHART,
   chartYaml,
-  hasHelm,
+  HELMS,
   helmTemplate,
   NAMESPACE,
   objectsOf,
@@ -76,7 +76,7 @@ test('alerts select the namespace of the release, and can be left out or replace
   expect(stale?.labels.severity).toBe('warning');
 });
 
-testWith(hasHelm(), 'helm')('without a runner of reconciles no alert waits for one', () => {
+testWith(HELMS.size > 0, 'helm')('without a runner of reconciles no alert waits for one', () => {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-values-'));
   const file = join(folder, 'values.yaml');
   writeFileSync(

@@ -1,18 +1,19 @@
-// Reads the chart for tests: its files, the five complete sets of values, and the rendered manifests. Only helm
+// Reads the chart for tests: its files, the complete sets of values in ci/, and the rendered manifests. Only helm
 // renders templates, and not every machine has helm. So the rendered manifests are stored in test/fixtures/helm with
-// the hash of the chart: a test fails when the chart changed and was not rendered again. Where helm is on PATH they
-// are rendered and compared.
+// the hash of the chart: a test fails when the chart changed and was not rendered again. Where helm is found they are
+// rendered and compared, by helm 3 and by helm 4 if both are there.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { parseAllDocuments, parse } from 'yaml';
+import { findTool } from '../../support/needs.ts';
 
 export const CHART = join(import.meta.dirname, '../../../helm/scim-bridge');
 export const RENDERED = join(import.meta.dirname, '../../fixtures/helm');
 export const RELEASE = 'bridge';
 export const NAMESPACE = 'identity';
-export const UPDATE = 'UPDATE_CHART=1 npm test -- test/unit/helm (helm has to be on PATH)';
+export const UPDATE = 'node .ci/test-tools.mjs && UPDATE_CHART=1 npm test -- test/unit/helm/rendering.test.ts';
 
 /** Sets of values in ci/, by name. */
 export const CASES = ['minimal', 'ha', 'locked-down', 'cronjob', 'roles-split', 'backup'];
@@ -47,6 +48,7 @@ export function objectsOf(text: string): Manifest[] {
 
 export const rendered = (name: string): Manifest[] => objectsOf(renderedText(name));
 
+export const kindOf = (object: Manifest): string => `${object.apiVersion} ${object.kind}`;
 export const ofKind = (objects: Manifest[], kind: string): Manifest[] =>
   objects.filter((object) => object.kind === kind);
 
@@ -64,12 +66,18 @@ export function podsOf(objects: Manifest[]): { name: string; labels: any; spec: 
 export const isSelected = (selector: Record<string, string>, labels: Record<string, string>): boolean =>
   Object.entries(selector).every(([key, value]) => labels[key] === value);
 
-export const hasHelm = (): boolean => spawnSync('helm', ['version'], { stdio: 'ignore' }).status === 0;
+const pathsOf = (...names: string[]): string[] => names.flatMap((name) => findTool(name) ?? []);
+const both = pathsOf('helm4', 'helm3');
+
+/** Paths of helm by the name of the program; `.ci/test-tools.mjs` fetches helm 3 and helm 4. */
+export const HELMS = new Map((both.length > 0 ? both : pathsOf('helm')).map((path) => [basename(path), path]));
+/** Names for tests that run once with each helm; one name where none is found, so that the skipped tests are counted. */
+export const HELM_NAMES = HELMS.size > 0 ? [...HELMS.keys()] : ['helm'];
 
 /** @returns the output of helm: the manifests, or its error */
-export function helmTemplate(valueFiles: string[]): { ok: boolean; text: string } {
+export function helmTemplate(valueFiles: string[], helm = HELM_NAMES[0] ?? 'helm'): { ok: boolean; text: string } {
   const values = valueFiles.flatMap((file) => ['--values', file]);
   const args = ['template', RELEASE, CHART, '--namespace', NAMESPACE, ...values];
-  const { status, stdout, stderr } = spawnSync('helm', args, { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(HELMS.get(helm) ?? helm, args, { encoding: 'utf8' });
   return status === 0 ? { ok: true, text: stdout } : { ok: false, text: stderr };
 }

@@ -6,7 +6,8 @@ import { CronJob, Job } from 'kubernetes-models/batch/v1';
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount } from 'kubernetes-models/v1';
-import type { Manifest } from './chart.ts';
+import { kindOf, type Manifest } from './chart.ts';
+import { operatorFaults } from './operator-kinds.ts';
 
 const MODELS: Record<string, new (data: any) => { validate: () => void }> = {
   'apps/v1 Deployment': Deployment,
@@ -24,25 +25,18 @@ const MODELS: Record<string, new (data: any) => { validate: () => void }> = {
   'v1 ServiceAccount': ServiceAccount,
 };
 
-/** Kinds of operators that the Kubernetes schemas do not contain. */
-export const CUSTOM_KINDS = [
-  'autoscaling.k8s.io/v1 VerticalPodAutoscaler',
-  'external-secrets.io/v1 ExternalSecret',
-  'gateway.networking.k8s.io/v1 HTTPRoute',
-  'keda.sh/v1alpha1 ScaledObject',
-  'monitoring.coreos.com/v1 PodMonitor',
-  'monitoring.coreos.com/v1 PrometheusRule',
-  'monitoring.coreos.com/v1 ServiceMonitor',
-];
+const isBuiltIn = (object: Manifest): boolean => Object.hasOwn(MODELS, kindOf(object));
 
-export const kindOf = (object: Manifest): string => `${object.apiVersion} ${object.kind}`;
-export const isBuiltIn = (object: Manifest): boolean => Object.hasOwn(MODELS, kindOf(object));
-
-/** @throws Error that names the field of an object that violates its schema */
-export function validate(object: Manifest): void {
+/** @returns the fields of an object that violate the schema of its kind, with the reason */
+export function schemaFaults(object: Manifest): string[] {
   const Model = MODELS[kindOf(object)];
-  if (!Model) throw new Error(`${kindOf(object)} has no schema`);
-  new Model(object).validate();
+  if (!Model) return operatorFaults(object);
+  try {
+    new Model(object).validate();
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
 }
 
 const parsed = new Map<string, ts.SourceFile | undefined>();

@@ -214,4 +214,37 @@ export const REFUSED: Record<string, Refused> = {
     values: { backup: { enabled: true, image: 'amazon/aws-cli:2' } },
     says: 'backup.image runs backup.command',
   },
+  'a budget of a share that is rounded up to all pods': {
+    values: { all: { podDisruptionBudget: { maxUnavailable: '51%' } } },
+    says: 'maxUnavailable 51% lets all 2 pods go at once',
+  },
+  'a private key among the former keys of events': {
+    values: {
+      config: {
+        connections: {
+          default: {
+            events: {
+              ...{ issuer: 'https://scim.example.com', audience: 'https://siem.example.com' },
+              ...{ key: '${file:/etc/scim-bridge/secret/EVENTS_KEY}', poll: { token: '${file:/etc/scim-bridge/secret/POLL}' } },
+              otherKeys: ['-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA\n-----END PRIVATE KEY-----'],
+            },
+          },
+        },
+      },
+    },
+    says: 'config.connections.default.events.otherKeys[0] has a private key written out',
+  },
+  'credentials of an object store that are written out': {
+    base: 'backup',
+    values: { backup: { env: [{ name: 'AWS_SECRET_ACCESS_KEY', value: 'written-out' }] } },
+    says: 'backup.env has AWS_SECRET_ACCESS_KEY written out',
+  },
+  'networks of a load balancer that is none': {
+    values: { service: { loadBalancerSourceRanges: ['192.0.2.0/24'] } },
+    says: 'service.loadBalancerSourceRanges belongs to a Service of type LoadBalancer',
+  },
+  'a traffic policy of a Service inside the cluster': {
+    values: { service: { externalTrafficPolicy: 'Local' } },
+    says: 'service.externalTrafficPolicy belongs to a Service of type',
+  },
 };

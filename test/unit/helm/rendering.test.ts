@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseDocument, stringify } from 'yaml';
-import { testWith } from '../../support/needs.ts';
+import { describeWith } from '../../support/needs.ts';
 import {
   CASES,
   CHART,
   chartFile,
   chartHash,
-  hasHelm,
+  HELM_NAMES,
+  HELMS,
   helmTemplate,
   objectsOf,
   rendered,
@@ -18,17 +19,17 @@ import {
   valuesFile,
   type Manifest,
 } from './chart.ts';
+import { SECRET_PATTERNS } from '../../../src/config/secrets.ts';
 import { REFUSED } from './refused-values.ts';
 import { settingsSchema } from './settings-schema.ts';
 
 const HASH_FILE = join(RENDERED, 'of-chart.sha256');
 const REFUSALS_FILE = join(RENDERED, 'refusals.yaml');
-const helm = hasHelm();
-const withHelm = testWith(helm, 'helm on PATH');
+const withEachHelm = describeWith(HELMS.size > 0, 'helm').each(HELM_NAMES);
 const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-chart-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-if (helm && process.env.UPDATE_CHART === '1') {
+if (HELMS.size > 0 && process.env.UPDATE_CHART === '1') {
   const schema = JSON.parse(chartFile('values.schema.json'));
   schema.properties.config = settingsSchema();
   writeFileSync(join(CHART, 'values.schema.json'), `${JSON.stringify(schema, null, 2)}\n`);
@@ -43,7 +44,7 @@ if (helm && process.env.UPDATE_CHART === '1') {
 }
 
 /** Returns the error messages of the chart, or a note that it accepts the values. */
-function refusal(name: string): string[] {
+function refusal(name: string, helm?: string): string[] {
   const file = (what: string): string => join(folder, `${name.replaceAll(/\W+/g, '-')}-${what}.yaml`);
   const { values, base = 'minimal', without = [] } = REFUSED[name] ?? {};
   // The key is not set to null in the values: releases of helm differ in whether null removes a key of another file.
@@ -51,7 +52,7 @@ function refusal(name: string): string[] {
   if (without.length > 0) document.deleteIn(without);
   writeFileSync(file('base'), document.toString());
   writeFileSync(file('values'), stringify(values));
-  const { ok, text } = helmTemplate([file('base'), file('values')]);
+  const { ok, text } = helmTemplate([file('base'), file('values')], helm);
   if (ok) return ['not refused'];
   return text.split('\n').flatMap((line) => (line.startsWith('* ') ? [line.slice(2)] : []));
 }
@@ -80,10 +81,17 @@ test('the stored manifests equal the rendered chart', () => {
   );
 });
 
-withHelm.each(CASES)('helm renders %s as it is kept', (name) => {
-  const { ok, text } = helmTemplate([valuesFile(name)]);
-  expect(ok ? 'rendered' : text).toBe('rendered');
-  expect(normalised(objectsOf(text))).toEqual(normalised(rendered(name)));
+const kept = parse(readFileSync(REFUSALS_FILE, 'utf8')) as Record<string, string[]>;
+
+withEachHelm('%s', (helm) => {
+  test.each(CASES)('renders %s as it is kept', (name) => {
+    const { ok, text } = helmTemplate([valuesFile(name)], helm);
+    expect(ok ? 'rendered' : text).toBe('rendered');
+    expect(normalised(objectsOf(text))).toEqual(normalised(rendered(name)));
+  });
+  test.each(Object.keys(REFUSED))('refuses as it is kept: %s', (name) => {
+    expect(refusal(name, helm)).toEqual(kept[name]);
+  });
 });
 
 test.each(CASES)('%s renders without template leftovers', (name) => {
@@ -92,12 +100,15 @@ test.each(CASES)('%s renders without template leftovers', (name) => {
   expect(rendered(name).length).toBeGreaterThan(5);
 });
 
-describe('values that contradict each other are refused', () => {
-  const kept = parse(readFileSync(REFUSALS_FILE, 'utf8')) as Record<string, string[]>;
-  test.each(Object.keys(REFUSED))('contradictory values are refused: %s', (name) => {
-    expect(kept[name]).toEqual([expect.stringContaining(REFUSED[name]?.says ?? '')]);
-  });
-  withHelm.each(Object.keys(REFUSED))('helm agrees: %s', (name) => {
-    expect(refusal(name)).toEqual(kept[name]);
-  });
+test.each(Object.keys(REFUSED))('contradictory values are refused: %s', (name) => {
+  expect(kept[name]).toEqual([expect.stringContaining(REFUSED[name]?.says ?? '')]);
+});
+
+/** Matches the name that the chart gives to a setting: connections/default/tokens/0/secret is config.connections.default.tokens[0].secret. */
+const placeOf = (pattern: string): RegExp =>
+  new RegExp(`^config${pattern.replaceAll('/*', String.raw`(\.[\w-]+|\[\d+\])`).replaceAll(/(^|\/)(?=\w)/g, String.raw`\.`)} `);
+
+test.each(SECRET_PATTERNS)('a secret that is masked is refused when it is written out: %s', (pattern) => {
+  const says = Object.values(REFUSED).map((each) => each.says);
+  expect(says.filter((each) => placeOf(pattern).test(each))).not.toEqual([]);
 });

@@ -2,50 +2,62 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { testWith } from '../../support/needs.ts';
-import { hasHelm, helmTemplate, isSelected, objectsOf, ofKind, podsOf, valuesFile, type Manifest } from './chart.ts';
-import { CUSTOM_KINDS, isBuiltIn, kindOf, strictFaults, validate } from './kubernetes.ts';
+import { describeWith } from '../../support/needs.ts';
+import {
+  HELM_NAMES,
+  HELMS,
+  helmTemplate,
+  isSelected,
+  kindOf,
+  objectsOf,
+  ofKind,
+  podsOf,
+  valuesFile,
+  type Manifest,
+} from './chart.ts';
+import { schemaFaults, strictFaults } from './kubernetes.ts';
 import { VALUE_SETS } from './value-sets.ts';
 
-const withHelm = testWith(hasHelm(), 'helm on PATH');
 const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-value-sets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 const rendered = new Map<string, Manifest[]>();
 
-/** Renders a set once. */
-function objectsFor(name: string): Manifest[] {
-  const known = rendered.get(name);
+/** Renders a set once with each helm. */
+function render(helm: string, name: string): Manifest[] {
+  const place = `${helm} ${name}`;
+  const known = rendered.get(place);
   if (known) return known;
   const { base, values } = VALUE_SETS[name] ?? { base: '', values: {} };
   const file = join(folder, `${rendered.size}.yaml`);
   writeFileSync(file, stringify(values));
-  const { ok, text } = helmTemplate([valuesFile(base), file]);
+  const { ok, text } = helmTemplate([valuesFile(base), file], helm);
   if (!ok) throw new Error(text);
   const objects = objectsOf(text);
-  rendered.set(name, objects);
+  rendered.set(place, objects);
   return objects;
 }
 
 const names = Object.keys(VALUE_SETS);
 
-withHelm.each(names)('%s: every object fits the schema of its kind and is there once', (name) => {
+describeWith(HELMS.size > 0, 'helm').each(HELM_NAMES)('%s', (helm) => {
+const objectsFor = (name: string): Manifest[] => render(helm, name);
+
+test.each(names)('%s: every object fits the schema of its kind and is there once', (name) => {
   const objects = objectsFor(name);
-  for (const object of objects) {
-    if (isBuiltIn(object)) validate(object);
-    else expect(CUSTOM_KINDS).toContain(kindOf(object));
-  }
+  const faults = objects.map((object) => [object.kind, object.metadata.name, schemaFaults(object)]);
+  expect(faults.filter(([, , found]) => found.length > 0)).toEqual([]);
   const places = objects.map((object) => `${kindOf(object)}/${object.metadata.name}`);
   expect(places).toEqual([...new Set(places)]);
+  for (const { metadata } of objects) expect(metadata.name).toMatch(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/);
 });
 
-withHelm(
+test(
   'no set renders a field that Kubernetes does not know',
   () => expect(strictFaults(names.flatMap(objectsFor))).toEqual([]),
   240_000,
 );
 
-withHelm.each(names)('%s: a Service that is reachable from outside has the port of SCIM alone', (name) => {
+test.each(names)('%s: a Service that is reachable from outside has the port of SCIM alone', (name) => {
   const objects = objectsFor(name);
   const inbound = podsOf(objects).filter(({ labels }) => labels['scim-bridge/takes'] === 'pushes');
   expect(inbound.length).toBeGreaterThan(0);
@@ -60,41 +72,66 @@ withHelm.each(names)('%s: a Service that is reachable from outside has the port 
 const graceOf = (name: string): number =>
   ofKind(objectsFor(name), 'Deployment')[0].spec.template.spec.terminationGracePeriodSeconds;
 
-withHelm('the grace period follows preStopSeconds and drainMs, unless it is given', () => {
+test('the grace period follows preStopSeconds and drainMs, unless it is given', () => {
   expect(graceOf('a public load balancer')).toBe(10 + 3 + 45);
   expect(graceOf('a longer drain')).toBe(20 + 26 + 45);
   expect(graceOf('a grace period of its own')).toBe(300);
 });
 
-withHelm('topology both runs the roles of single and of split', () => {
+test('topology both runs the roles of single and of split', () => {
   const roles = (name: string): string[] =>
     ofKind(objectsFor(name), 'Deployment').map(({ metadata }) => metadata.labels['app.kubernetes.io/component']);
   expect(roles('topology both').sort()).toEqual(['all', 'api', 'scheduler', 'worker']);
   expect(roles('topology both without a scheduler').sort()).toEqual(['all', 'api', 'worker']);
 });
 
-withHelm('alerts look at the metrics of their own release', () => {
+test('alerts look at the metrics of their own release', () => {
   const expressions = (name: string): string =>
     JSON.stringify(ofKind(objectsFor(name), 'PrometheusRule')[0].spec.groups).replaceAll('\\"', '"');
   expect(expressions('two releases in one namespace')).toContain('{namespace="identity",job="second-metrics"');
   expect(expressions('another namespace')).toContain('{namespace="other",job="bridge-scim-bridge-metrics"');
 });
 
-withHelm('every image comes from the registry of the umbrella chart', () => {
+test('every image comes from the registry of the umbrella chart', () => {
   const images = podsOf(objectsFor('a mirror of images')).flatMap(({ spec }) =>
     spec.containers.map(({ image }: Manifest) => image),
   );
   for (const image of images) expect(image).toMatch(/^mirror\.example\.com:5000\/scim-bridge@/);
 });
 
-withHelm('a backup for a command is sent after it is whole', () => {
+test('the image of a command for backups comes from that registry too', () => {
+  const images = podsOf(objectsFor('a mirror for every image of a backup')).flatMap(({ spec }) =>
+    [...(spec.initContainers ?? []), ...spec.containers].map(({ name, image }: Manifest) => [name, image]),
+  );
+  const ofChart = images.filter(([name]) => ['bridge', 'backup', 'send', 'settings', 'service'].includes(name));
+  expect(ofChart.map(([name]) => name)).toContain('send');
+  for (const [, image] of ofChart) expect(image).toMatch(/^mirror\.example\.com\//);
+});
+
+test('a load balancer lets in the networks that are named, and keeps the address of the client', () => {
+  const [service, ...others] = ofKind(objectsFor('a load balancer for the networks of the provider'), 'Service');
+  expect(service.spec).toMatchObject({
+    type: 'LoadBalancer',
+    loadBalancerClass: 'service.k8s.aws/nlb',
+    loadBalancerSourceRanges: ['192.0.2.0/24', '2001:db8::/32'],
+    externalTrafficPolicy: 'Local',
+  });
+  for (const { spec } of others) expect([spec.type, spec.loadBalancerSourceRanges]).toEqual(['ClusterIP', undefined]);
+});
+
+test('both families of addresses are asked for', () => {
+  const [service] = ofKind(objectsFor('both families of addresses'), 'Service');
+  expect(service.spec).toMatchObject({ ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6', 'IPv4'] });
+});
+
+test('a backup for a command is sent after it is whole', () => {
   const [job] = ofKind(objectsFor('backups to a command'), 'CronJob');
   const { initContainers, containers } = job.spec.jobTemplate.spec.template.spec;
   expect(initContainers.map(({ args }: Manifest) => args)).toEqual([['backup', '/backup/backup.ndjson', '--overwrite']]);
   expect(containers[0].command.slice(0, 4)).toEqual(['sh', '-c', 'exec "$0" "$@" < /backup/backup.ndjson', 'aws']);
 });
 
-withHelm.each(['a restore of a file', 'a restore by a command', 'a restore in a split topology'])(
+test.each(['a restore of a file', 'a restore by a command', 'a restore in a split topology'])(
   '%s: no pod of the service runs meanwhile, and the restore waits until the last one has ended',
   (name) => {
     const objects = objectsFor(name);
@@ -107,3 +144,4 @@ withHelm.each(['a restore of a file', 'a restore by a command', 'a restore in a 
     expect(job.spec.template.spec.containers[0].args[0]).toBe('restore');
   },
 );
+});

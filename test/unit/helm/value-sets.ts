@@ -71,4 +71,101 @@ export const VALUE_SETS: Record<string, ValueSet> = {
     base: 'minimal',
     values: { config: { server: { drainMs: '${DRAIN}' }, logging: { level: '${LEVEL}' } } },
   },
+  'both families of addresses': {
+    base: 'ha',
+    values: { service: { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6', 'IPv4'] } },
+  },
+  'a load balancer for the networks of the provider': {
+    base: 'roles-split',
+    values: {
+      service: {
+        type: 'LoadBalancer',
+        port: 443,
+        loadBalancerClass: 'service.k8s.aws/nlb',
+        loadBalancerSourceRanges: ['192.0.2.0/24', '2001:db8::/32'],
+        externalTrafficPolicy: 'Local',
+        annotations: { 'service.beta.kubernetes.io/aws-load-balancer-ssl-ports': '443' },
+      },
+    },
+  },
+  'people who sign in': {
+    base: 'locked-down',
+    values: {
+      config: {
+        server: {
+          signIn: {
+            openid: {
+              issuer: 'https://login.example.com',
+              clientId: 'scim-bridge',
+              clientSecret: '${file:/etc/scim-bridge/secret/CLIENT_SECRET}',
+            },
+            roles: { viewer: ['bridge-viewers'] },
+          },
+        },
+      },
+    },
+  },
+  'notices to a chat': {
+    base: 'ha',
+    values: {
+      config: {
+        notices: {
+          channels: { chat: { form: 'slack', url: '${file:/etc/scim-bridge/secret/CHAT_URL}' } },
+        },
+      },
+    },
+  },
+  'a cluster that gives out ids of users': {
+    base: 'backup',
+    values: { podSecurityContext: { runAsUser: null, runAsGroup: null, fsGroup: null, fsGroupChangePolicy: null } },
+  },
+  'one replica on one node': {
+    base: 'minimal',
+    values: { all: { replicas: 1 }, topologySpread: { hostname: 'off', zone: 'off' } },
+  },
+  'a spread and a place of our own': {
+    base: 'roles-split',
+    values: {
+      topologySpreadConstraints: [
+        { maxSkew: 1, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { a: 'b' } } },
+      ],
+      nodeSelector: { 'kubernetes.io/arch': 'arm64' },
+      tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+      worker: { nodeSelector: { pool: 'workers' }, priorityClassName: 'low' },
+    },
+  },
+  'a mirror for every image of a backup': {
+    base: 'backup',
+    values: { global: { imageRegistry: 'mirror.example.com', imagePullSecrets: [{ name: 'pull' }] } },
+  },
+  'a budget of half the pods': {
+    base: 'ha',
+    values: { all: { podDisruptionBudget: { maxUnavailable: '50%' }, autoscaling: { minReplicas: 3 } } },
+  },
+  'a second region that waits': { base: 'ha', values: { all: { replicas: 0, autoscaling: { enabled: false } } } },
+  'a sidecar of Kubernetes and a volume': {
+    base: 'roles-split',
+    values: {
+      initContainers: [{ name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' }],
+      extraVolumes: [{ name: 'trust', configMap: { name: 'trust' } }],
+      extraVolumeMounts: [{ name: 'trust', mountPath: '/trust', readOnly: true }],
+      extraEnv: [{ name: 'API_TOKEN', valueFrom: { secretKeyRef: { name: 'api', key: 'token' } } }],
+    },
+  },
+  'names as long as they may be': {
+    base: 'cronjob',
+    values: {
+      fullnameOverride: 'the-identity-team-of-the-whole-company-in-europe',
+      backup: { enabled: true },
+      metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, grafanaDashboard: { enabled: true } },
+    },
+  },
+  'numbers and truths as texts in labels': {
+    base: 'minimal',
+    values: {
+      commonLabels: { 'cost-center': '1234', critical: 'true' },
+      commonAnnotations: { 'example.com/rate': '1e3' },
+      all: { podLabels: { tier: '0' }, podAnnotations: { 'sidecar.example.com/inject': 'false' } },
+    },
+  },
 };
