@@ -2,8 +2,12 @@
 -- KEYS base
 -- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = hold all },
 --        windowMs, expiryMs (of an approval without a decision), whole (all items or none),
---        always (neither an approval nor an earlier count lets an item through) }
+--        always (neither an approval nor an earlier count lets an item through),
+--        counting (true: counts the items, and judges none of them),
+--        later: counted items of later portions, a number for each of `kinds`, kinds,
+--        stop (held|rejected: a verdict of another portion) }
 -- RETURN {"judged", [allowed|held|rejected of each item]}
+--        | {"counted", [items of each of `kinds` without an earlier verdict], stop of this portion or ''}
 -- NEEDS exceptions, numbers
 local now = clock()
 local approval, waiting = key('guardApproval', p.target), key('guardWaiting', p.target)
@@ -53,7 +57,7 @@ local function hold(kind, ref, subject, text)
   end
 end
 
-local verdicts, names, open, stop = {}, {}, {}, nil
+local verdicts, names, open, stop = {}, {}, {}, p.stop
 local fresh = {}
 for index, item in ipairs(p.items) do
   local kind = item[1]
@@ -65,6 +69,15 @@ for index, item in ipairs(p.items) do
   elseif verdicts[index] ~= 'allowed' and stop ~= 'rejected' then
     stop = verdicts[index]
   end
+end
+if p.counting then
+  local counts = {}
+  for index, kind in ipairs(p.kinds) do counts[index] = fresh[kind] or 0 end
+  return { 'counted', counts, stop or '' }
+end
+for index, count in ipairs(p.later or {}) do
+  local kind = p.kinds[index]
+  if count > 0 then fresh[kind] = (fresh[kind] or 0) + count end
 end
 for kind, more in pairs(fresh) do
   open[kind] = fits(kind, more)

@@ -4,6 +4,7 @@ import type { Destruction } from '../../../src/directory/guard/held-changes.ts';
 import type { GuardStore } from '../../../src/directory/guard/guard-store.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { createRandom } from '../../support/company.ts';
+import { eventually } from '../../support/eventually.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const HOUR = 3_600_000;
@@ -70,6 +71,61 @@ describe('guard scripts', () => {
 
   it('items that are requested together are all allowed or all held', async () => {
     await expect(guardStore.take(close(1, 2, 3), guard(2))).resolves.toEqual(['held', 'held', 'held']);
+  });
+
+  describe('40,000 removals of one group', () => {
+    const MANY = 40_000;
+    const removals = (from: number, to: number): Destruction[] =>
+      range(from, to).map((number) => ({
+        ...{ kind: 'removeMembers', ref: 'Group:everybody', subject: idOf(`u${number}-`) },
+      }));
+    const numbersOf = (permissions: string[]) =>
+      Object.fromEntries(
+        [...new Set(permissions)].map((each) => [each, permissions.filter((one) => one === each).length]),
+      );
+    const take = async (items: Destruction[], limit: number, whole = false) =>
+      numbersOf(await guardStore.take(items, guard(limit), { whole }));
+
+    it('they are judged together by scripts of at most 1,000 changes', async () => {
+      const asked = 2500;
+      const client = store.redis.duplicate();
+      const monitor = await client.monitor();
+      const sizes: number[] = [];
+      monitor.on('monitor', (_time, [command = '', ...args]: string[]) => {
+        if (/^eval/i.test(command)) sizes.push(...args.map((text) => text.split('"removeMembers","').length - 1));
+      });
+      try {
+        await expect(take(removals(0, asked), asked - 1)).resolves.toEqual({ held: asked });
+        const total = (): number => sizes.reduce((sum, size) => sum + size, 0);
+        await eventually('both passes over the changes were seen', () =>
+          Promise.resolve(total() >= 2 * asked),
+        );
+      } finally {
+        monitor.disconnect();
+        client.disconnect();
+      }
+      // The list of all kinds is part of each script.
+      expect(Math.max(...sizes)).toBeLessThanOrEqual(1001);
+    });
+
+    it('they are allowed up to the limit, count once when they are asked for again, and leave no room for more', async () => {
+      await expect(take(removals(0, MANY), MANY)).resolves.toEqual({ allowed: MANY });
+      await expect(take(removals(0, MANY), MANY)).resolves.toEqual({ allowed: MANY });
+      await expect(take(removals(MANY, MANY + 1), MANY)).resolves.toEqual({ held: 1 });
+    });
+
+    it('approved ones do not count against a further one', async () => {
+      await take(removals(0, 3000), 100);
+      await decide('approve');
+      await expect(take(removals(0, 3001), 100)).resolves.toEqual({ allowed: 3001 });
+    });
+
+    it('a rejected one rejects all that are asked for as a whole, also of other portions', async () => {
+      await take(removals(2500, 2501), 0);
+      await decide('reject');
+      await expect(take(removals(0, 3000), MANY, true)).resolves.toEqual({ rejected: 3000 });
+      await expect(take(removals(0, 3000), MANY)).resolves.toEqual({ allowed: 2999, rejected: 1 });
+    });
   });
 
   it('one kind above its limit is held while other kinds are allowed', async () => {
