@@ -103,7 +103,9 @@ export function createGuardStore(
     const permissions: Permission[] = [];
     for (const [index, portion] of portions.entries()) {
       const rest = counts.slice(index + 1);
-      const later = DESTRUCTIVE_KINDS.map((_, kind) => rest.reduce((sum, count) => sum + (count[kind] ?? 0), 0));
+      const later = DESTRUCTIVE_KINDS.map((_, kind) =>
+        rest.reduce((sum, count) => sum + (count[kind] ?? 0), 0),
+      );
       permissions.push(...(await run(portion, { ...args, later, stop })));
     }
     return permissions;
@@ -178,9 +180,13 @@ export function createGuardStore(
 
   /** Returns the decisions about the removal of users from a group. */
   async function decisionsOfMembers(users: string[]): Promise<MemberDecision[]> {
-    if (users.length === 0) return [];
-    const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users });
-    return found as MemberDecision[];
+    const decisions: MemberDecision[] = [];
+    for (let at = 0; at < users.length; at += TAKE_PORTION) {
+      const portion = users.slice(at, at + TAKE_PORTION);
+      const [, found] = await scripts.run('guard_leavers', keys.base, { ...common, users: portion });
+      decisions.push(...(found as MemberDecision[]));
+    }
+    return decisions;
   }
 
   /**
