@@ -1,6 +1,6 @@
 // Tests groups of the largest size that a body can hold, against a started process.
 import { randomUUID } from 'node:crypto';
-import { createClient, type Answer, type Client } from '../contract/scim-conformance/client.ts';
+import { createClient, userBody, type Answer, type Client } from '../contract/scim-conformance/client.ts';
 import { startSiege, TOKENS, type Siege } from './siege.ts';
 
 const MEMBERS = 65_000;
@@ -59,6 +59,32 @@ test(
         ),
       );
       expect(statuses(answers)).toEqual([200]);
+    });
+  },
+  LIMIT_MS,
+);
+
+test(
+  'one person whom 3,000 groups name is created, changed and deleted',
+  async () => {
+    await siege.withstand('a person of 3,000 groups', async () => {
+      const value = 'everywhere@groups.example';
+      for (let at = 0; at < 3000; at += 500) {
+        const Operations = Array.from({ length: 500 }, (_, index) => ({
+          ...{ method: 'POST', path: '/Groups', bulkId: `g${at + index}` },
+          data: {
+            schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+            ...{ displayName: `Everywhere ${at + index}`, members: [{ value }] },
+          },
+        }));
+        const schemas = ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'];
+        expect((await client.post('/Bulk', { schemas, Operations })).status).toBe(200);
+      }
+      const created = await client.post('/Users', userBody(value));
+      expect(created.status).toBe(201);
+      const path = `/Users/${created.body.id}`;
+      expect((await client.patch(path, { op: 'replace', path: 'title', value: 'x' })).status).toBe(200);
+      expect((await client.delete(path)).status).toBe(204);
     });
   },
   LIMIT_MS,

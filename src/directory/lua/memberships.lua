@@ -61,6 +61,34 @@ local function part_all(group, users)
   return parting
 end
 
+-- `join_groups` and `leave_groups` change the memberships of one user and return the groups that changed. The user's list of
+-- groups is written once: writing it for each group would take the square of their number.
+local function join_groups(user, groups)
+  local joined = {}
+  for _, group in ipairs(groups) do
+    if redis.call('SADD', key('members', group), user) == 1 then
+      joined[#joined + 1] = group
+      tell_targets(group, { user }, '+')
+    end
+  end
+  if #joined == 0 then return joined end
+  local added = table.concat(joined, ',')
+  change_groups_of({ user }, function(held) return held == '' and added or held .. ',' .. added end)
+  return joined
+end
+
+local function leave_groups(user, groups)
+  local left = {}
+  for _, group in ipairs(groups) do
+    if redis.call('SREM', key('members', group), user) == 1 then
+      left[#left + 1] = group
+      tell_targets(group, { user }, '-')
+    end
+  end
+  redis.call('HDEL', key('groupsOf'), user)
+  return left
+end
+
 -- Increases the version of a group whose members changed; the text stays the same.
 local function bump(family, id)
   local stored = redis.call('HGET', key(family), id)

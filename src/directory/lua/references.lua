@@ -29,14 +29,16 @@ end
 -- Resolves references to a user by its names. Returns whether there were any.
 local function heal(user, names)
   if not any_exists(names, #names) then return false end
+  local groups = {}
   for _, name in ipairs(names) do
     for _, reference in ipairs(redis.call('SMEMBERS', name)) do
       local group, value = string.match(reference, '^(%S+) (.*)$')
-      if unawait(group, value) and #join_all(group, { user }) > 0 then
-        bump('groups', group)
-        mark('Group:' .. group, 1)
-      end
+      if unawait(group, value) then groups[#groups + 1] = group end
     end
+  end
+  for _, group in ipairs(join_groups(user, groups)) do
+    bump('groups', group)
+    mark('Group:' .. group, 1)
   end
   return true
 end

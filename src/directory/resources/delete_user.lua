@@ -19,8 +19,7 @@ if p.events then
   emit_event('User', p.id, record, { what = 'delete' })
 end
 p.groupsMatter = false
-for _, group in ipairs(groups_of(p.id)) do
-  part_all(group, { p.id })
+for _, group in ipairs(leave_groups(p.id, groups_of(p.id))) do
   bump('groups', group)
   mark('Group:' .. group, 1)
 end
