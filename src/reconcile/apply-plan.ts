@@ -22,6 +22,8 @@ export interface ApplyPlanOptions {
 }
 
 const POLL_MS = 200;
+/** Resources whose marks are read by one command. */
+const LOOK_PORTION = 1000;
 /** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
 
@@ -145,20 +147,32 @@ export function whyUnproven({ proof, unknown }: Plan): string {
   return reasons.join('; ');
 }
 
+/**
+ * Leaves out applied resources at the start of the list, up to the first portion with a waiting one, whose waiting ones move
+ * to the end. A look at all of them, several times a second, would stop Redis and this process during a large run.
+ */
+async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
+  for (let at = 0; at < refs.length; at += LOOK_PORTION) {
+    const waiting = await drifts.stillMarked(refs.slice(at, at + LOOK_PORTION));
+    if (waiting.length > 0) return [...refs.slice(at + LOOK_PORTION), ...waiting];
+  }
+  return [];
+}
+
 /** Waits until no resource of the plan has a dirty mark, and returns their outcomes. */
 export async function untilApplied(
   scope: ReconcileScope,
   { signal, onProgress }: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
   refs: Ref[],
 ): Promise<End> {
-  const { drifts, outbox, clock } = scope;
+  const { outbox, clock } = scope;
   let left = refs;
   let movedAt = clock.now();
   for (;;) {
     signal.throwIfAborted();
-    const now = await drifts.stillMarked(left);
-    if (now.length < left.length) movedAt = clock.now();
-    left = now;
+    const before = left.length;
+    left = await withoutApplied(scope, left);
+    if (left.length < before) movedAt = clock.now();
     onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
     if (left.length === 0) break;
     if (await outbox.guardStore.onHold())

@@ -11,6 +11,8 @@ import { permit } from './gate.ts';
 
 /** Members in one PATCH; a refused portion is halved. */
 const PORTION = 100;
+/** Members that are read from Redis by one command. */
+const READ_PORTION = 1000;
 /** Longest time for which new members are collected before they are sent, during a first load. */
 const COALESCE_LIMIT_MS = 3000;
 
@@ -41,11 +43,9 @@ export async function removeMembers(
   if (users.length === 0) return { isWaiting: false };
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
-  for (const portion of portions(users, 1000)) {
-    for (const [user, leaver] of await toLeavers(context, portion)) {
-      if (leaver) leavers.push(leaver);
-      else unknown.push(user);
-    }
+  for (const [user, leaver] of await toLeavers(context, users)) {
+    if (leaver) leavers.push(leaver);
+    else unknown.push(user);
   }
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
   const { members, isWaiting } = await permitted(context, leavers);
@@ -56,6 +56,15 @@ export async function removeMembers(
 
 /** Returns the removals that need a write: users without account have no membership, protected users keep theirs. */
 export async function toLeavers(
+  context: SyncContext,
+  users: string[],
+): Promise<[user: string, leaver: Leaver | undefined][]> {
+  const all: [user: string, leaver: Leaver | undefined][] = [];
+  for (const portion of portions(users, READ_PORTION)) all.push(...(await toLeaversAtOnce(context, portion)));
+  return all;
+}
+
+async function toLeaversAtOnce(
   context: SyncContext,
   users: string[],
 ): Promise<[user: string, leaver: Leaver | undefined][]> {
@@ -144,7 +153,7 @@ export async function addMembers(
 ): Promise<{ coalesceMs: number; missing: number }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
-  for (const portion of portions(marked(pending, '+'), 1000))
+  for (const portion of portions(marked(pending, '+'), READ_PORTION))
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
   const missing = states.filter((state) => !state.ready && state.underWay).length;

@@ -1,0 +1,56 @@
+// Tests how a reconcile run waits for the resources that it marked.
+import { startLocalRedis } from '../../../src/demo/local-redis.ts';
+import { untilApplied } from '../../../src/reconcile/apply-plan.ts';
+import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
+import type { Ref } from '../../../src/directory/records.ts';
+import { systemClock } from '../../../src/support/sources.ts';
+import { idOf, openStore, type Store } from '../lua/rig.ts';
+
+const MANY = 2500;
+
+let redis: Awaited<ReturnType<typeof startLocalRedis>>;
+let store: Store;
+// A Redis of its own, because MONITOR shows the commands of all clients.
+beforeAll(async () => {
+  redis = await startLocalRedis({ env: {} });
+  store = await openStore({ url: redis.url });
+});
+afterAll(async () => {
+  await store.close();
+  await redis.stop();
+});
+
+test('a run that marked 2,500 resources ends when the last one is applied, and reads at most 1,000 marks at once', async () => {
+  const refs = Array.from({ length: MANY }, (_, index): Ref => `User:${idOf(`u${index}-`)}`);
+  await store.outbox.mark(refs, 'reconcile');
+  const drifts = store.state.drifts.get('main');
+  const { outbox } = store;
+  const scope = { drifts, outbox, clock: systemClock } as unknown as ReconcileScope;
+  const client = store.redis.duplicate();
+  const monitor = await client.monitor();
+  const marks = store.keys.key('marks', 'main');
+  const sizes: number[] = [];
+  monitor.on('monitor', (_time, [command = '', key, ...fields]: string[]) => {
+    if (key === marks && command.toLowerCase() === 'hmget') sizes.push(fields.length);
+  });
+  const progress: number[] = [];
+  const onProgress = ({ done }: { done: number }): void => void progress.push(done);
+  try {
+    const isEnded = { yet: false };
+    const end = untilApplied(scope, { signal: new AbortController().signal, onProgress }, refs).finally(
+      () => (isEnded.yet = true),
+    );
+    // The last resource of the list is applied first, and one in its middle last.
+    const last = refs[1200] ?? '';
+    await store.redis.hdel(marks, ...refs.filter((ref) => ref !== last).reverse());
+    await systemClock.sleep(1500);
+    expect(isEnded.yet).toBe(false);
+    await store.redis.hdel(marks, last);
+    await expect(end).resolves.toMatchObject({ outcome: 'converged' });
+  } finally {
+    monitor.disconnect();
+    client.disconnect();
+  }
+  expect(progress.at(-1)).toBe(MANY);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(1000);
+});
