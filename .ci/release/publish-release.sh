@@ -6,6 +6,9 @@ need gh node helm
 step node .ci/prepare.mjs --without-redis
 step node .ci/release/packages.mjs --repository "git+$source_url.git"
 step bash .ci/chart/check.sh
+if [ "${DRY_RUN:-}" = 1 ]; then
+  : "${IMAGE_DIGEST:=sha256:of-the-image}" "${CHART_DIGEST:=sha256:of-the-chart}"
+fi
 notes=$(mktemp)
 trap 'rm -f "$notes"' EXIT
 {

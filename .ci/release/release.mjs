@@ -12,11 +12,14 @@ import {
   faultsOfNext,
   faultsOfState,
   isVersion,
+  sectionsOf,
   VERSION_FILES,
   versionFor,
   withVersion,
 } from './versions.mjs';
 
+/** On PATH, or fetched by `.ci/test-tools.mjs`. */
+const HELMS = ['helm', join(ROOT, '.local/bin/helm4')];
 const STORED_DATA = 'test/fixtures/stored-data';
 const USAGE =
   'Usage: npm run release -- VERSION|major|minor|patch [--date YYYY-MM-DD], --check [TAG], or --notes';
@@ -69,6 +72,14 @@ function faultsOfStoredData(current, next) {
       ];
 }
 
+/** Every change that a tag contains has to be in the notes of its version. */
+const faultsOfUnreleased = (texts, tag) =>
+  ['changelog', 'chartChangelog'].flatMap((name) =>
+    sectionsOf(texts[name]).get('Unreleased')
+      ? [`${VERSION_FILES[name]} has changes under Unreleased, which ${tag} would ship without a mention.`]
+      : [],
+  );
+
 function check(tag) {
   const texts = readTexts();
   const version = currentOf(texts);
@@ -77,6 +88,7 @@ function check(tag) {
     ...(tag === undefined || tag === `v${version}`
       ? []
       : [`The tag is ${tag}, and package.json is ${version}.`]),
+    ...(tag === undefined ? [] : faultsOfUnreleased(texts, tag)),
     ...faultsOfStoredData(version, version),
     ...(existsSync(join(ROOT, STORED_DATA, `${version}.ndjson`))
       ? []
@@ -125,8 +137,8 @@ function prepare(order, date, renders) {
     ...(/^\d{4}-\d{2}-\d{2}$/.test(date) ? [] : [`${date} is no date: write it as 2026-11-24.`]),
     ...faultsOfCheckout(next),
     ...faultsOfStoredData(current, next),
-    ...(renders && spawnSync('helm', ['version']).status !== 0
-      ? ['helm is not on PATH: it renders the chart.']
+    ...(renders && !HELMS.some((helm) => spawnSync(helm, ['version']).status === 0)
+      ? ['helm is missing, which renders the chart: node .ci/test-tools.mjs']
       : []),
   ];
   if (faults.length > 0) fail(faults, `${next} is not prepared, and nothing was changed.`);

@@ -28,6 +28,8 @@ const COPIED = [
   ['src/directory/fleet/data-version.ts'],
 );
 
+const CHANGELOGS = ['CHANGELOG.md', 'helm/scim-bridge/CHANGELOG.md'];
+
 let folder: string;
 const path = (name: string): string => join(folder, name);
 const git = (...args: string[]): string =>
@@ -56,6 +58,8 @@ const addUnreleased = (): void => {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'scim-bridge-release-'));
   for (const name of COPIED) cpSync(join(ROOT, name), path(name), { recursive: true });
+  // The tests begin with nothing unreleased, whatever the changelogs have at this moment.
+  for (const name of CHANGELOGS) change(name, /^## Unreleased\n[^]*?(?=^## \d)/m, '');
   symlinkSync(join(ROOT, 'node_modules'), path('node_modules'));
   writeFileSync(path('.gitignore'), 'node_modules\n');
   git('init', '-q');
@@ -75,6 +79,20 @@ test('this repository passes the release check', () => {
     errors: expect.stringContaining('The tag is v0.9.0'),
   });
 });
+
+test.each(CHANGELOGS)(
+  'a tag is refused while %s has unreleased changes; without a tag they are no fault',
+  (name) => {
+    change(name, /^## /m, '## Unreleased\n\n- A change.\n\n## ');
+    expect(release('--check').status).toBe(0);
+    expect(release('--check', `v${CURRENT}`)).toMatchObject({
+      status: 1,
+      errors: expect.stringContaining(
+        `${name} has changes under Unreleased, which v${CURRENT} would ship without a mention`,
+      ),
+    });
+  },
+);
 
 test('setting a version changes package, lock file, chart and both changelogs, and nothing else', () => {
   addUnreleased();
