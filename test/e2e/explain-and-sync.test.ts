@@ -61,7 +61,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-describe('explain', () => {
+describe('the command explain', () => {
   let ada: string;
 
   beforeAll(async () => {
@@ -215,7 +215,7 @@ describe('explain', () => {
   });
 });
 
-describe('sync', () => {
+describe('the command sync', () => {
   it('sync brings one user without a worker, with groups and attributes, and shows each step', async () => {
     await commands.run('hold');
     const id = await bridge.idp.createUser('cyd@acme.example');

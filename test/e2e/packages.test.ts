@@ -64,7 +64,7 @@ beforeAll(() => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('scim-bridge', () => {
+describe('the package scim-bridge', () => {
   let place: string;
   beforeAll(() => {
     place = install('scim-bridge');

@@ -417,7 +417,7 @@ function cellsOf(situation: Situation, answers: Answers): string[] {
 }
 
 test.each(SITUATIONS)(
-  '$topic: $name',
+  'the commands describe the situation as docs/situations.md: $topic, $name',
   async (situation) => {
     const place = await openPlace(situation);
     try {

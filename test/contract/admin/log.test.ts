@@ -87,7 +87,7 @@ test('X-Next-Before leads to the next page of entries, and is absent on the last
   expect([got.body, nextOf(got)]).toEqual([first.body, nextOf(first)]);
 });
 
-describe('exports', () => {
+describe('exports of the provisioning log', () => {
   const rare = { resource: NAME, format: 'ndjson' };
 
   test('an NDJSON export has the entries of the search, and a CSV export the same in escaped cells', async () => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => bridge.stop());
 afterEach(() => expectUnharmed(scim));
 
-describe('structure', () => {
+describe('bodies with very many values', () => {
   const bomb = `[${'{},'.repeat(1_000_000)}{}]`;
 
   test('a gzip body of a few kilobytes that holds a million objects is 413, for users and for groups', async () => {
@@ -52,7 +52,7 @@ describe('structure', () => {
   });
 });
 
-describe('size', () => {
+describe('bodies beyond the size limits', () => {
   test('the body of a user is at most 1 MB, also on PATCH, /.search and when it is decompressed', async () => {
     const { id } = await scim.user('size@x.example');
     const text = JSON.stringify({ userName: 'large@x.example', title: 'x'.repeat(1_048_576) });
@@ -134,7 +134,7 @@ describe('size', () => {
   });
 });
 
-describe('many at once', () => {
+describe('many large bodies at once', () => {
   const large = Buffer.from(`{"displayName":"${'x'.repeat(3_000_000)}"}`);
 
   test('a body beyond the memory share of its connection answers 503 with Retry-After at once, and is not read', async () => {

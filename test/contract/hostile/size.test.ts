@@ -30,7 +30,7 @@ async function timely(send: () => Promise<Answer>): Promise<Answer> {
 const nested = (depth: number, open: string, close: string, core = '1'): string =>
   open.repeat(depth) + core + close.repeat(depth);
 
-describe('depth', () => {
+describe('deeply nested bodies and filters', () => {
   test.each([33, 1000, 100_000, 1_000_000])(
     'a body nested %d levels deep is 400, or 413 for its size',
     async (depth) => {
@@ -68,7 +68,7 @@ describe('depth', () => {
   );
 });
 
-describe('length', () => {
+describe('very long texts', () => {
   test('a filter of 100 KB is 400 in a body, and is refused in a URL', async () => {
     const filter = `userName eq "${'x'.repeat(100_000)}"`;
     const answer = await timely(() => scim.post('/Users/.search', { filter }));
@@ -113,7 +113,7 @@ describe('length', () => {
   });
 });
 
-describe('count', () => {
+describe('very many operations, values and parameters', () => {
   test('a PATCH of 10,000 operations is 400 tooMany and changes nothing', async () => {
     const { id, meta } = await scim.user('ops@x.example');
     const operations = Array.from({ length: 10_000 }, (_, n) => ({
@@ -186,7 +186,7 @@ describe('count', () => {
   });
 });
 
-describe('bombs', () => {
+describe('compression bombs', () => {
   const json = (bytes: number): string =>
     JSON.stringify(userBody('bomb@x.example', { title: 'x'.repeat(bytes) }));
 

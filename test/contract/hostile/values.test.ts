@@ -192,7 +192,7 @@ describe('numbers (RFC 8259 §6)', () => {
   );
 });
 
-describe('shapes', () => {
+describe('bodies of an unexpected JSON type', () => {
   test.each([
     'null',
     '[]',

@@ -111,7 +111,7 @@ describe('links and member notes', () => {
   });
 });
 
-describe('blocked resources', () => {
+describe('resources with a dead letter', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();
@@ -221,7 +221,7 @@ describe('the request budget', () => {
   });
 });
 
-describe('keys', () => {
+describe('Redis keys that remain in the end', () => {
   it('every Redis key starts with the base and is in the table of keys.ts; after all deletions only seven bookkeeping keys remain', async () => {
     const store = await openStore({ groupsMatter: true });
     try {

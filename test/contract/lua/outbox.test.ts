@@ -10,7 +10,7 @@ const USER: Ref = `User:${ADA}`;
 const GROUP: Ref = `Group:${G}`;
 const SYNCED = { kind: 'synced' } as const;
 
-describe('outbox', () => {
+describe('delivery of dirty marks to the queue', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openStore();

@@ -137,7 +137,7 @@ describe('entries of the provisioning log', () => {
   });
 });
 
-describe('the stream', () => {
+describe('the stream of the provisioning log', () => {
   const entry = (serial: number): LogEntry => ({
     ...{ ref: `User:${idOf('a')}`, name: `n${serial}`, action: 'update', status: 'success' },
     ...{ request: '-', generation: '1', accepted: 0, priority: 'edit', attempt: 1 },

@@ -50,7 +50,7 @@ async function failure<T>(call: Promise<unknown>, kind: abstract new (...args: n
 const create = (options = {}): Promise<unknown> =>
   platform.client.users.create({ userName: PERSON }, options);
 
-describe('timeouts', () => {
+describe('time-outs of calls', () => {
   test('a call can have a shorter time-out than the client', async () => {
     await start(() => undefined, { timeoutMs: 20_000 });
     const hurried = platform.client.accounts.search(PERSON, { timeoutMs: 80 });
@@ -101,7 +101,7 @@ describe('timeouts', () => {
   });
 });
 
-describe('connections', () => {
+describe('failed connections', () => {
   test('a refused connection means that the write was not sent', async () => {
     await start(() => undefined);
     const closed = createServer();
@@ -151,7 +151,7 @@ describe('connections', () => {
   });
 });
 
-describe('the caller aborts', () => {
+describe('calls that the caller aborts', () => {
   test('an abort before the call sends nothing', async () => {
     await start(() => undefined);
     const fault = await failure(

@@ -28,7 +28,7 @@ const listed = (resources: unknown, totalResults: unknown = 1): string =>
   JSON.stringify({ totalResults, Resources: resources });
 const user = (more: object = {}): object => ({ id: 'u1', userName: 'jane', ...more });
 
-describe('size and structure', () => {
+describe('answers of hostile size and structure', () => {
   test.each([
     ['9.9 MB of empty objects', `[${'{},'.repeat(3_300_000)}{}]`, /more than 8388608 bytes/],
     [
@@ -112,7 +112,7 @@ describe('size and structure', () => {
   });
 });
 
-describe('numbers and ids', () => {
+describe('unusual numbers and ids', () => {
   test.each([
     ['1e15 resources', listed([user()], 1e15)],
     ['-1 resources', listed([user()], -1)],
@@ -131,7 +131,7 @@ describe('numbers and ids', () => {
   });
 });
 
-describe('headers and time', () => {
+describe('endless headers and slow answers', () => {
   test('endless headers throw PlatformConnection', async () => {
     await start((_, response) => {
       const { socket } = response;
@@ -178,7 +178,7 @@ describe('headers and time', () => {
   });
 });
 
-describe('lists', () => {
+describe('hostile lists', () => {
   async function walk(): Promise<{
     ids: string[];
     verdict: ReturnType<ReturnType<typeof createListProof>['verdict']>;

@@ -28,7 +28,7 @@ const ADA = idOf('ada');
 const USER: Ref = `User:${ADA}`;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('queue', () => {
+describe('delivery of marks through BullMQ', () => {
   let store: Store;
   let queueRedis: Redis;
   let connection: QueueConnection;
@@ -281,7 +281,7 @@ describe('queue', () => {
   };
 });
 
-describe('jobs', () => {
+describe('BullMQ jobs', () => {
   it('job ids are valid for BullMQ and differ by connection, ref and deliveryId', () => {
     expect(jobId('okta', USER, '7')).toBe(`okta-User-${ADA}-7`);
     expect(jobId('okta', USER, '7')).not.toContain(':');

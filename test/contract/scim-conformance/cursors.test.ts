@@ -52,7 +52,7 @@ const bySearch =
     return answer.body;
   };
 
-describe('a crawl', () => {
+describe('reading all pages by cursor', () => {
   test.each([1, 7, 25, 26])('sorted pages of %d resources keep the requested order', async (count) => {
     const pages = await crawl(async (cursor) => {
       const { body } = await scim.get(

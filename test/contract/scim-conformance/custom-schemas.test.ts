@@ -61,7 +61,7 @@ afterAll(() => bridge.stop());
 
 const named = (resources: Json[]): string[] => resources.map(({ userName }) => String(userName)).sort();
 
-describe('discovery', () => {
+describe('discovery of custom schemas', () => {
   test('/Schemas shows custom schemas with all characteristics, and /ResourceTypes lists them', async () => {
     const { body } = await scim.get(`/Schemas/${PERSON}`);
     expect(body).toMatchObject({ id: PERSON, name: 'Person', description: 'People as Acme knows them' });
@@ -89,7 +89,7 @@ describe('discovery', () => {
   });
 });
 
-describe('validation', () => {
+describe('validation of custom attributes', () => {
   test('a user with all custom attributes is returned as sent, with the URN in schemas', async () => {
     const given = {
       costCode: 'A-1',
@@ -154,7 +154,7 @@ describe('validation', () => {
   });
 });
 
-describe('PATCH', () => {
+describe('PATCH of custom attributes', () => {
   const patched = async (name: string, extra: object, ...operations: object[]): Promise<Json> => {
     const { id } = await scim.user(`${name}@x.example`, person(extra));
     const answer = await scim.patch(`/Users/${id}`, ...operations);
@@ -172,7 +172,7 @@ describe('PATCH', () => {
     ['pathless, URN as key', { op: 'add', value: { [PERSON]: { tag: 'new' } } }, { tag: 'new' }],
     ['pathless, path as key', { op: 'replace', value: { [`${PERSON}:remote`]: 'False' } }, { remote: false }],
     ['the extension as path', { op: 'replace', path: PERSON, value: { remote: true } }, { remote: true }],
-  ])('PATCH of a custom attribute: %s', async (what, operation, expected) => {
+  ])('PATCH gives a custom attribute the expected value: %s', async (what, operation, expected) => {
     const before = { seat: { building: 'n' }, skills: ['sql'], phones: [{ value: '1', type: 'desk' }] };
     const after = await patched(what.replaceAll(/\W/g, '-'), before, operation);
     expect(after).toEqual({ costCode: 'A-1', ...(what === 'one value of a list' ? {} : before), ...expected });
@@ -270,7 +270,7 @@ describe('attributes in answers (RFC 7643 §7, returned)', () => {
     [`attributes=${PERSON}`, { costCode: 'A-1', tag: 'always', remote: true }],
     [`excludedAttributes=${PERSON}:tag,${PERSON}:remote`, { costCode: 'A-1', tag: 'always' }],
     [`excludedAttributes=${PERSON}`, { tag: 'always' }],
-  ])('returned of custom attributes: %s', async (query, expected) => {
+  ])('custom attributes are in answers as their `returned` says: %s', async (query, expected) => {
     expect(await shown(query)).toEqual(expected);
     const list = await scim.get(
       `/Users?filter=${encodeURIComponent('userName eq "shown@x.example"')}&${query}`,

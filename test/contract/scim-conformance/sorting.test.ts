@@ -39,7 +39,7 @@ const initials = (resources: Json[]): string =>
 
 // Text without case unless the attribute is caseExact (externalId); a list by its primary or first value; numbers as
 // numbers; no value last, and first when descending; equal values by creation, both ways.
-describe('order', () => {
+describe('the order of sorted lists', () => {
   test.each([
     ['userName', 'abcde', 'edcba'],
     ['USERNAME', 'abcde', 'edcba'],
@@ -52,7 +52,7 @@ describe('order', () => {
     ['meta.created', 'dacbe', ''],
     [`${CUSTOM}:level`, 'cbdae', 'daebc'],
     [`${ENTERPRISE}:employeeNumber`, 'edacb', 'dacbe'],
-  ])('sorted list: %s', async (sortBy, ascending, descending) => {
+  ])('a list is sorted as expected: %s', async (sortBy, ascending, descending) => {
     for (const [order, expected] of [
       ['', ascending],
       ['&sortOrder=ascending', ascending],
@@ -74,7 +74,7 @@ describe('order', () => {
   });
 });
 
-describe('pages', () => {
+describe('pages of sorted lists', () => {
   test('pages of a sorted list add up to the whole list, with a filter and a projection', async () => {
     const filter = encodeURIComponent('userName pr and not (userName eq "echo")');
     const seen: Json[] = [];
@@ -103,7 +103,7 @@ describe('pages', () => {
   });
 });
 
-describe('refusals', () => {
+describe('refused sort parameters', () => {
   test.each(['sortBy=name', 'sortBy=a%20b', 'sortBy=userName&sortOrder=up'])(
     'the sort parameter %s is 400 invalidValue',
     async (query) => {

@@ -31,7 +31,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
   const patch = (path: string, operation: object, extra: object = {}) =>
     scim.send('PATCH', path, { schemas: [PATCH_OP], Operations: [operation], ...extra });
 
-  describe('discovery', () => {
+  describe('discovery documents', () => {
     test('ResourceTypes, Schemas and ServiceProviderConfig have the values that the collection checks', async () => {
       const types = await scim.get('/ResourceTypes');
       expect(types.body).toMatchObject({
@@ -45,7 +45,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('users', () => {
+  describe('requests for users', () => {
     const suffix = randomUUID().slice(0, 8);
     let minimal: Json;
     let employee: Json;
@@ -221,7 +221,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('groups', () => {
+  describe('requests for groups', () => {
     const suffix = randomUUID().slice(0, 8);
     let group: Json;
     let users: Json[];

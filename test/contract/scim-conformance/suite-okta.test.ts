@@ -39,7 +39,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
     await scim.user(`first-${profile}@corp.example`);
   });
 
-  describe('SPEC', () => {
+  describe("Okta's test file SPEC", () => {
     test('a page of one user has numeric list fields and a user with the attributes that Okta reads', async () => {
       const { status, body } = await scim.get('/Users?count=1&startIndex=1', TESTER);
       expect(status).toBe(200);
@@ -137,7 +137,7 @@ describe.each(['okta', 'auto'] as const)('profile %s', (profile) => {
     });
   });
 
-  describe('CRUD', () => {
+  describe("Okta's test file CRUD", () => {
     let user: Json;
     const send = (method: string, path: string, body?: unknown) => scim.send(method, path, body, OKTA);
     beforeAll(async () => {

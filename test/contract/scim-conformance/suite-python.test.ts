@@ -65,7 +65,7 @@ describe.each(['rfc', 'auto', 'entra', 'okta'] as const)('profile %s', (profile)
   });
   const typeOf = (name: string): Described => types.find((each) => each.name === name) as Described;
 
-  describe('discovery', () => {
+  describe('discovery documents', () => {
     test.each(['/ServiceProviderConfig', '/ResourceTypes', '/Schemas'])(
       '%s answers GET only',
       async (path) => {

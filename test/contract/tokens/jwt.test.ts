@@ -138,7 +138,7 @@ test.each<[string, () => Promise<string> | string]>([
   expect(answer.headers['www-authenticate']).toMatch(/^Bearer realm=/);
 });
 
-describe('/Me', () => {
+describe('/Me for the subject of a JWT', () => {
   let jo: { id: string };
   beforeAll(async () => {
     jo = await asClient(app, SETTINGS_TOKEN).user('jo@x.example');

@@ -20,8 +20,8 @@ function summary(passed: number, failed: number, skipped: string[]): { code: num
   }
 }
 
-describe('summary of a test run', () => {
-  it('counts skipped tests by reason, and ends with the number of passed and failed tests', () => {
+describe('the summary of a test run', () => {
+  it('the summary counts skipped tests by reason, and ends with the number of passed and failed tests', () => {
     const { code, text } = summary(7, 2, [
       'a [needs helm on PATH]',
       'page [needs Chromium] b',
@@ -31,14 +31,14 @@ describe('summary of a test run', () => {
     expect(code).toBe(0);
   });
 
-  it('fails when a test is skipped without a reason', () => {
+  it('the summary fails when a test is skipped without a reason', () => {
     expect(summary(7, 0, ['a test'])).toEqual({
       code: 1,
       text: 'skipped without a reason: a test\n7 passed, 0 failed\n',
     });
   });
 
-  it('fails when no test passed', () => {
+  it('the summary fails when no test passed', () => {
     expect(summary(0, 0, [])).toEqual({ code: 1, text: '0 passed, 0 failed\n' });
   });
 });

@@ -40,7 +40,7 @@ test('the repository has pipelines for changes, releases and updates', () => {
   expect(names.sort()).toEqual(['ci.yml', 'release.yml', 'updates.yml']);
 });
 
-describe.each(names)('%s', (name) => {
+describe.each(names)('the pipeline %s', (name) => {
   const workflow = workflowOf(name);
 
   test('each step runs a script of this repository or an action pinned to a commit', () => {

@@ -92,7 +92,7 @@ describe('the name of the command', () => {
     ['an image: PATH leads to this program', 'bin', 'app', 'scim-bridge'],
     ['a checkout: the file as seen from the working folder', 'empty', 'app', 'node dist/main.js'],
     ['a checkout, called from elsewhere: the whole path', 'empty', 'bin', `node ${program}`],
-  ])('%s', (_name, path, cwd, expected) => {
+  ])('messages name the command as this installation starts it: %s', (_name, path, cwd, expected) => {
     const place = { program, path: join(folder, path), cwd: join(folder, cwd) };
     expect(commandNameOf(place)).toBe(expected);
     expect(withCommandName('see scim-bridge approvals list; scim-bridge --help', place)).toBe(

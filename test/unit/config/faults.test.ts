@@ -80,7 +80,7 @@ attributes: { a: { type: string, from: bad }, b: { type: string, expression: bad
     ]);
   });
 
-  test('without variables the texts stay unchanged', () => {
+  test('without the checks of other layers an expression is accepted unchecked', () => {
     expect(loadText(fileWith(more)).targets.main?.attributes.b).toEqual({
       type: 'string',
       expression: 'bad',

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../../src/config/load.ts';
 import { ENV, errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';
 
-describe('environment only', () => {
+describe('settings from the environment only', () => {
   const load = (env: NodeJS.ProcessEnv) => loadConfig({ env, cwd: folderWith() });
 
   test('three environment variables are enough, and all other settings have defaults', () => {

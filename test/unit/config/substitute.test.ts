@@ -15,7 +15,7 @@ const CASES: [what: string, text: string, result: string][] = [
   ['a file beside the settings', '${file:key}', KEY],
 ];
 
-test.each(CASES)('substitution: %s', (_what, text, result) => {
+test.each(CASES)('references in a settings text are replaced: %s', (_what, text, result) => {
   const env = { A: 'alpha', B: 'beta', EMPTY: '', NESTED: '${A}' };
   const { document, faults } = substitute({ list: [{ text }] }, env, files);
   expect({ document, faults }).toEqual({ document: { list: [{ text: result }] }, faults: [] });

@@ -25,7 +25,7 @@ test.each([
   ['https://scim.example.com', []],
   ['http://localhost:8080', []],
   ['http://scim.example.com', ['/server/publicUrl']],
-])('warning about publicUrl: %s', (url, paths) => {
+])('publicUrl gives a warning or none: %s', (url, paths) => {
   expect(warningsOf(`server: { publicUrl: '${url}' }`)).toEqual(paths);
 });
 
@@ -40,6 +40,6 @@ test.each([
   ['url: redis://user:secret@redis.example.com', []],
   ['url: "redis+sentinel://127.0.0.1:1,10.0.0.1:2/main"', URL_PATH],
   ['cluster: ["redis://10.0.0.1:6379"]', ['/redis/cluster']],
-])('warning about redis: %s', (text, paths) => {
+])('the Redis settings give a warning or none: %s', (text, paths) => {
   expect(warningsOf(`redis: { ${text} }`)).toEqual(paths);
 });

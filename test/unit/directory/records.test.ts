@@ -11,7 +11,7 @@ import {
 import { createKeyspace } from '../../../src/directory/keys.ts';
 import { parseLink, toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
 
-describe('stored records', () => {
+describe('the stored form of records and links', () => {
   it('a record whose text has spaces, numbers and line breaks is read back', () => {
     const text = '{"a":"1 2\\n3"} ';
     const stored = firstRecord(1_700_000_000_001, 'active', '[["u","a b"]]', text);
@@ -85,7 +85,7 @@ describe('the stored text of a link', () => {
   });
 });
 
-describe('fold', () => {
+describe('folding of names', () => {
   it.each([
     ['letter case', 'ADA@X.com', 'ada@x.com'],
     ['composed and decomposed letters', 'Zoe\u0308', 'zo\u00eb'],
@@ -103,7 +103,7 @@ describe('fold', () => {
   });
 });
 
-describe('keys', () => {
+describe('Redis keys of a connection', () => {
   it('all keys of a connection have one hash tag', () => {
     const keys = createKeyspace('p', 'okta');
     expect([keys.base, keys.key('users'), keys.key('members', 'g')]).toEqual([
@@ -114,7 +114,7 @@ describe('keys', () => {
   });
 });
 
-describe('index entries', () => {
+describe('index entries of users and groups', () => {
   it('index entries of a user: folded userName, exact externalId, and each email address once', () => {
     const emails = [
       { value: 'A@x' },

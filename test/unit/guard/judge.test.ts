@@ -11,7 +11,7 @@ import { createRandom } from '../../support/company.ts';
 
 const count = (used = 0, waiting = 0, held = 0) => ({ used, waiting, held });
 
-describe('allowance', () => {
+describe('allowanceOf()', () => {
   it.each([
     ['the share of a large tenant', { count: 1000, percent: 10 }, 5000, 500],
     ['the count where the share is larger', { count: 50, percent: 10 }, 5000, 50],
@@ -23,12 +23,12 @@ describe('allowance', () => {
     ['a share is exact where it comes out even', { count: 1000, percent: 29 }, 100, 29],
     ['parts of a percent count', { count: 1000, percent: 0.5 }, 10_000, 50],
     ['nobody there', { count: 50, percent: 10 }, 0, 10],
-  ])('allowance: %s', (_name, limit, population, expected) => {
+  ])('the allowance follows count, share and population: %s', (_name, limit, population, expected) => {
     expect(allowanceOf(limit, population)).toBe(expected);
   });
 });
 
-describe('judge', () => {
+describe('judge()', () => {
   const limit = { count: 50, percent: 10 };
   it.each([
     ['lets exactly the allowance through', 20, count(), 200, 'allowed'],
@@ -37,9 +37,12 @@ describe('judge', () => {
     ['counts what is accepted and still to come', 1, count(0, 20), 200, 'held'],
     ['counts what is held', 1, count(0, 0, 20), 200, 'held'],
     ['lets through what wants nothing', 0, count(99, 99, 99), 200, 'allowed'],
-  ] as const)('judge: %s', (_name, wanted, counts, population, expected) => {
-    expect(judge(wanted, counts, population, limit).kind).toBe(expected);
-  });
+  ] as const)(
+    'judge allows or holds wanted changes by the counts: %s',
+    (_name, wanted, counts, population, expected) => {
+      expect(judge(wanted, counts, population, limit).kind).toBe(expected);
+    },
+  );
 
   it('a held verdict names the limits that were exceeded', () => {
     expect(judge(51, count(), 10_000, limit)).toEqual({ kind: 'held', allowance: 50, hit: ['count'] });

@@ -50,7 +50,7 @@ test('the check finds a misspelt field', () => {
 }, 120_000);
 
 describe.each(CASES)('%s: every pod fits the restricted profile', (name) => {
-  test.each(podsOf(rendered(name)))('$name', ({ spec }) => {
+  test.each(podsOf(rendered(name)))('the pod of $name fits the restricted profile of Kubernetes', ({ spec }) => {
     expect(spec.automountServiceAccountToken).toBe(false);
     expect(spec.securityContext).toMatchObject({
       runAsNonRoot: true,

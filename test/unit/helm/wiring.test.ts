@@ -11,7 +11,7 @@ const roleOf = (deployment: Manifest): string => deployment.spec.template.spec.c
 const deploymentsBehind = (objects: Manifest[], selector: Record<string, string>): Manifest[] =>
   ofKind(objects, 'Deployment').filter(({ spec }) => isSelected(selector, spec.template.metadata.labels));
 
-describe.each(CASES)('%s: the objects fit each other', (name) => {
+describe.each(CASES)('the rendered objects of %s refer to each other correctly', (name) => {
   const objects = rendered(name);
   const deployments = ofKind(objects, 'Deployment');
 

@@ -28,7 +28,7 @@ test.each<[string, string, string | undefined, string[] | undefined, string]>([
   ['nobody, where it is no address', '10.0.0.1', 'unknown', undefined, ''],
   ['nobody, behind a name', '10.0.0.1', '1.2.3.4, evil.example', undefined, ''],
   ['nobody, for half an address', '10.0.0.1', '1.2.3', undefined, ''],
-])('client address: %s', (_what, peer, forwarded, trusted, expected) => {
+])('the client address is taken from peer or proxy: %s', (_what, peer, forwarded, trusted, expected) => {
   expect(from(peer, forwarded, trusted)).toBe(expected);
 });
 

@@ -26,7 +26,7 @@ const facts = (backlog: object = {}, rest: Partial<NoticeFacts> = {}): NoticeFac
 });
 const found = (of: NoticeFacts) => conditionsOf(of).map(({ about, reason, count }) => [about, reason, count]);
 
-describe('conditions', () => {
+describe('conditions of a bridge', () => {
   test('a bridge without problems has no conditions', () => {
     expect(conditionsOf(facts())).toEqual([]);
   });
@@ -81,7 +81,7 @@ const tell = (present: NoticeCondition[], at = NOW): ToldConditions => afterTell
 const statesOf = (told: ToldConditions, present: NoticeCondition[], now: number) =>
   changesBetween(told, present, now).map(({ state, condition }) => [state, condition.count]);
 
-describe('differences', () => {
+describe('differences between reported and present conditions', () => {
   test('a condition is reported once, and once more when it ends', () => {
     const told = tell([deadLetters(3)]);
     expect(statesOf({}, [deadLetters(3)], NOW)).toEqual([['new', 3]]);
@@ -95,7 +95,7 @@ describe('differences', () => {
     ['a count that grew, within the hour', 5, HOUR - 1, []],
     ['a count that grew, after an hour', 5, HOUR, [['new', 5]]],
     ['a count that fell', 2, HOUR, []],
-  ])('%s', (_what, count, later, expected) => {
+  ])('a changed condition is reported again or not: %s', (_what, count, later, expected) => {
     expect(statesOf(tell([deadLetters(3)]), [deadLetters(count)], NOW + later)).toEqual(expected);
   });
 
@@ -128,7 +128,7 @@ describe('differences', () => {
   });
 });
 
-describe('grouping', () => {
+describe('grouping of changes into messages', () => {
   const changes = (count: number) => changesBetween({}, [deadLetters(count)], NOW);
 
   test('a change is reported together with others after it has lasted for the grouping time', () => {

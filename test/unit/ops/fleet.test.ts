@@ -33,7 +33,7 @@ test.each<[string, FleetProcess[], boolean, string[]]>([
   ['the only worker is silent', [one('api'), silent('worker')], false, ['noWorker error', 'silent warning']],
   ['one of two workers is silent', [one('all'), silent('worker')], true, ['silent warning']],
   ['all are gone', [], true, ['noProcess error']],
-])('findings of the fleet: %s', (_name, processes, isScheduled, expected) => {
+])('missing and silent processes give findings: %s', (_name, processes, isScheduled, expected) => {
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
 });
 

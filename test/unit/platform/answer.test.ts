@@ -4,7 +4,7 @@ import { scimFilter } from '../../../src/platform/filter.ts';
 import { createRedactor, faultCode, redactedCause } from '../../../src/platform/redact.ts';
 import { textId } from '../../../src/platform/readers.ts';
 
-describe('redaction', () => {
+describe('redaction of secrets in messages', () => {
   const redact = createRedactor(['abc', 'abc"def', 'x/y']);
 
   test('redaction of two overlapping secrets leaves no remainder', () => {

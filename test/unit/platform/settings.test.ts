@@ -43,7 +43,7 @@ describe('the tenant address', () => {
   });
 });
 
-describe('other options', () => {
+describe('options of the platform client besides the address', () => {
   test.each<[string, Partial<PlatformClientOptions>]>([
     ['token', { token: '' }],
     ['token', { token: 'sk-two words' }],

@@ -25,6 +25,6 @@ test.each([
   ['blanks within', { displayName: 'Jo  Doe' }, shown({ displayName: 'Jo Doe' })],
   ['the case of a display name', { displayName: 'jo doe' }, shown({ displayName: 'Jo Doe' })],
   ['a text that is gone', { displayName: 'Jo' }, shown({})],
-])('%s is a difference', (_what, core, user) => {
+])('values that differ are reported as a difference: %s', (_what, core, user) => {
   expect(namesOf(core, user)).toEqual(['displayName']);
 });

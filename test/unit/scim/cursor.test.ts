@@ -72,7 +72,7 @@ describe('cursor parameters (RFC 9865 §2, §2.1)', () => {
     ['cursor=abc&count=9999', { startIndex: 1, count: 500, cursor: 'abc' }],
     ['cursor=abc&startIndex=', { startIndex: 1, count: 100, cursor: 'abc' }],
   ];
-  test.each(accepted)('cursor parameters: %s', (query, expected) => {
+  test.each(accepted)('cursor parameters give the expected query: %s', (query, expected) => {
     expect(parseListQuery(new URLSearchParams(query), limits)).toEqual(expected);
   });
 

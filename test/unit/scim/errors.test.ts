@@ -24,13 +24,16 @@ describe('errors (RFC 7644 §3.12)', () => {
     [scim.notImplemented('x'), '501 undefined'],
     [scim.unavailable('x', 0), '503 undefined'],
   ];
-  test.each(errors)('error answer: %s', (error, expected) => {
-    expect(`${error.status} ${error.scimType}`).toBe(expected);
-    const body = scim.errorBody(error);
-    expect(body.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:Error']);
-    expect(body.status).toBe(String(error.status));
-    expect('scimType' in body).toBe(error.scimType !== undefined);
-  });
+  test.each(errors)(
+    'an error answer has the status and scimType of RFC 7644 table 9: %s',
+    (error, expected) => {
+      expect(`${error.status} ${error.scimType}`).toBe(expected);
+      const body = scim.errorBody(error);
+      expect(body.schemas).toEqual(['urn:ietf:params:scim:api:messages:2.0:Error']);
+      expect(body.status).toBe(String(error.status));
+      expect('scimType' in body).toBe(error.scimType !== undefined);
+    },
+  );
 
   test('an error has the headers WWW-Authenticate, Allow and Retry-After in whole seconds', () => {
     expect(scim.unauthorized().headers['WWW-Authenticate']).toContain('Bearer');
@@ -49,7 +52,7 @@ describe('errors (RFC 7644 §3.12)', () => {
   });
 });
 
-describe('profiles', () => {
+describe('deviations of profiles', () => {
   test('rfc refuses every deviation; auto and lenient accept all and report them', () => {
     for (const { name } of scim.deviations) {
       const seen: string[] = [];

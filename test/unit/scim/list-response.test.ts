@@ -25,7 +25,7 @@ describe('list parameters (RFC 7644 §3.4.2.4)', () => {
     ['attributes=id&excludedAttributes=members', { startIndex: 1, count: 100, attributes: 'id', excludedAttributes: 'members' }],
     ['sortBy=userName&sortOrder=Descending', { startIndex: 1, count: 100, sortBy: 'userName', sortOrder: 'descending' }],
   ]; // prettier-ignore
-  test.each(queries)('list parameters: %s', (query, expected) => {
+  test.each(queries)('list parameters give the expected query: %s', (query, expected) => {
     expect(parseListQuery(new URLSearchParams(query), limits)).toEqual(expected);
   });
 

@@ -27,7 +27,7 @@ test.each([
   ['Entra with a single managerId', { 'operation-case': 500, 'manager-id': 1 }, 'lenient'],
   ['Entra with one stray id, far from a habit', { 'operation-case': 500, 'read-only-ignored': 4 }, 'entra'],
   ['the habits of two', { 'operation-case': 500, 'read-only-ignored': 5 }, 'lenient'],
-] as const)('suggested profile: %s', (_, counts, expected) => {
+] as const)('the profile that fits the counted deviations is suggested: %s', (_, counts, expected) => {
   expect(seen(counts)).toBe(expected);
 });
 

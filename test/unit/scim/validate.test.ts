@@ -134,7 +134,7 @@ describe('bodies that identity providers send', () => {
   });
 });
 
-describe('canonical form', () => {
+describe('the canonical form of a resource', () => {
   test('resources that differ only in key order and case of names have equal text (RFC 7643 §2.1)', () => {
     const one = user({
       name: { givenName: 'A', familyName: 'B' },
@@ -174,7 +174,7 @@ describe('canonical form', () => {
   });
 });
 
-describe('types', () => {
+describe('conversion of values to attribute types', () => {
   const typed: [string, object, object][] = [
     ['boolean text', { contractor: 'False' }, { contractor: false }],
     ['numeric text for a number', { clearance: '3' }, { clearance: 3 }],
@@ -224,7 +224,7 @@ describe('types', () => {
   });
 });
 
-describe('refusals', () => {
+describe('refused POST bodies', () => {
   const bad: [string, unknown, string][] = [
     ['a list as body', [], '400 invalidSyntax'],
     ['null as body', null, '400 invalidSyntax'],
@@ -251,7 +251,7 @@ describe('refusals', () => {
     ],
     ['member name with a space', { userName: 'a', [ATTRIBUTES]: { 'a b': 1 } }, '400 invalidValue'],
   ];
-  test.each(bad)('POST is refused: %s', (_name, body, expected) => {
+  test.each(bad)('a POST body is refused with 400 and a detail: %s', (_name, body, expected) => {
     expect(refusal(() => post(body))).toBe(expected);
   });
 

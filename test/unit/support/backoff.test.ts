@@ -5,7 +5,7 @@ const options = { baseMs: 500, maxMs: 30_000 };
 const attempts = fc.integer({ min: 1, max: 10_000 });
 const luck = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 
-describe('backoff', () => {
+describe('the delay before a retry', () => {
   it('a delay is between half of the full delay and the full delay', () => {
     fc.assert(
       fc.property(attempts, luck, (attempt, random) => {

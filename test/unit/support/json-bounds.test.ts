@@ -14,7 +14,7 @@ test.each([
   ['a text that does not end', '["abc'],
   ['a backslash at the end', '["a\\'],
   ['an empty text', ''],
-])('%s is within the bounds', (_, text) => expect(check(text)).toBeUndefined());
+])('JSON text within the bounds has no fault: %s', (_, text) => expect(check(text)).toBeUndefined());
 
 test.each([
   ['deeper than allowed', '[[{"a":[]}]]', 'is nested deeper than 3 levels'],
@@ -22,7 +22,7 @@ test.each([
   ['brackets behind an escaped backslash', String.raw`["\\",[[[1]]]]`, 'is nested deeper than 3 levels'],
   ['a longer text than allowed', '["123456789"]', 'holds a text of more than 8 bytes'],
   ['a longer name of a member than allowed', '{"123456789":1}', 'holds a text of more than 8 bytes'],
-])('%s exceeds the bounds', (_, text, reason) => expect(check(text)).toBe(reason));
+])('JSON text beyond the bounds has a fault: %s', (_, text, reason) => expect(check(text)).toBe(reason));
 
 test('two million brackets are scanned within two seconds', () => {
   const began = Date.now();

@@ -14,6 +14,6 @@ test.each([
   ['x{1000', 6],
   ['(((', 0],
   [')x{5}', 6],
-])('%s has %i steps', (source, steps) => {
+])('the pattern %s is estimated at %i steps', (source, steps) => {
   expect(patternSize(source)).toBe(steps);
 });

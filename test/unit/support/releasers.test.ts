@@ -1,7 +1,7 @@
 import { createLogger, silentLogger } from '../../../src/support/logger.ts';
 import { createReleasers } from '../../../src/support/releasers.ts';
 
-describe('releasers', () => {
+describe('releasers at shutdown', () => {
   it('releasers run in the reverse order of construction, one after the other', async () => {
     const log: string[] = [];
     const releasers = createReleasers(silentLogger);

@@ -6,7 +6,7 @@ function gate(): { open: () => void; opened: Promise<void> } {
   return { open, opened };
 }
 
-describe('serially', () => {
+describe('tasks that run serially by name', () => {
   it('tasks with one name run one at a time in the order of their calls', async () => {
     const serially = createSerially();
     const log: string[] = [];

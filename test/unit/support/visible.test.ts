@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { spreadsheetCell } from '../../../src/support/spreadsheet.ts';
 import { visible, visibleIn } from '../../../src/support/visible.ts';
 
-describe('visible', () => {
+describe('visible()', () => {
   test.each([
     ['ESC [ 2 J', '\u001b[2J', '\\u001b[2J'],
     ['OSC 52 and BEL', '\u001b]52;c;eA==\u0007', '\\u001b]52;c;eA==\\u0007'],
@@ -33,7 +33,7 @@ describe('visible', () => {
   });
 });
 
-describe('spreadsheetCell', () => {
+describe('spreadsheetCell()', () => {
   test.each([
     ['=1+1', "'=1+1"],
     ['+1', "'+1"],

@@ -31,7 +31,7 @@ function apply(applied: Core, operations: PlatformPatchOperation[]): Core {
   return next;
 }
 
-describe('core members', () => {
+describe('operations for core attributes', () => {
   it('the difference is empty after it was applied', () => {
     fc.assert(
       fc.property(core, core, (desired, applied) => {
@@ -60,7 +60,7 @@ describe('core members', () => {
   });
 });
 
-describe('attribute changes', () => {
+describe('operations for user attributes', () => {
   it('operations contain the differences, and are empty after they were applied', () => {
     const attributes = fc.dictionary(
       fc.constantFrom('a', 'b', 'c'),

@@ -62,7 +62,7 @@ async function attributesOf(
   return { ...mapped, ...(faults.length > 0 ? { faults } : {}) };
 }
 
-describe('core members of a user', () => {
+describe('mapping of core attributes', () => {
   const core = async (resource: object) => (await mappingOf().user(resource as Resource, 'id', [])).core;
 
   it('core attributes have the names that the platform accepts', async () => {
@@ -108,7 +108,7 @@ describe('core members of a user', () => {
   });
 });
 
-describe('mapped attributes', () => {
+describe('mapping of user attributes', () => {
   it('attributes are mapped from plain paths, sub-attributes, filters and extensions', async () => {
     await expect(
       attributesOf({
@@ -186,7 +186,7 @@ describe('mapped attributes', () => {
   });
 });
 
-describe('the scope', () => {
+describe('the scope of a target', () => {
   const inScope = async (scope: string, memberOf = groups) =>
     (await mappingOf({ users: { scope } }).user(ada, 'id', memberOf)).inScope;
 
@@ -204,7 +204,7 @@ describe('the scope', () => {
   });
 });
 
-describe('group names', () => {
+describe('mapping of group names', () => {
   const nameOf = (groupRules: Partial<MappingRules['groups']>) => {
     const mapping = mappingOf({ groups: { include: ['.*'], exclude: [], rename: [], ...groupRules } });
     return (name: string) => mapping.groupName(name);
@@ -243,7 +243,7 @@ describe('whether users change with their groups', () => {
     ['a path does', { attributes: { t: rule('string_array', 'groups.display') } }, true],
     ['the scope does', { users: { scope: 'groups.display eq "x"' } }, true],
     ['a word only contains it', { attributes: { t: rule('string', '$lookup($, "subgroupsX")') } }, false],
-  ])('users change with their groups or not: %s', (_what, rest, matters) => {
+  ])('the mapping of users depends on groups as the rules say: %s', (_what, rest, matters) => {
     expect(mappingOf(rest).groupsMatter).toBe(matters);
   });
 });

@@ -39,7 +39,7 @@ describe('types of extension members', () => {
   });
 });
 
-describe('settings checks', () => {
+describe('checks of settings by their grammar', () => {
   it.each(['userType = "Contractor"', '$sort(groups.display)', '1'])(
     'the expression %s is accepted',
     (text) => {

@@ -6,7 +6,7 @@ const TYPES: UserAttributeType[] = ['string', 'number', 'boolean', 'string_array
 const value = (of: unknown) => ({ kind: 'value', value: of });
 const invalid = { kind: 'invalid', reason: expect.stringMatching(/^is .+ and cannot become .+$/) };
 
-describe.each(TYPES)('a %s attribute', (type) => {
+describe.each(TYPES)('missing source values of a %s attribute', (type) => {
   it('a missing source value keeps the attribute, or clears it if the rule says onEmpty: clear', () => {
     expect(toAttributeValue(type, undefined, 'keep')).toEqual({ kind: 'absent' });
     expect(toAttributeValue(type, undefined, 'clear')).toEqual({ kind: 'clear' });
@@ -21,7 +21,7 @@ describe.each(TYPES)('a %s attribute', (type) => {
   });
 });
 
-describe('attribute values', () => {
+describe('conversion of attribute values', () => {
   it.each<[UserAttributeType, unknown, unknown]>([
     ['string', 'x', value('x')],
     ['string', '', value('')],

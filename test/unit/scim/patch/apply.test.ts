@@ -49,7 +49,7 @@ describe('add (RFC 7644 §3.5.2.1)', () => {
     ['undeclared list', { op: 'add', path: `${ATTRIBUTES}:free`, value: ['b', 'c'] }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
     ['undeclared list, one value', { op: 'add', path: `${ATTRIBUTES}:free`, value: 'c' }, { [ATTRIBUTES]: { free: ['a', 'b', 'c'] } }],
   ]; // prettier-ignore
-  test.each(situations)('PATCH add: %s', (_name, operation, expected) => {
+  test.each(situations)('PATCH add gives the expected resource: %s', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 });
@@ -75,7 +75,7 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
     ['list of numbers', { op: 'replace', path: `${ATTRIBUTES}:levels`, value: ['7'] }, { [ATTRIBUTES]: { levels: [7] } }],
     ['undeclared value changes its type', { op: 'replace', path: `${ATTRIBUTES}:free`, value: 1 }, { [ATTRIBUTES]: { free: 1 } }],
   ]; // prettier-ignore
-  test.each(situations)('PATCH replace: %s', (_name, operation, expected) => {
+  test.each(situations)('PATCH replace gives the expected resource: %s', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 
@@ -124,12 +124,12 @@ describe('remove (RFC 7644 §3.5.2.2)', () => {
     ['extension attribute', { op: 'remove', path: `${ENTERPRISE}:department` }, { [ENTERPRISE]: { costCenter: '1' } }],
     ['extension root', { op: 'remove', path: ENTERPRISE }, { [ENTERPRISE]: undefined }],
   ]; // prettier-ignore
-  test.each(situations)('PATCH remove: %s', (_name, operation, expected) => {
+  test.each(situations)('PATCH remove gives the expected resource: %s', (_name, operation, expected) => {
     expectShows(one(operation), expected);
   });
 });
 
-describe('refused', () => {
+describe('refused PATCH operations', () => {
   const bad: [string, object, string][] = [
     ['required attribute removed', { op: 'remove', path: 'userName' }, '400 mutability'],
     ['required attribute nulled', { op: 'replace', path: 'userName', value: null }, '400 mutability'],

@@ -91,10 +91,13 @@ describe('Entra, default shape (2.1.4)', () => {
       { emails: undefined },
     ],
   ];
-  test.each(situations)('Entra PATCH: %s', (_name, operation, expected) => {
-    expectShows(patched(start, [operation], 'auto'), expected);
-    expectShows(patched(start, [operation], 'entra'), expected);
-  });
+  test.each(situations)(
+    'a PATCH as Entra sends it gives the expected user: %s',
+    (_name, operation, expected) => {
+      expectShows(patched(start, [operation], 'auto'), expected);
+      expectShows(patched(start, [operation], 'entra'), expected);
+    },
+  );
 
   test('all Entra operations work in one PATCH', () => {
     const resource = patched(
@@ -150,7 +153,7 @@ describe('Entra SCIM validator (2.1.13)', () => {
   });
 });
 
-describe('Okta', () => {
+describe('PATCH requests of Okta', () => {
   test('Okta deactivates and reactivates without a path (2.2.6, 2.2.7)', () => {
     const off = patched(start, [{ op: 'replace', value: { active: false } }], 'okta');
     expect(off).toEqual({ ...start, active: false });
@@ -177,7 +180,7 @@ describe('Okta', () => {
   });
 });
 
-describe('OneLogin and authentik', () => {
+describe('PATCH requests of OneLogin and authentik', () => {
   test("OneLogin's managerId and booleans as text are accepted", () => {
     const value = { active: 'false', [ENTERPRISE]: { manager: { managerId: 12 } } };
     const resource = patched(start, [{ op: 'replace', value }]);
@@ -191,7 +194,7 @@ describe('OneLogin and authentik', () => {
   });
 });
 
-describe('manager in every shape', () => {
+describe('every shape in which providers send manager', () => {
   const shapes: [string, object, unknown][] = [
     ['text', { op: 'replace', path: `${ENTERPRISE}:manager`, value: '9' }, { value: '9' }],
     ['object', { op: 'replace', path: `${ENTERPRISE}:manager`, value: { value: '9' } }, { value: '9' }],
@@ -221,7 +224,7 @@ describe('manager in every shape', () => {
     ['remove with the same value', { op: 'remove', path: 'manager', value: '5' }, undefined],
     ['remove with another value', { op: 'remove', path: 'manager', value: '6' }, { value: '5' }],
   ];
-  test.each(shapes)('manager is set: %s', (_name, operation, expected) => {
+  test.each(shapes)('a PATCH of manager in this shape sets the manager: %s', (_name, operation, expected) => {
     const managed = user({ [ENTERPRISE]: { department: 'x', manager: '5' } });
     expect(enterprise(patched(managed, [operation])).manager).toEqual(expected);
   });

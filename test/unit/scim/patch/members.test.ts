@@ -13,7 +13,7 @@ import { auto, GROUP, groupType, patchOp, refusal, rfc } from '../sample.ts';
 const split = (...operations: object[]) => splitMembers(parsePatch(groupType, patchOp(...operations), auto));
 const steps = (...operations: object[]): PatchMemberStep[] => split(...operations).steps;
 
-describe('member steps', () => {
+describe('conversion of PATCH operations to member steps', () => {
   const situations: [string, object, PatchMemberStep[]][] = [
     ['Entra default add (2.1.6)', { op: 'Add', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
     ['Entra default remove takes the listed ones only', { op: 'Remove', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
@@ -41,9 +41,12 @@ describe('member steps', () => {
     ['the same value of a member again', { op: 'replace', path: 'members[value eq "9"].value', value: '9' }, [{ kind: 'add', values: ['9'] }]],
     ['add by filter', { op: 'add', path: 'members[value eq "9"]', value: { type: 'User' } }, [{ kind: 'add', values: ['9'] }]],
   ]; // prettier-ignore
-  test.each(situations)('member steps of a PATCH: %s', (_name, operation, expected) => {
-    expect(steps(operation)).toEqual(expected);
-  });
+  test.each(situations)(
+    'a PATCH of members gives the expected set steps: %s',
+    (_name, operation, expected) => {
+      expect(steps(operation)).toEqual(expected);
+    },
+  );
 
   test('any other filter on members is evaluated for each member', () => {
     const [step] = steps({ op: 'remove', path: 'members[type eq "Group" and display co "x"]' });
@@ -123,7 +126,7 @@ describe('membersOf a POST or PUT body', () => {
     ['bare text', { Members: ['1'] }, ['1']],
     ['no object', 'x', undefined],
   ];
-  test.each(bodies)('members of a body: %s', (_name, body, expected) => {
+  test.each(bodies)('the members of a POST or PUT body are read: %s', (_name, body, expected) => {
     expect(membersOf(body)).toEqual(expected);
   });
 

@@ -4,7 +4,7 @@ import { ATTRIBUTES, auto, PATCH_OP, patchOp, refusal, rfc, USER, userType } fro
 
 const parse = (body: unknown, profile = auto) => parsePatch(userType, body, profile);
 
-describe('messages', () => {
+describe('PATCH messages', () => {
   const bodies: [string, unknown, string, string][] = [
     ['no object', [], '400 invalidSyntax', '400 invalidSyntax'],
     ['no Operations', { schemas: [PATCH_OP] }, '400 invalidSyntax', '400 invalidSyntax'],
@@ -15,10 +15,13 @@ describe('messages', () => {
     ['operations in lower case', { schemas: [PATCH_OP], operations: [{ op: 'remove', path: 'title' }] }, 'accepted', 'accepted'],
     ['stray id in the body', { ...patchOp({ op: 'remove', path: 'title' }), id: '1' }, 'accepted', 'accepted'],
   ]; // prettier-ignore
-  test.each(bodies)('PATCH message: %s', (_name, body, lenient, strict) => {
-    expect(refusal(() => parse(body))).toBe(lenient);
-    expect(refusal(() => parse(body, rfc))).toBe(strict);
-  });
+  test.each(bodies)(
+    'a PATCH message is accepted or refused with its error: %s',
+    (_name, body, lenient, strict) => {
+      expect(refusal(() => parse(body))).toBe(lenient);
+      expect(refusal(() => parse(body, rfc))).toBe(strict);
+    },
+  );
 
   test('more than 1000 operations, counting those of a pathless object, are tooMany', () => {
     const many = (count: number) => patchOp(...Array<object>(count).fill({ op: 'remove', path: 'title' }));
@@ -31,7 +34,7 @@ describe('messages', () => {
   });
 });
 
-describe('operations', () => {
+describe('PATCH operations', () => {
   const operations: [string, unknown, string, string][] = [
     ['capitalised op', { op: 'Replace', path: 'title', value: 'x' }, 'accepted', '400 invalidSyntax'],
     ['unknown op', { op: 'move', path: 'title', value: 'x' }, '400 invalidSyntax', '400 invalidSyntax'],
@@ -58,10 +61,13 @@ describe('operations', () => {
     ['forbidden member', { op: 'add', path: `${ATTRIBUTES}:constructor`, value: 1 }, '400 invalidPath', '400 invalidPath'],
     ['forbidden member, nested', { op: 'add', value: { [ATTRIBUTES]: { prototype: 1 } } }, '400 invalidPath', '400 invalidPath'],
   ]; // prettier-ignore
-  test.each(operations)('PATCH operation: %s', (_name, operation, lenient, strict) => {
-    expect(refusal(() => parse(patchOp(operation)))).toBe(lenient);
-    expect(refusal(() => parse(patchOp(operation), rfc))).toBe(strict);
-  });
+  test.each(operations)(
+    'a PATCH operation is parsed, or refused with its error: %s',
+    (_name, operation, lenient, strict) => {
+      expect(refusal(() => parse(patchOp(operation)))).toBe(lenient);
+      expect(refusal(() => parse(patchOp(operation), rfc))).toBe(strict);
+    },
+  );
 
   test('the error detail names the number of the operation', () => {
     expect(() => parse(patchOp({ op: 'remove', path: 'title' }, { op: 'x' }))).toThrow('Operation 2');
