@@ -20,7 +20,7 @@ export interface Feed {
   /** Returns the oldest pending tokens in order; they remain until they are acknowledged or refused. */
   next(count: number): Promise<EventToken[]>;
   /** Removes delivered and refused tokens; unknown ids are ignored. */
-  settle(
+  acknowledge(
     acknowledged: readonly string[],
     refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
   ): Promise<void>;
@@ -45,8 +45,8 @@ export function createFeed(stream: EventStream, connection: string, settings: Fe
       );
       return Promise.all(claims.map(async (each) => ({ jti: each.jti, text: await signer.sign(each) })));
     },
-    settle: async (acknowledged, refused = []) => {
-      await stream.settle(
+    acknowledge: async (acknowledged, refused = []) => {
+      await stream.acknowledge(
         acknowledged.flatMap(idsOf),
         refused.flatMap(({ jti, ...reason }) => idsOf(jti).map((id) => ({ id, ...reason }))),
       );

@@ -79,7 +79,7 @@ export function createPoll({ clock }: { clock: Clock }, feed: Feed, stopping: Ab
   }
 
   return async ({ maxEvents, returnImmediately, ack, refused }, left) => {
-    if (ack.length + refused.length > 0) await feed.settle(ack, refused);
+    if (ack.length + refused.length > 0) await feed.acknowledge(ack, refused);
     const answer = await look(maxEvents);
     const mayWait = !returnImmediately && maxEvents > 0 && !stopping.aborted && waiting < MOST_WAITING;
     if (!mayWait || Object.keys(answer.sets).length > 0) return answer;

@@ -1,6 +1,7 @@
 // Posts the events of one connection to its receiver in order. One process holds the lease for it; the others check
 // periodically whether the lease is free.
 import { backoffMs } from '../support/backoff.ts';
+import { startRounds } from '../support/rounds.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { EventStream } from '../directory/logs/event-stream.ts';
@@ -24,14 +25,11 @@ export function startPush(
   { feed, stream }: { feed: Feed; stream: Pick<EventStream, 'lead' | 'resign' | 'note'> },
   settings: ReceiverSettings,
 ): Push {
-  const { clock, logger, random } = deps;
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  const { logger, random } = deps;
   const name = deps.ids.request();
   let failures = 0;
   // An error that another process noted may still be stored.
   let isNoted = true;
-  let isDeaf = false;
 
   /** @param found `quote` is shown to operators who ask and is not logged */
   async function fail(found: { problem: string; quote?: string; retryAfterMs?: number }): Promise<number> {
@@ -51,7 +49,7 @@ export function startPush(
   }
 
   /** @returns how long to wait before the next round, milliseconds */
-  async function round(): Promise<number> {
+  async function round(signal: AbortSignal): Promise<number> {
     if (!(await stream.lead(name, LEASE_MS))) return STANDBY_MS;
     const tokens = await feed.next(PORTION);
     for (const { jti, text } of tokens) {
@@ -59,42 +57,22 @@ export function startPush(
       if (signal.aborted || !(await stream.lead(name, LEASE_MS))) return 0;
       const delivered = await postToken(settings, text, signal);
       if (delivered.kind === 'later') return signal.aborted ? 0 : fail(delivered);
-      if (delivered.kind === 'accepted') await feed.settle([jti]);
+      if (delivered.kind === 'accepted') await feed.acknowledge([jti]);
       else {
         const { err, description } = delivered;
         logger.warn({ jti, err }, 'the receiver refused an event: see scim-bridge events refused');
-        await feed.settle([], [{ jti, err, description }]);
+        await feed.acknowledge([], [{ jti, err, description }]);
       }
       if (isNoted) await succeed();
     }
     return tokens.length > 0 ? 0 : IDLE_MS;
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const waitMs = await round().then(
-        (ms) => {
-          isDeaf = false;
-          return ms;
-        },
-        (error: unknown) => {
-          // Unavailability of Redis is logged by its connection; other errors are logged once here.
-          if (!isDeaf)
-            logger.warn({ reason: (error as Error).message }, 'events cannot be read: tried again');
-          isDeaf = true;
-          return STANDBY_MS;
-        },
-      );
-      await clock.sleep(waitMs, signal);
-    }
-    await stream.resign(name).catch(() => undefined);
-  }
-
-  const running = run();
   return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
+    stop: startRounds(deps, round, {
+      failedMs: STANDBY_MS,
+      message: 'events cannot be read: tried again',
+      end: () => stream.resign(name),
+    }),
   };
 }

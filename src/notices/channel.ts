@@ -1,6 +1,5 @@
 // Sends changes of conditions to one receiver. One process holds the lease for the channel; the others check periodically
-// whether it is
-// free. A message is stored before it is sent and removed after it was accepted, so a kill loses no message.
+// whether it is free. A message is stored before it is sent and removed after it was accepted, so a kill loses no message.
 import { createHash } from 'node:crypto';
 import type {
   NoticeChannelState,
@@ -9,6 +8,7 @@ import type {
   NoticeSubject,
 } from '../directory/notice-store.ts';
 import { backoffMs } from '../support/backoff.ts';
+import { startRounds } from '../support/rounds.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import { conditionsOf, placesOf } from './conditions.ts';
@@ -60,14 +60,11 @@ export function startNoticeChannel(
 ): NoticeChannel {
   const { clock, store } = deps;
   const logger = deps.logger.child({ channel: name });
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const holder = deps.ids.request();
   const lease = store.leaseOf(name);
   const grouping = createNoticeGrouping(() => settings.groupMs);
   const lookMs = (): number => Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, settings.groupMs));
   let isFailing = false;
-  let isDeaf = false;
 
   /** Returns the time until a stored moment. None is further away than an hour unless the clock was set back meanwhile. */
   const leftUntil = (moment: number): number => {
@@ -95,7 +92,7 @@ export function startNoticeChannel(
   }
 
   /** @returns how long to wait before the next round, milliseconds */
-  async function send(message: NoticeMessage): Promise<number> {
+  async function send(message: NoticeMessage, signal: AbortSignal): Promise<number> {
     const { id, at, changes } = message;
     const content = { id, at, items: changes.map((change) => toNoticeItem(change, pageUrl)) };
     const outcome = await deliver(settings, content, { now: clock.now(), signal });
@@ -134,43 +131,23 @@ export function startNoticeChannel(
     return Math.min(waitMs, lookMs());
   }
 
-  async function round(): Promise<number> {
+  async function round(signal: AbortSignal): Promise<number> {
     if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
     const state = await store.read(name);
     if (state.message) {
       const waitMs = leftUntil(state.message.nextAt);
-      return waitMs > 0 ? Math.min(waitMs, lookMs()) : send(state.message);
+      return waitMs > 0 ? Math.min(waitMs, lookMs()) : send(state.message, signal);
     }
     if (isPaused(state)) return lookMs();
     const message = await compose(state);
-    return message ? send(message) : lookMs();
+    return message ? send(message, signal) : lookMs();
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const waitMs = await round().then(
-        (ms) => {
-          isDeaf = false;
-          return ms;
-        },
-        (error: unknown) => {
-          // Unavailability of Redis is logged by its connection; other errors are logged once here.
-          if (!isDeaf)
-            logger.warn({ reason: (error as Error).message }, 'notices cannot be read: tried again');
-          isDeaf = true;
-          return STANDBY_MS;
-        },
-      );
-      await clock.sleep(waitMs, signal);
-    }
-    await lease.resign(holder).catch(() => undefined);
-  }
-
-  const running = run();
   return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
+    stop: startRounds({ clock, logger }, round, {
+      failedMs: STANDBY_MS,
+      message: 'notices cannot be read: tried again',
+      end: () => lease.resign(holder),
+    }),
   };
 }

@@ -116,8 +116,7 @@ export async function previewDecision(
 
 /**
  * Stores a decision about exactly the listed changes, or about a selection of them. Where two persons have to approve, the
- * first
- * approval is noted only. @param guardOf settings of a target's guard
+ * first approval is noted only. @param guardOf settings of a target's guard
  * @throws UnknownSelection when no person or group has a given name
  */
 export async function decideApproval(

@@ -9,9 +9,6 @@ export type WithTextId<T extends { id: WireId }> = Omit<T, 'id'> & { id: string 
 
 // SCIM (RFC 7643, 7644; /api/scim/v2)
 
-/** Extension of a user resource that holds the user attributes by the `name` of their definition. */
-export type UserAttributeUrn = 'urn:cube:params:1.0:UserAttribute';
-
 export interface WireMeta {
   resourceType?: string;
   created?: string;
@@ -71,15 +68,6 @@ export interface WireGroup extends WireGroupInput {
   meta?: WireMeta;
 }
 
-/** ListResponse. `itemsPerPage` is unreliable (contract 2.5); `Resources` may be absent when empty. */
-export interface WireListResponse<T> {
-  schemas: string[];
-  totalResults: number;
-  startIndex: number;
-  itemsPerPage: number;
-  Resources?: T[];
-}
-
 /** One operation of a SCIM PATCH (RFC 7644 §3.5.2); `op` is sent in lower case. */
 export interface PlatformPatchOperation {
   op: 'add' | 'replace' | 'remove';
@@ -92,13 +80,6 @@ export interface WirePatch {
   Operations: PlatformPatchOperation[];
 }
 
-export interface WireScimError {
-  schemas: string[];
-  status: string;
-  detail?: string;
-  scimType?: string;
-}
-
 // REST (/api/v1)
 
 export interface WirePageInfo {
@@ -106,17 +87,6 @@ export interface WirePageInfo {
   hasPreviousPage: boolean;
   startCursor?: string | null;
   endCursor?: string | null;
-}
-
-/**
- * Cursor list; lists of attribute definitions also have the older `data` and `count`, on some tenants only
- * those.
- */
-export interface WireCursorList<T> {
-  items?: T[];
-  pageInfo?: WirePageInfo | null;
-  data?: T[];
-  count?: number;
 }
 
 export interface WireUserAlias {

@@ -119,7 +119,7 @@ const REMOVED: StoredVersion = { version: 0, created: 0, lastModified: 0, groups
  * Converts the outcome of a write. @returns the stored state, or undefined when the write must be repeated @throws
  * ScimError
  */
-export function settle(
+export function toStored(
   kind: Kind,
   id: string,
   outcome: PutOutcome | RemoveOutcome,

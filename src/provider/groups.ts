@@ -28,7 +28,7 @@ import {
   missing,
   requireMatch,
   resourceBefore,
-  settle,
+  toStored,
   soundText,
   WRITE_ATTEMPTS,
   matches,
@@ -93,7 +93,7 @@ export function createGroups(deps: ProviderDeps) {
     checkMemberLengths(members, limits);
     const change = { id, expected: 0, resource, text, now: clock.now(), request: context.request };
     const steps: DirectoryStep[] = members.length > 0 ? [{ kind: 'add', values: members }] : [];
-    const stored = settle('Group', id, await directory.putGroup(change, steps));
+    const stored = toStored('Group', id, await directory.putGroup(change, steps));
     if (!stored) throw contended();
     return answer(201, { id, text, ...stored }, context);
   }
@@ -133,7 +133,11 @@ export function createGroups(deps: ProviderDeps) {
           request: context.request,
           method,
         };
-        const stored = settle('Group', id, await directory.putGroup(write, await toSets(id, steps, context)));
+        const stored = toStored(
+          'Group',
+          id,
+          await directory.putGroup(write, await toSets(id, steps, context)),
+        );
         if (stored) return { id, text, ...stored };
       }
       throw contended();
@@ -171,7 +175,7 @@ export function createGroups(deps: ProviderDeps) {
     context: RequestContext,
   ): Promise<number> {
     const change = { id, now: clock.now(), request: context.request, steps: steps as DirectoryStep[] };
-    const stored = settle('Group', id, await directory.changeMembers(change));
+    const stored = toStored('Group', id, await directory.changeMembers(change));
     if (!stored) throw contended();
     return stored.version;
   }

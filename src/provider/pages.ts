@@ -92,7 +92,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     let first: Keyed[] = [];
     let fresh: Keyed[] = [];
     // Sorts small portions, so that other requests do not wait.
-    const settle = (): void => {
+    const sortFresh = (): void => {
       first = merged(first, fresh.sort(compare), compare, needed);
       fresh = [];
     };
@@ -101,10 +101,10 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       for await (const matches of matchesOf(each, asked)) {
         totalResults += matches.length;
         for (const { kind, record, key } of matches) fresh.push({ key, kind, id: record.id });
-        if (fresh.length >= SPARE + first.length / 8) settle();
+        if (fresh.length >= SPARE + first.length / 8) sortFresh();
       }
     }
-    settle();
+    sortFresh();
     const found = await loaded(first.slice(startIndex - 1));
     return { found, position: () => ({ totalResults, startIndex }) };
   }

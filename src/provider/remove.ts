@@ -1,7 +1,7 @@
 // Implements DELETE of a user or a group (RFC 7644 §3.6).
 import type { Kind } from '../directory/records.ts';
 import type { Answer, ProviderDeps, RequestContext } from './context.ts';
-import { contended, missing, requireMatch, settle, WRITE_ATTEMPTS } from './answers.ts';
+import { contended, missing, requireMatch, toStored, WRITE_ATTEMPTS } from './answers.ts';
 
 /** Deletes the resource; with If-Match only the version that the header names. @throws 404, 412 */
 export async function removeResource(
@@ -19,7 +19,7 @@ export async function removeResource(
       requireMatch(record, context);
       expected = record.version;
     }
-    if (settle(kind, id, await directory.remove(kind, { ...removal, expected }))) return { status: 204 };
+    if (toStored(kind, id, await directory.remove(kind, { ...removal, expected }))) return { status: 204 };
   }
   throw contended();
 }

@@ -20,7 +20,7 @@ import {
   missing,
   requireMatch,
   resourceBefore,
-  settle,
+  toStored,
   soundText,
   userText,
   WRITE_ATTEMPTS,
@@ -73,7 +73,7 @@ export function createUsers(deps: ProviderDeps) {
       const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
     }
-    const stored = settle('User', id, outcome);
+    const stored = toStored('User', id, outcome);
     if (!stored) throw contended();
     return answer(201, { id, text, ...stored }, stored.groups, context);
   }
@@ -154,7 +154,7 @@ export function createUsers(deps: ProviderDeps) {
     const change = { id, expected, resource, text, now: clock.now(), request: context.request, method };
     const first = await directory.putUser(change);
     const outcome = first.kind === 'taken' ? await share(change, first, directory.putUser) : first;
-    const stored = settle('User', id, outcome);
+    const stored = toStored('User', id, outcome);
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
@@ -187,7 +187,7 @@ export function createUsers(deps: ProviderDeps) {
   ): Promise<Answer | undefined> {
     const outcome = await directory.replaceValues({ id, values, now: clock.now(), request: context.request });
     if (outcome.kind === 'absent') return undefined;
-    const stored = settle('User', id, outcome);
+    const stored = toStored('User', id, outcome);
     return stored && answer(200, { id, text: outcome.text, ...stored }, stored.groups, context);
   }
 

@@ -116,9 +116,8 @@ function openCircle(start: Node, creators: Creators): Node {
 
 /**
  * Yields the operations in their order, except that an operation with a reference to a later creation waits for it. A cycle
- * of references is
- * opened by creating one resource without the references and completing it once they are known. `undefined` between
- * steps gives other requests a turn, because planning twelve megabytes takes long.
+ * of references is opened by creating one resource without the references and completing it once they are known.
+ * `undefined` between steps gives other requests a turn, because planning twelve megabytes takes long.
  */
 export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkStep | undefined, void> {
   const { nodes, creators } = toNodes(operations);

@@ -187,7 +187,7 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
       () => target.client.groups.patch(link.id ?? '', operations, context.call),
       { members: members.map(({ user }) => user) },
     );
-    context.provisioning.settle();
+    context.provisioning.append();
     const written = sign === '+' ? await confirmed(context, group, members) : members;
     if (written.length > 0)
       await outbox.ackMembers(

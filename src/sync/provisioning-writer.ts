@@ -26,7 +26,7 @@ export interface ProvisioningWriter {
   linked(): void;
   ended(outcome: SyncOutcome): void;
   /** Appends the collected entries to the log of the work, with the current values of the link. */
-  settle(): void;
+  append(): void;
 }
 
 const ACTIONS: Record<string, LogAction> = {
@@ -129,7 +129,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
       else if (outcome.kind === 'held' && isNew(outcome.condition))
         lines.push({ action: 'none', status: 'held', ...why(outcome.condition) });
     },
-    settle: () => {
+    append: () => {
       work.logEntries.push(...lines.map((each) => toEntry(work, each)));
       lines = [];
     },

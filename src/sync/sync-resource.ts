@@ -86,7 +86,7 @@ export async function syncResource(
       'bridge.outcome': end,
       'bridge.writes': context.writes,
     });
-    context.provisioning.settle();
+    context.provisioning.append();
     // Entries remain here only if the sync ended with an error.
     await deps.outbox.log.append(work.logEntries.splice(0)).catch(() => undefined);
   }
@@ -139,7 +139,7 @@ function createContext(
     save: async (options = {}) => {
       const renewedAt = clock.now();
       if (options.linked) provisioning.linked();
-      provisioning.settle();
+      provisioning.append();
       await outbox.save(work, context.link, options);
       lease.heldUntil = renewedAt + outbox.leaseMs;
       if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
@@ -192,12 +192,12 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
     delete link.transientRefusals;
   }
   context.provisioning.ended(outcome);
-  context.provisioning.settle();
+  context.provisioning.append();
   if (outcome.kind === 'synced' || outcome.kind === 'held') {
     logCondition(context, outcome.condition);
     if (work.held) {
       const wanted = context.gate.refused.map(({ item }) => item);
-      await outbox.guardStore.settle(work.ref, wanted);
+      await outbox.guardStore.endSync(work.ref, wanted);
     }
     const ack = await outbox.ack(work, link, { ...outcome, decided: isDecided(context) });
     if (ack.kind === 'cleared' && outcome.kind === 'synced')

@@ -1,6 +1,5 @@
 // Creates the filters of the provisioning log and of the audit log. The address contains them, so that it can be shared;
-// names of people
-// are not.
+// names of people are not.
 import { act, field, h } from './dom.js';
 
 const DAY_MS = 86_400_000;

@@ -194,7 +194,7 @@ export function createGuardStore(
    * reverted by the source, so their approvals and holds are removed.
    * @returns number of removed items
    */
-  async function settle(ref: Ref, wanted: Destruction[]): Promise<number> {
+  async function endSync(ref: Ref, wanted: Destruction[]): Promise<number> {
     const kept = new Set(wanted.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const gone = new Set<string>();
     let cursor = '0';
@@ -211,7 +211,7 @@ export function createGuardStore(
     // Runs at least once, because the script also closes an approval without changes.
     do {
       const portion = entries.slice(at, at + HOLD_PORTION);
-      const [, count] = await scripts.run('guard_settle', keys.base, { ...common, ref, entries: portion });
+      const [, count] = await scripts.run('guard_end_sync', keys.base, { ...common, ref, entries: portion });
       dropped += Number(count);
       at += HOLD_PORTION;
     } while (at < entries.length);
@@ -273,7 +273,7 @@ export function createGuardStore(
     holdBack,
     leavers,
     decisionsOfMembers,
-    settle,
+    endSync,
     areHeld,
     verdictsOn,
     ...createDecisions(deps, common),

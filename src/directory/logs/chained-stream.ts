@@ -49,8 +49,6 @@ export interface StreamLimits {
   maxAgeMs: number;
 }
 
-export type ChainedStream<Entry> = ReturnType<typeof createChainedStream<Entry & object>>;
-
 /**
  * @param name family of the stream; `<name>Chain` and `<name>Personal` belong to it
  * @param options.personal members of an entry that are personal data

@@ -70,14 +70,14 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   }
 
   /** Removes events from the stream; unknown ids are ignored. @returns number of removed events */
-  async function settle(delivered: string[], refused: EventRefusal[] = []): Promise<number> {
+  async function acknowledge(delivered: string[], refused: EventRefusal[] = []): Promise<number> {
     const args = {
       delivered: delivered.filter((id) => EVENT_ID.test(id)),
       refused: refused.filter(({ id }) => EVENT_ID.test(id)),
       mostRefused: MOST_REFUSED,
     };
     if (args.delivered.length + args.refused.length === 0) return 0;
-    const [, ...found] = await scripts.run('settle_events', keys.base, args);
+    const [, ...found] = await scripts.run('acknowledge_events', keys.base, args);
     return Number(found[0]) + Number(found[1]);
   }
 
@@ -121,7 +121,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
     else await redis.hset(counts, 'problem', problem);
   }
 
-  return { oldest, settle, delivery, refusals, resolve, note, lead, resign };
+  return { oldest, acknowledge, delivery, refusals, resolve, note, lead, resign };
 }
 
 /** Parses a stored event. `id`: id in the stream, which contains the time. */

@@ -32,8 +32,6 @@ type Store = (portion: MemberPortion) => Promise<PutOutcome>;
 export const areMany = (steps: readonly MemberStep[]): boolean =>
   steps.reduce((sum, { values }) => sum + values.length, 0) > MOST_AT_ONCE;
 
-export type LargeChange = ReturnType<typeof createLargeChange>;
-
 export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeChangeDeps) {
   /** Returns the steps that turn the stored members into the wanted ones. */
   async function differences(group: string, wanted: readonly string[]): Promise<MemberStep[]> {

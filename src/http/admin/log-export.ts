@@ -1,6 +1,5 @@
 // Exports the entries of a log that match a filter as CSV or NDJSON. One export at a time runs in each process; it is
-// bounded in entries,
-// bytes and time, and keeps one portion of the log in memory.
+// bounded in entries, bytes and time, and keeps one portion of the log in memory.
 import type { SearchStep } from '../../ops/newest-first.ts';
 import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';

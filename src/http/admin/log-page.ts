@@ -1,10 +1,19 @@
-// Defines how the admin API reads a log: span, cursor, page size and export, and the fields of a check of its hash chain.
+// Defines how the admin API reads a log: its routes, time range, cursor, page size and export, and the fields of a check of
+// its hash chain.
 import { isPublicId, type SearchStep } from '../../ops/newest-first.ts';
 import type { Clock } from '../../support/sources.ts';
 import { EXPORT_MOST_ENTRIES, EXPORT_TYPES, type ExportFormat } from './log-export.ts';
 import { Problem } from './problem.ts';
-import { json, type JsonAnswer, type JsonSchema, type Parameter } from './route.ts';
-import { integerField, textField } from './schema-fields.ts';
+import {
+  json,
+  route,
+  type AdminAnswer,
+  type AdminRoute,
+  type JsonAnswer,
+  type JsonSchema,
+  type Parameter,
+} from './route.ts';
+import { body, integerField, textField } from './schema-fields.ts';
 
 export interface SpanQuery {
   since?: string;
@@ -35,7 +44,7 @@ export const pageHeaders = {
     'There may be older entries that match: repeat the request with this value as `before`. Absent: there are none.',
 };
 
-export const spanFields = {
+const spanFields = {
   since: { ...dateTime, description: 'From then on.' },
   until: { ...dateTime, description: 'Until then.' },
   before: {
@@ -53,7 +62,7 @@ export const spanFields = {
   },
 };
 
-export const exportFields = {
+const exportFields = {
   ...spanFields,
   format: { enum: Object.keys(EXPORT_TYPES), description: 'CSV with a header, or one JSON object a line.' },
   limit: {
@@ -62,7 +71,7 @@ export const exportFields = {
     description: 'Most entries; fewer where they would be more than 64 MB.',
   },
 };
-export const exportAnswers = {
+const exportAnswers = {
   status: 200,
   description:
     'Newest first. Where older entries are left out, a last line says so: `{"more":true,"before":"…"}`, or a row with that sentence in its first cell.',
@@ -85,13 +94,67 @@ export const toQuery = (
   );
 
 /** Returns the parameters with one of them required. */
-export const requiring = (name: string, query: Record<string, Parameter>): Record<string, Parameter> =>
+const requiring = (name: string, query: Record<string, Parameter>): Record<string, Parameter> =>
   Object.fromEntries(
     Object.entries(query).map(([each, parameter]) => [
       each,
       each === name ? { ...parameter, required: true } : parameter,
     ]),
   );
+
+/** A log that the admin API reads. `ids`: operationIds of the routes in their order. */
+interface ReadableLog<Query extends SpanQuery> {
+  path: string;
+  ids: readonly [string, string, string, string];
+  /** Commands that read and export the log. */
+  twin: string;
+  exportTwin?: string;
+  summary: string;
+  exportSummary: string;
+  /** Fields that select entries, besides the time range. */
+  filters: Record<string, JsonSchema & { description: string }>;
+  answers: AdminRoute['answers'];
+  refuses: Record<number, string>;
+  read: (query: Query) => Promise<AdminAnswer>;
+  exported: (query: Query & ExportQuery, signal: AbortSignal) => Promise<AdminAnswer>;
+}
+
+const BY_BODY = 'The same, with names in the body.';
+
+/** Returns the routes that search and export a log, each with the filters in the address and, for names, in the body. */
+export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>): AdminRoute[] {
+  const { path, ids, twin, answers, refuses } = log;
+  const fields = { ...log.filters, ...spanFields };
+  const exportedFields = { ...log.filters, ...exportFields };
+  const reading = { twin, answers, refuses };
+  const exporting = {
+    path: `${path}/export`,
+    ...(log.exportTwin === undefined ? {} : { twin: log.exportTwin }),
+    ...{ answers: exportAnswers, refuses },
+  };
+  return [
+    route<undefined, Query>({
+      ...{ ...reading, method: 'get', path, id: ids[0], summary: log.summary },
+      query: toQuery(fields),
+      handle: ({ query }) => log.read(query),
+    }),
+    route<Query>({
+      ...{ ...reading, method: 'post', path: `${path}/search`, id: ids[1], right: 'read', summary: BY_BODY },
+      ...{ body: body(fields), bodyOptional: true },
+      handle: (call) => log.read(call.body),
+    }),
+    route<undefined, Query & ExportQuery>({
+      ...{ ...exporting, method: 'get', id: ids[2], summary: log.exportSummary },
+      query: requiring('format', toQuery(exportedFields)),
+      handle: ({ query, signal }) => log.exported(query, signal),
+    }),
+    route<Query & ExportQuery>({
+      ...{ ...exporting, method: 'post', id: ids[3], right: 'read', summary: BY_BODY },
+      body: body(exportedFields, ['format']),
+      handle: (call) => log.exported(call.body, call.signal),
+    }),
+  ];
+}
 
 /** @throws Problem 400 for a malformed date or cursor */
 export function spanOf({ since, until, before }: SpanQuery) {

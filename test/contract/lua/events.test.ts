@@ -142,15 +142,15 @@ test('an acknowledged event is removed, and a refused one is kept until an opera
   const ids = (await events.oldest(10)).map(({ id }) => id);
   const [first = '', second = '', third = ''] = ids;
   const refused = [{ id: second, err: 'invalid_request', description: 'no' }];
-  expect(await events.settle([first, 'no id', '1-1'], refused)).toBe(2);
-  expect(await events.settle([first], refused)).toBe(0);
+  expect(await events.acknowledge([first, 'no id', '1-1'], refused)).toBe(2);
+  expect(await events.acknowledge([first], refused)).toBe(0);
   await expect(events.delivery()).resolves.toMatchObject({ pending: 2, delivered: 1, refused: 1, kept: 1 });
   expect(await events.refusals()).toMatchObject([
     { id: second, resource: ADA, version: 2, refusal: { err: 'invalid_request', description: 'no' } },
   ]);
   expect(await events.resolve('retry')).toBe(1);
   expect((await events.oldest(10)).map(({ version }) => version)).toEqual([3, 4, 2]);
-  await events.settle([], [{ id: third, err: 'invalid_request', description: '' }]);
+  await events.acknowledge([], [{ id: third, err: 'invalid_request', description: '' }]);
   expect(await events.resolve('drop')).toBe(1);
   await expect(events.delivery()).resolves.toMatchObject({ pending: 2, kept: 0 });
 });

@@ -294,7 +294,7 @@ describe('guard scripts', () => {
     const approval = (await guardStore.open())?.id ?? '';
     await decide('reject');
     await expect(guardStore.take(close(1, 2, 3), guard(100))).resolves.toEqual(Array(3).fill('rejected'));
-    await expect(guardStore.settle(user(1), [])).resolves.toBe(1);
+    await expect(guardStore.endSync(user(1), [])).resolves.toBe(1);
     await expect(guardStore.take(close(1), guard(100))).resolves.toEqual(['allowed']);
     await expect(guardStore.decide('approve', approval, 'ops')).resolves.toMatchObject({
       kind: 'decided',
@@ -305,16 +305,16 @@ describe('guard scripts', () => {
 
   it('a held change that is no longer desired is removed, and the approval ends with its last item', async () => {
     await guardStore.take(close(1), guard(0));
-    await expect(guardStore.settle(user(1), close(1))).resolves.toBe(0);
+    await expect(guardStore.endSync(user(1), close(1))).resolves.toBe(0);
     await expect(placed()).resolves.toEqual([user(1)]);
-    await expect(guardStore.settle(user(1), [])).resolves.toBe(1);
+    await expect(guardStore.endSync(user(1), [])).resolves.toBe(1);
     await expect(guardStore.open()).resolves.toBeUndefined();
   });
 
   it('an approval is used up by the write that it allowed', async () => {
     await guardStore.take(close(1), guard(0));
     await decide('approve');
-    await guardStore.settle(user(1), []);
+    await guardStore.endSync(user(1), []);
     await expect(guardStore.take(close(1), guard(0))).resolves.toEqual(['held']);
   });
 
@@ -326,10 +326,10 @@ describe('guard scripts', () => {
     await store.members(group, drop(ada));
     await guardStore.take(removal, guard(0));
     await decide('reject');
-    await guardStore.settle(`Group:${group}`, []);
+    await guardStore.endSync(`Group:${group}`, []);
     await expect(guardStore.take(removal, guard(9))).resolves.toEqual(['rejected']);
     await store.members(group, add(ada));
-    await guardStore.settle(`Group:${group}`, []);
+    await guardStore.endSync(`Group:${group}`, []);
     await expect(guardStore.take(removal, guard(9))).resolves.toEqual(['allowed']);
   });
 
@@ -342,7 +342,7 @@ describe('guard scripts', () => {
     await expect(store.claimRefs()).resolves.toEqual([user(1)]);
     await expect(guardStore.take(close(1), guard(2))).resolves.toEqual(['held']);
     await expect(placed()).resolves.toEqual([user(1)]);
-    await guardStore.settle(user(2), []);
+    await guardStore.endSync(user(2), []);
     await expect(guardStore.take(close(3), guard(2))).resolves.toEqual(['allowed']);
   });
 

@@ -16,17 +16,13 @@ import {
   type AdminContext,
   type AdminRoute,
 } from '../route.ts';
-import { arrayOf, body, object, textField, integerField } from '../schema-fields.ts';
+import { arrayOf, object, textField, integerField } from '../schema-fields.ts';
 import {
   checked,
-  exportAnswers,
-  exportFields,
   page,
   pageHeaders,
-  requiring,
-  spanFields,
+  readingRoutes,
   spanOf,
-  toQuery,
   type ExportQuery,
   type SpanQuery,
 } from '../log-page.ts';
@@ -47,8 +43,6 @@ const filters = {
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only orders about this target, or about a whole connection.' },
 };
-const fields = { ...filters, ...spanFields };
-const exportedFields = { ...filters, ...exportFields };
 
 const act = object(
   {
@@ -76,50 +70,15 @@ const answers = {
 const refuses = { 404: 'There is no such target.' };
 
 export const actRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, ActQuery>({
-    method: 'get',
+  ...readingRoutes<ActQuery>({
     path: '/acts',
-    id: 'listActs',
+    ids: ['listActs', 'searchActs', 'exportActs', 'exportActsBySearch'],
     twin: 'acts --json',
     summary: 'What operators ordered, who and when: holds, decisions, tokens, links.',
-    query: toQuery(fields),
-    answers,
-    refuses,
-    handle: ({ query }) => read(context, query),
-  }),
-  route<ActQuery>({
-    method: 'post',
-    path: '/acts/search',
-    id: 'searchActs',
-    right: 'read',
-    twin: 'acts --json',
-    summary: 'The same, with names in the body.',
-    body: body(fields),
-    bodyOptional: true,
-    answers,
-    refuses,
-    handle: ({ body: query }) => read(context, query),
-  }),
-  route<undefined, ActQuery & ExportQuery>({
-    method: 'get',
-    path: '/acts/export',
-    id: 'exportActs',
-    summary: 'What operators ordered, as a file.',
-    query: requiring('format', toQuery(exportedFields)),
-    answers: exportAnswers,
-    refuses,
-    handle: ({ query, signal }) => exported(context, query, signal),
-  }),
-  route<ActQuery & ExportQuery>({
-    method: 'post',
-    path: '/acts/export',
-    id: 'exportActsBySearch',
-    right: 'read',
-    summary: 'The same, with names in the body.',
-    body: body(exportedFields, ['format']),
-    answers: exportAnswers,
-    refuses,
-    handle: ({ body: query, signal }) => exported(context, query, signal),
+    exportSummary: 'What operators ordered, as a file.',
+    ...{ filters, answers, refuses },
+    read: (query) => read(context, query),
+    exported: (query, signal) => exported(context, query, signal),
   }),
   route({
     method: 'get',

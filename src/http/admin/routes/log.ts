@@ -18,20 +18,16 @@ import {
 } from '../../../ops/provisioning-log.ts';
 import {
   checked,
-  exportAnswers,
-  exportFields,
   page,
   pageHeaders,
-  requiring,
-  spanFields,
+  readingRoutes,
   spanOf,
-  toQuery,
   type ExportQuery,
   type SpanQuery,
 } from '../log-page.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, object, textField } from '../schema-fields.ts';
+import { arrayOf, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
 interface LogQuery extends SpanQuery {
@@ -51,8 +47,6 @@ const filters = {
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only this target.' },
 };
-const fields = { ...filters, ...spanFields };
-const exportedFields = { ...filters, ...exportFields };
 const answers = {
   status: 200,
   description: 'Newest first over all connections and targets.',
@@ -66,52 +60,16 @@ const answers = {
 const refuses = { 404: 'No person and no group has this name.' };
 
 export const logRoutes = (context: AdminContext): AdminRoute[] => [
-  route<undefined, LogQuery>({
-    method: 'get',
+  ...readingRoutes<LogQuery>({
     path: '/log',
-    id: 'readLog',
+    ids: ['readLog', 'searchLog', 'exportLog', 'exportLogBySearch'],
     twin: 'log --json',
+    exportTwin: 'log --csv',
     summary: 'The provisioning log: every change at the platform, refusal, hold and skip.',
-    query: toQuery(fields),
-    answers,
-    refuses,
-    handle: ({ query }) => read(context, query),
-  }),
-  route<LogQuery>({
-    method: 'post',
-    path: '/log/search',
-    id: 'searchLog',
-    right: 'read',
-    twin: 'log --json',
-    summary: 'The same, with names in the body.',
-    body: body(fields),
-    bodyOptional: true,
-    answers,
-    refuses,
-    handle: ({ body: query }) => read(context, query),
-  }),
-  route<undefined, LogQuery & ExportQuery>({
-    method: 'get',
-    path: '/log/export',
-    id: 'exportLog',
-    twin: 'log --csv',
-    summary: 'The provisioning log as a file.',
-    query: requiring('format', toQuery(exportedFields)),
-    answers: exportAnswers,
-    refuses,
-    handle: ({ query, signal }) => exported(context, query, signal),
-  }),
-  route<LogQuery & ExportQuery>({
-    method: 'post',
-    path: '/log/export',
-    id: 'exportLogBySearch',
-    right: 'read',
-    twin: 'log --csv',
-    summary: 'The same, with names in the body.',
-    body: body(exportedFields, ['format']),
-    answers: exportAnswers,
-    refuses,
-    handle: ({ body: query, signal }) => exported(context, query, signal),
+    exportSummary: 'The provisioning log as a file.',
+    ...{ filters, answers, refuses },
+    read: (query) => read(context, query),
+    exported: (query, signal) => exported(context, query, signal),
   }),
   route({
     method: 'get',

@@ -1,7 +1,7 @@
 -- Ends a sync for the guard: removes approvals of applied changes, and held changes that are no longer desired; one portion.
 -- KEYS base
 -- ARGV { target, ref, kinds, entries: ['kind subject'] (entries of guardItems that this sync did not want) }
--- RETURN {"settled", number of removed entries}
+-- RETURN {"ended", number of removed entries}
 -- NEEDS guard
 local held = key('guardItems', p.target .. ':' .. p.ref)
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
@@ -26,4 +26,4 @@ for _, entry in ipairs(p.entries) do
   end
 end
 guard_close(p.kinds)
-return { 'settled', dropped }
+return { 'ended', dropped }

@@ -1,7 +1,7 @@
 -- Removes delivered events from the stream. Refused events are kept for the operator.
 -- KEYS base
 -- ARGV { delivered: [id], refused: [{ id, err, description }], mostRefused }
--- RETURN {"settled", number delivered, number refused}; unknown ids are ignored
+-- RETURN {"acknowledged", number delivered, number refused}; unknown ids are ignored
 local stream, counts = key('events'), key('eventCounts')
 local delivered, refused = 0, 0
 for _, id in ipairs(p.delivered) do delivered = delivered + redis.call('XDEL', stream, id) end
@@ -16,4 +16,4 @@ for _, refusal in ipairs(p.refused) do
 end
 if delivered > 0 then redis.call('HINCRBY', counts, 'delivered', delivered) end
 if refused > 0 then redis.call('HINCRBY', counts, 'refused', refused) end
-return { 'settled', delivered, refused }
+return { 'acknowledged', delivered, refused }
