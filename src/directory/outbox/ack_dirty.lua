@@ -54,15 +54,7 @@ note_cleared(p.target)
 redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
-if p.outcome == 'blocked' then
-  redis.call('ZADD', key('blocked', p.target), now, p.ref)
-  -- Users do not wait for a blocked group.
-  if p.kind == 'Group' then
-    for _, user in ipairs(redis.call('HKEYS', key('pendingMembers', p.target .. ':' .. p.id))) do
-      requeue(p.target, 'User:' .. user, 1)
-    end
-  end
-end
+if p.outcome == 'blocked' then redis.call('ZADD', key('blocked', p.target), now, p.ref) end
 if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
   local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1

@@ -3,7 +3,7 @@
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, rewriteMemberships, surplus, requeueGroups, coalesceMs,
 --        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
 --      formerId: the platform id that the link had
---      rewriteMemberships: the platform has this resource anew, so all its memberships have to be written there
+--      rewriteMemberships: the platform has this user anew, so all its memberships have to be written there
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 -- RETURN {"saved"} | {"fenced"}
@@ -28,11 +28,7 @@ elseif p.way then
 end
 
 if p.rewriteMemberships then
-  if p.kind == 'User' then
-    for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, '+') end
-  else
-    set_pending_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
-  end
+  for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, '+') end
 end
 for _, user in ipairs(p.surplus or {}) do
   if redis.call('SISMEMBER', key('members', p.id), user) == 0 then set_pending(p.id, user, '-') end

@@ -73,6 +73,8 @@ export interface SaveOptions {
 
 /** Time for which a group collects members that become ready. */
 const COALESCE_MS = 250;
+/** Members of a group that one script handles. */
+const MEMBERS_PORTION = 1000;
 
 export function createWork(
   deps: { scripts: Scripts; keys: Keyspace; log: ProvisioningLog },
@@ -143,8 +145,30 @@ export function createWork(
     };
   }
 
+  /** Makes all members of a group pending in portions, and renews the lease. @throws LeaseLost */
+  async function rewriteMembers(work: DueWork): Promise<void> {
+    const { ref, id, fence, request } = work;
+    let cursor = '0';
+    do {
+      const args = { ref, id, fence, request, cursor, count: MEMBERS_PORTION };
+      const [tag, next] = await runFor(work, 'rewrite_members', args);
+      if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${ref}`);
+      cursor = String(next);
+    } while (cursor !== '0');
+  }
+
+  /** Requeues in portions the users that wait for a group. After a failure they are synced a little later by themselves. */
+  async function requeueMembers({ id, request }: DueWork): Promise<void> {
+    let cursor = '0';
+    do {
+      const [, next] = await run('requeue_members', { id, request, cursor, count: MEMBERS_PORTION });
+      cursor = String(next);
+    } while (cursor !== '0');
+  }
+
   /** Saves the link and renews the lease. @throws LeaseLost */
   async function save(work: DueWork, link: Link, options: SaveOptions = {}): Promise<void> {
+    if (options.rewriteMemberships && work.kind === 'Group') await rewriteMembers(work);
     const args = {
       ref: work.ref,
       kind: work.kind,
@@ -156,7 +180,7 @@ export function createWork(
       coalesceMs: COALESCE_MS,
       platformId: options.linked ? link.id : undefined,
       formerId: formerId(work, link),
-      rewriteMemberships: options.rewriteMemberships,
+      rewriteMemberships: work.kind === 'User' && options.rewriteMemberships,
       surplus: options.surplus,
       requeueGroups: options.requeueGroups,
     };
@@ -205,6 +229,7 @@ export function createWork(
       request: work.request,
     };
     const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(ended(link, work, outcome)));
+    if (tag === 'cleared' && outcome.kind === 'blocked' && work.kind === 'Group') await requeueMembers(work);
     return tag === 'cleared'
       ? { kind: 'cleared', lagMs: Number(lag) }
       : { kind: tag as 'kept' | 'changed' | 'fenced' };

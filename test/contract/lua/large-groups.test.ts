@@ -104,3 +104,43 @@ describe('a group with more members than one script call changes', () => {
     await expect(store.claimRefs()).resolves.toEqual([`Group:${G}`]);
   });
 });
+
+describe('a group of 2,500 users at a target', () => {
+  const MEMBERS = Array.from({ length: 2500 }, (_, index) => idOf(`u${index}-`));
+  const PENDING = new Map(MEMBERS.map((user) => [user, '+']));
+  const opened = async () => {
+    const store = await open();
+    await Promise.all(MEMBERS.map((user) => store.putUser(user, { userName: user })));
+    await store.putGroup(G, 'All', [add(...MEMBERS)]);
+    return store;
+  };
+
+  it('every member is pending again when the platform has the group anew, and none for a sync that lost its lease', async () => {
+    const store = await opened();
+    await store.settleAll();
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
+    await store.members(G, drop(MEMBERS[0] ?? ''));
+    await store.settleAll();
+    await store.members(G, add(MEMBERS[0] ?? ''));
+    const work = await store.begun(`Group:${G}`);
+    const save = () => store.outbox.save(work, { id: '7' }, { linked: true, rewriteMemberships: true });
+    await store.redis.set(store.keys.key('lease', `main:Group:${G}`), 'another');
+    await expect(save()).rejects.toThrow('lost the lease');
+    expect((await store.outbox.pendingMembers(G)).size).toBe(1);
+    await store.redis.set(store.keys.key('lease', `main:Group:${G}`), work.fence);
+    await save();
+    await expect(store.outbox.pendingMembers(G)).resolves.toEqual(PENDING);
+  });
+
+  it('its users become due when it is blocked', async () => {
+    const store = await opened();
+    const work = await store.begun(`Group:${G}`);
+    const dirty = store.keys.key('dirty', 'main');
+    const FAR = 9_000_000_000_000;
+    for (const user of MEMBERS) await store.redis.zadd(dirty, 'XX', FAR, `User:${user}`);
+    await expect(store.outbox.ack(work, { id: '7' }, { kind: 'blocked' })).resolves.toMatchObject({
+      kind: 'cleared',
+    });
+    expect(await store.redis.zcount(dirty, FAR, '+inf')).toBe(0);
+  });
+});

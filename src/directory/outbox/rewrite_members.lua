@@ -1,0 +1,19 @@
+-- Makes one portion of a group's members pending for a running sync, because the platform has the group anew, and renews the
+-- lease. A killed sync leaves the link as it was, so the next one begins again.
+-- KEYS base
+-- ARGV { target, ref, id, fence, leaseMs, cursor, count, targets: [target], log (as append_log.lua) }
+-- RETURN {"rewritten", next cursor ('0': the last portion)} | {"fenced"}
+-- NEEDS log, pending_groups
+write_log(p.target, p.log)
+local lease = key('lease', p.target .. ':' .. p.ref)
+if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
+redis.call('PEXPIRE', lease, p.leaseMs)
+redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
+local reply = redis.call('SSCAN', key('members', p.id), p.cursor, 'COUNT', p.count)
+local members, seen = {}, {}
+for _, user in ipairs(reply[2]) do
+  if not seen[user] then members[#members + 1] = user end
+  seen[user] = true
+end
+set_pending_all(p.id, members, '+')
+return { 'rewritten', reply[1] }
