@@ -20,6 +20,8 @@ export interface CommandRedis {
    * @throws Error with address, reason and what to do; DataVersionRefused
    */
   reach: () => Promise<void>;
+  /** Last error of the connection, since it was last ready. */
+  lastError: () => Error | undefined;
 }
 
 export function connectCommand(
@@ -42,6 +44,7 @@ export function connectCommand(
   }
   return {
     redis,
+    lastError,
     reach: async () => {
       await untilReady(redis, COMMAND_WAIT_MS);
       await answered().catch((error: unknown) => {

@@ -6,6 +6,7 @@ import {
   type ProcessRole,
   type ProcessWork,
 } from '../directory/fleet/fleet-store.ts';
+import { refusalOf, takePulse } from '../directory/redis/store-health.ts';
 import { startBeats } from '../ops/beats.ts';
 import { judgeFleet, type ReadFleet } from '../ops/fleet.ts';
 import { packageVersion } from '../support/version.ts';
@@ -18,7 +19,10 @@ const LONGEST_NAME = 200;
 export const buildFleetReader = (store: Store): ReadFleet => {
   const fleet = createFleetStore(store, store.config.redis);
   const isScheduled = store.config.reconcile.schedule !== null;
-  return async () => judgeFleet(await fleet.read(), { isScheduled });
+  return async () => {
+    const [view, pulse] = await Promise.all([fleet.read(), takePulse(store.redis)]);
+    return judgeFleet(view, { isScheduled, refusal: refusalOf(pulse) });
+  };
 };
 
 /** Beats until the service stops, and then removes the process from the fleet. Resolves after the first beat. */

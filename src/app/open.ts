@@ -25,6 +25,8 @@ export function openDesiredStates(config: Config): {
   redis: Redis;
   /** Waits for the first answer of Redis. @throws Error with what to do */
   reach: () => Promise<void>;
+  /** Last error of the connection, since it was last ready. */
+  lastError: () => Error | undefined;
   /** For a command that goes on without Redis. @throws DataVersionRefused */
   checkData: () => Promise<void>;
   states: DesiredState[];
@@ -35,7 +37,10 @@ export function openDesiredStates(config: Config): {
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
 } {
-  const { redis, reach } = connectCommand(config.redis, { clock: systemClock, logger: silentLogger });
+  const { redis, reach, lastError } = connectCommand(config.redis, {
+    clock: systemClock,
+    logger: silentLogger,
+  });
   const store = { config, redis, scripts: scriptsOn(redis, config, systemClock) };
   const mappings = new Map(
     Object.values(config.targets).map((target) => [
@@ -52,6 +57,7 @@ export function openDesiredStates(config: Config): {
   return {
     redis,
     reach,
+    lastError,
     checkData: () => checkDataVersion(store),
     states,
     breakers: new Map(breakers),

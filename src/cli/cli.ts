@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { DataVersionRefused } from '../directory/fleet/data-version.ts';
+import { isStoreFailure, storeFailureText } from '../directory/redis/why-away.ts';
 import { messageWithPlatformText } from '../platform/errors.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
@@ -39,6 +40,7 @@ export function reportFailure(error: unknown): number {
     complain(error.message);
     return EXIT_DATA_VERSION;
   }
-  complain(error instanceof Error ? messageWithPlatformText(error) : String(error));
+  if (isStoreFailure(error)) complain(storeFailureText(error));
+  else complain(error instanceof Error ? messageWithPlatformText(error) : String(error));
   return 1;
 }

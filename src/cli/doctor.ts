@@ -54,13 +54,13 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       import('../directory/redis/connection.ts'),
       import('../ops/check-everything.ts'),
     ]);
-  const { redis, checkData, states, readFleet, notices } = openDesiredStates(config);
+  const { redis, lastError, checkData, states, readFleet, notices } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
     await untilReady(redis, REDIS_WAIT_MS);
     await checkData();
     const store = {
-      health: () => checkStore(redis, { durability }),
+      health: () => checkStore(redis, { durability, lastError }),
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
     const data = async (): Promise<DoctorFinding[]> => {

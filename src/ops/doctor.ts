@@ -1,4 +1,5 @@
 // Checks Redis, clocks, settings and targets, and returns findings with advice. It changes nothing.
+import { memoryWarning } from '../directory/redis/store-health.ts';
 import type { StoreFacts, StoreHealth } from '../directory/redis/connection.ts';
 import { fold } from '../directory/records.ts';
 import type { PlatformClient } from '../platform/client.ts';
@@ -88,12 +89,15 @@ async function checkStore({ store, durability, now }: DoctorSubject): Promise<Do
     if (colon < 0) return error('redis', finding, 'See its log and its settings.');
     if (finding.startsWith('Redis does not answer'))
       return error('redis', finding, 'Check that it runs, and redis.url or REDIS_URL.');
-    return error('redis', finding.slice(0, colon), `${finding.slice(colon + 2)}.`);
+    const advice = finding.slice(colon + 2);
+    return error('redis', finding.slice(0, colon), `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`);
   });
   const facts = await store.facts().catch(() => undefined);
   if (!facts) return findings;
   if (health.ok) findings.push(ok('redis', 'a writable primary that never evicts'));
-  const { version, persistence, skewMs } = facts;
+  const { version, persistence, skewMs, memory } = facts;
+  const nearlyFull = memoryWarning(memory);
+  if (nearlyFull) findings.push(warning('redis', nearlyFull.reason, nearlyFull.advice));
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldMajor = 0, oldMinor = 0] = OLDEST_REDIS;
   if (major < oldMajor || (major === oldMajor && minor < oldMinor))

@@ -7,11 +7,16 @@ import {
   type FleetProcess,
   type FleetView,
 } from '../directory/fleet/fleet-store.ts';
+import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
 import type { DoctorFinding } from './doctor.ts';
 
-/** `noProcess` stands for the three others: nothing runs at all. */
+/**
+ * `noProcess` stands for the three after it: nothing runs at all. `redisRefuses`: Redis takes no writes, so no process can
+ * announce itself, and the others are not known.
+ */
 export const FLEET_FINDINGS = [
+  'redisRefuses',
   'noProcess',
   'noApi',
   'noWorker',
@@ -42,9 +47,22 @@ const UPDATE_MS = 15 * 60_000;
 /** Number of silent processes that have a finding each, and of hosts that a finding names. */
 const MOST_NAMED = 5;
 
-/** @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start */
-export function judgeFleet(view: FleetView, { isScheduled }: { isScheduled: boolean }): FleetReport {
+/**
+ * @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start
+ * @param refusal why Redis takes no writes; undefined: it takes them
+ */
+export function judgeFleet(
+  view: FleetView,
+  { isScheduled, refusal }: { isScheduled: boolean; refusal?: StoreRefusal | undefined },
+): FleetReport {
   const { processes } = view;
+  if (refusal) {
+    const message = `Redis takes no writes (${refusal.reason}): pushes are refused, and no process can announce itself`;
+    return {
+      processes,
+      findings: [{ finding: 'redisRefuses', level: 'error', message, advice: refusal.advice }],
+    };
+  }
   const running = processes.filter(({ silent }) => !silent);
   const isNeeded = (duty: Duty): boolean => duty !== 'scheduler' || isScheduled;
   const missing = DUTIES.filter(

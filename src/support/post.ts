@@ -35,7 +35,7 @@ export async function postText(request: PostRequest, stop: AbortSignal): Promise
     const text = await readStart(answer, maxBytes).catch(() => '');
     return { status: answer.status, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   } catch (error) {
-    return `no answer: ${reasonOf(error)}`;
+    return `gave no answer: ${reasonOf(error)}`;
   }
 }
 
@@ -51,8 +51,18 @@ async function readStart(answer: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).subarray(0, maxBytes).toString();
 }
 
-/** Returns the cause of a failed fetch; the message `fetch failed` alone does not tell it. */
+const REASONS: [RegExp, string][] = [
+  [/ECONNREFUSED/, 'nothing listens there'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
+  [/EHOSTUNREACH|ENETUNREACH/, 'there is no way to the host'],
+  [/TimeoutError|TIMEOUT|ETIMEDOUT/, 'not within the time limit'],
+  [/certificate|self.signed|CERT_|ERR_TLS|EPROTO|DEPTH_ZERO/, 'its TLS certificate is not accepted'],
+];
+
+/** Returns the reason of a failed fetch without the words of a library. */
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;
+  const { name, message, cause } = error as Error;
+  const { code = '', message: inner = '' } = (cause ?? {}) as { code?: string; message?: string };
+  const text = [name, message, code, inner].join(' ');
+  return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'the connection broke';
 }

@@ -3,8 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { startApp, type App, type Role } from '../../src/app.ts';
+import { openDesiredStates, startApp, type App, type Role } from '../../src/app.ts';
 import { readSettings } from '../../src/cli/cli.ts';
+import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts';
+import { tendLogs } from '../../src/ops/check-logs.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 import { randomIds, systemClock } from '../../src/support/sources.ts';
@@ -30,6 +32,10 @@ export interface Place {
   start(role?: Role, version?: string): Promise<App>;
   /** Stops the instances. */
   stopApps(): Promise<void>;
+  /** The Redis server of this place; undefined when it shares one. */
+  server: LocalRedis | undefined;
+  /** Checks the hash chains as the scheduler does every hour. */
+  checkLogs(): Promise<void>;
   idle(): Promise<void>;
   /** Returns the full name of the only Redis key with this ending. */
   key(end: string): Promise<string>;
@@ -42,14 +48,19 @@ export interface PlaceOptions {
   roles?: Role[];
   /** Runs before the first instance. */
   before?: (platform: PlatformView) => Promise<unknown>;
+  /** A Redis server for this place alone. */
+  ownRedis?: boolean;
 }
 
-export async function openPlace({ target, rest, roles = ['all'], before }: PlaceOptions): Promise<Place> {
+export async function openPlace(options: PlaceOptions): Promise<Place> {
+  const { target, rest, roles = ['all'], before, ownRedis = false } = options;
   const sandbox = await startSandbox();
   const settings = settingsFor(sandbox, target, rest);
+  const server = ownRedis ? await startLocalRedis({ env: {} }) : undefined;
+  if (server) settings.redis.url = server.url;
   const { url, prefix } = settings.redis;
-  const server = { ...settings.server, port: 0, host: '127.0.0.1' };
-  const commands = createCommands({ ...settings, server });
+  const listening = { ...settings.server, port: 0, host: '127.0.0.1' };
+  const commands = createCommands({ ...settings, server: listening });
   const platform = createPlatformView(sandbox.ready.controlUrl);
   await before?.(platform);
   const redis = new Redis(url, { retryStrategy: () => null });
@@ -74,7 +85,7 @@ export async function openPlace({ target, rest, roles = ['all'], before }: Place
   };
   for (const role of roles) await start(role);
   const place: Place = {
-    ...{ sandbox, settings, commands, platform, redis, start, stopApps },
+    ...{ sandbox, settings, commands, platform, redis, start, stopApps, server },
     get idp() {
       return createIdp(`http://127.0.0.1:${apps[0]?.port ?? 0}/scim/v2`, TOKEN);
     },
@@ -82,6 +93,15 @@ export async function openPlace({ target, rest, roles = ['all'], before }: Place
       return apps[0]?.port ?? 0;
     },
     idle: () => untilIdle({ url, prefix }),
+    checkLogs: async () => {
+      const opened = openDesiredStates(config);
+      try {
+        await opened.reach();
+        for (const state of opened.states) await tendLogs(state, Date.now());
+      } finally {
+        opened.redis.disconnect();
+      }
+    },
     key: async (end) => {
       const keys = (await redis.keys(`${prefix}:*`)).filter((key) => key.endsWith(end));
       if (keys.length !== 1) throw new Error(`${keys.length} keys end with ${end}: ${keys.join()}`);
@@ -92,6 +112,7 @@ export async function openPlace({ target, rest, roles = ['all'], before }: Place
       commands.remove();
       await stopApps();
       await sandbox.stop();
+      await server?.stop();
     },
   };
   return place;

@@ -15,7 +15,7 @@ export {
 
 /** Errors that mean "Redis is unavailable". MOVED and ASK appear only when the client cannot follow them during a failover. */
 const AWAY =
-  /^(MOVED|ASK|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b|isn't (writeable|ready)|Connection is closed|Command (timed out|aborted)|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;
+  /^(MOVED|ASK|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MISCONF|OOM|NOREPLICAS|UNKILLABLE|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED|EXECABORT)\b|isn't (writeable|ready)|Connection is closed|Command (timed out|aborted)|max retries per request|Too many Cluster redirections|Cluster is ended|startup nodes|slots cache|ECONN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|Stream connection ended|not confirmed by a replica/;
 
 /** Longest time without a reply of Redis; then the request is answered 503. */
 const ANSWER_LIMIT_MS = 5000;

@@ -10,6 +10,8 @@ export interface StoreHealth {
 }
 
 export interface StoreExpectations {
+  /** Returns the last error of the connection: a command without a connection does not tell why there is none. */
+  lastError?: () => Error | undefined;
   durability: 'everysec' | 'always';
   /** Key that is written to test whether Redis accepts writes; undefined: no test write. */
   probe?: string;
@@ -31,7 +33,7 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
     const all = findings.flat();
     return { ok: all.length === 0, findings: all, ...(version ? { version } : {}) };
   } catch (error) {
-    return { ok: false, findings: [`Redis does not answer: ${whyAway(error)}`] };
+    return { ok: false, findings: [`Redis does not answer: ${whyAway(expected.lastError?.() ?? error)}`] };
   }
 }
 
@@ -47,6 +49,11 @@ async function examine(
 ): Promise<string[]> {
   const findings: string[] = [];
   if (info.get('role') !== 'master') findings.push('Redis is a replica: point redis.url at the primary');
+  const memory = memoryOf(info);
+  if (isFull(memory))
+    findings.push(
+      `Redis takes no writes, because ${fullText(memory)}: raise maxmemory, or remove what else is kept there`,
+    );
   const policy = info.get('maxmemory_policy');
   if (policy !== 'noeviction') {
     findings.push(`Redis may evict keys (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
@@ -75,7 +82,7 @@ async function examineWhole(redis: Redis | Cluster, probe: string | undefined): 
     await redis.set(probe, '1', 'PX', PROBE_LIFE_MS);
     return [];
   } catch (error) {
-    return [`Redis takes no writes: ${(error as Error).message}`];
+    return [`Redis takes no writes (${whyAway(error)})`];
   }
 }
 
@@ -83,6 +90,7 @@ async function examineWhole(redis: Redis | Cluster, probe: string | undefined): 
 export interface StoreFacts {
   version: string;
   persistence: 'append-only file' | 'snapshots' | 'none';
+  memory: StoreMemory;
   /** Clock of Redis minus clock of this process in milliseconds, less the uncertainty of the round trip. */
   skewMs: number;
 }
@@ -99,6 +107,7 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
   return {
     version: info.get('redis_version') ?? 'unknown',
     persistence: info.get('aof_enabled') === '1' ? 'append-only file' : hasSnapshots ? 'snapshots' : 'none',
+    memory: memoryOf(info),
     skewMs: Math.round(seconds * 1000 + micros / 1000 - ours),
   };
 }
@@ -112,6 +121,37 @@ export type StorePulse =
 export interface StoreMemory {
   used: number;
   limit: number;
+}
+
+/** Why Redis takes no writes, and what to do. */
+export interface StoreRefusal {
+  reason: string;
+  advice: string;
+}
+
+const FULL_ADVICE = 'Raise maxmemory of Redis, or remove what else is kept there.';
+
+/** Returns why Redis takes no writes; undefined when it takes them, or does not answer. */
+export function refusalOf(pulse: StorePulse): StoreRefusal | undefined {
+  if (!pulse.up) return undefined;
+  if (pulse.role !== 'master')
+    return { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
+  return isFull(pulse.memory) ? { reason: fullText(pulse.memory), advice: FULL_ADVICE } : undefined;
+}
+
+const isFull = (memory: StoreMemory): boolean => fullness(memory) >= 1;
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+const fullText = ({ limit }: StoreMemory): string => `its memory of ${megabytes(limit)} is full`;
+
+/** Part of its limit from which Redis is nearly full, as for the alert ScimBridgeRedisMemory. */
+const NEARLY_FULL = 0.85;
+
+/** Returns a warning without full stop while the memory is nearly full; undefined below that, and when it is full. */
+export function memoryWarning(memory: StoreMemory): StoreRefusal | undefined {
+  const share = fullness(memory);
+  if (share <= NEARLY_FULL || share >= 1) return undefined;
+  const reason = `its memory is ${Math.floor(share * 100)} % full (limit ${megabytes(memory.limit)}); full, it refuses every push`;
+  return { reason, advice: FULL_ADVICE };
 }
 
 /** Checks Redis once. Of a cluster the slowest and the fullest primary are reported, or a node that is no primary. */
@@ -141,7 +181,8 @@ export async function takePulse(redis: Redis): Promise<StorePulse> {
 }
 
 const memoryOf = (info: Map<string, string>): StoreMemory => ({
-  used: Number(info.get('used_memory') ?? 0),
+  // Buffers of replicas and of the append-only file do not count against the limit.
+  used: Number(info.get('used_memory') ?? 0) - Number(info.get('mem_not_counted_for_evict') ?? 0),
   limit: Number(info.get('maxmemory') ?? 0),
 });
 

@@ -7,7 +7,11 @@ const REASONS: [RegExp, string][] = [
   [/ECONNREFUSED/, 'nothing listens there'],
   [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
   [/EHOSTUNREACH|ENETUNREACH/, 'there is no way to the host'],
-  [/ETIMEDOUT|timed out|isn't writeable|isn't ready|max retries/, 'no answer in time'],
+  [/ETIMEDOUT|timed out|Socket timeout|isn't ready|max retries/, 'no answer in time'],
+  [/isn't writeable|Connection is closed|Stream connection ended/, 'the connection broke'],
+  [/READONLY/, 'it is a replica'],
+  [/\bOOM\b/, 'its memory is full'],
+  [/MISCONF/, 'it cannot write to its disk'],
   [/WRONGPASS|NOAUTH|invalid password|NOPERM/, 'user or password are refused'],
   [/LOADING/, 'it loads its data'],
   [/CLUSTERDOWN|slots cache|startup nodes/, 'the cluster is not whole'],
@@ -20,6 +24,24 @@ export function whyAway(error: unknown): string {
   const { message = '', code = '' } = error as { message?: string; code?: string };
   const text = `${code} ${message}`;
   return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'the connection fails';
+}
+
+/** Returns whether an error comes from Redis or from the connection to it; addresses of a platform have other errors. */
+export const isStoreFailure = (error: unknown): error is Error =>
+  error instanceof Error &&
+  (['ReplyError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
+    /isn't (writeable|ready) and enableOfflineQueue|^Connection is closed|^Command timed out|^EXECABORT/.test(
+      error.message,
+    ));
+
+/** Returns what a command says when Redis refuses or breaks off its work. */
+export const storeFailureText = (error: Error): string =>
+  `Redis does not answer, or takes no writes (${whyAway(causeOf(error))}): scim-bridge doctor says what is in the way.`;
+
+/** A transaction names only that it was given up; the errors of its commands tell why. */
+function causeOf(error: Error): Error {
+  const { previousErrors } = error as { previousErrors?: Error[] };
+  return previousErrors?.[0] ?? error;
 }
 
 /** Returns the hosts of the settings, without user and password. */

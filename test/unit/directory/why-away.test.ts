@@ -1,5 +1,10 @@
 // Tests the reasons shown for an unavailable Redis.
-import { whereRedisIs, whyAway } from '../../../src/directory/redis/why-away.ts';
+import {
+  isStoreFailure,
+  storeFailureText,
+  whereRedisIs,
+  whyAway,
+} from '../../../src/directory/redis/why-away.ts';
 
 const failure = (message: string, code?: string): Error =>
   Object.assign(new Error(message), code ? { code } : {});
@@ -7,7 +12,10 @@ const failure = (message: string, code?: string): Error =>
 test.each([
   ['connect ECONNREFUSED 127.0.0.1:6379', 'nothing listens there'],
   ['getaddrinfo ENOTFOUND redis', 'the host name is unknown'],
-  ["Stream isn't writeable and enableOfflineQueue options is false", 'no answer in time'],
+  ["Stream isn't writeable and enableOfflineQueue options is false", 'the connection broke'],
+  ["READONLY You can't write against a read only replica.", 'it is a replica'],
+  ["OOM command not allowed when used memory > 'maxmemory'.", 'its memory is full'],
+  ['Socket timeout. Expecting data, but did not receive any in 5000ms.', 'no answer in time'],
   ['Command timed out', 'no answer in time'],
   ['WRONGPASS invalid username-password pair or user is disabled.', 'user or password are refused'],
   ['NOAUTH Authentication required.', 'user or password are refused'],
@@ -21,6 +29,18 @@ test.each([
 
 test('an error code without a message gets its reason', () => {
   expect(whyAway(failure('', 'ECONNREFUSED'))).toBe('nothing listens there');
+});
+
+test('a transaction that was given up tells the reason of its commands', () => {
+  const error = Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
+    previousErrors: [new Error("OOM command not allowed when used memory > 'maxmemory'.")],
+  });
+  expect(isStoreFailure(error)).toBe(true);
+  expect(storeFailureText(error)).toContain('(its memory is full)');
+});
+
+test('an error of a platform is no failure of Redis', () => {
+  expect(isStoreFailure(failure('GET /api/v1/users/me had no connection (ECONNREFUSED)'))).toBe(false);
 });
 
 test('the address of Redis is shown without user and password', () => {

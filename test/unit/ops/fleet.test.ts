@@ -37,6 +37,13 @@ test.each<[string, FleetProcess[], boolean, string[]]>([
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
 });
 
+test('while Redis takes no writes, no process is called gone, because none can announce itself', () => {
+  const refusal = { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
+  const { findings } = judgeFleet(view([silent('all')]), { isScheduled: true, refusal });
+  expect(findings.map(({ finding, level }) => `${finding} ${level}`)).toEqual(['redisRefuses error']);
+  expect(findings[0]?.message).toContain('Redis takes no writes (it is a replica)');
+});
+
 test('before the first start of a process, the finding is a warning', () => {
   const { findings } = judgeFleet(view([], { lastBeats: {} }), { isScheduled: true });
   expect(findings).toMatchObject([{ finding: 'noProcess', level: 'warning' }]);

@@ -1,0 +1,37 @@
+// Tests what commands tell while Redis answers and takes no writes, and while its memory is nearly full.
+import { openPlace, type Place } from '../support/situation.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ ownRedis: true });
+}, 30_000);
+afterAll(() => place.stop());
+
+const tells = (command: string) => place.commands.run(command);
+async function limitMemory(share: number): Promise<void> {
+  const used = Number(/used_memory:(\d+)/.exec(await place.redis.info('memory'))?.[1]);
+  await place.redis.config('SET', 'maxmemory', String(Math.round(used * share)));
+}
+
+test('a nearly full memory is a warning of doctor', async () => {
+  await limitMemory(1.14);
+  expect((await tells('doctor')).text).toMatch(/! redis: its memory is [89]\d % full \(limit [\d.]+ MB\)/);
+});
+
+test('a full memory is told by status and doctor, and no process is called gone', async () => {
+  await limitMemory(0.5);
+  const status = await tells('status');
+  expect(status.code).toBe(2);
+  expect(status.text).toMatch(
+    /! Redis takes no writes \(its memory of [\d.]+ MB is full\): pushes are refused/,
+  );
+  expect(status.text).not.toContain('no process of the bridge');
+  const doctor = await tells('doctor');
+  expect(doctor.code).toBe(1);
+  expect(doctor.text).toMatch(
+    /✘ redis: Redis takes no writes, because its memory .* is full\. Raise maxmemory/,
+  );
+  const hold = await tells('hold');
+  expect(hold.code).toBe(1);
+  expect(hold.text).toMatch(/^Redis does not answer, or takes no writes \(its memory is full\)/m);
+});
