@@ -7,7 +7,7 @@ import { resolveAccount } from './attributes.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { correlate, type Candidate } from './correlate.ts';
-import { createBody, echoedAttributes, observedCore } from './diff.ts';
+import { attributeChanges, createBody, echoedAttributes, observedCore } from './diff.ts';
 import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { Core, DesiredUser } from './mapping.ts';
 import { claim, takenElsewhere } from './taken-by-connection.ts';
@@ -180,7 +180,11 @@ export async function createMissingAccount(
   delete link.unsure;
   link.core = { ...desired.core, active: created.active !== false };
   link.attributes = echoedAttributes(created, writable);
-  await context.save({ linked: true, rewriteMemberships: true });
+  // An account that has all its values may join its groups at once.
+  const isWhole =
+    desired.faults.length === 0 && attributeChanges(desired.attributes, link.attributes).length === 0;
+  if (isWhole) link.observedGeneration = context.work.generation;
+  await context.save({ linked: true, rewriteMemberships: true, requeueGroups: isWhole });
   return { kind: 'linked' };
 }
 

@@ -222,10 +222,12 @@ async function deactivate(context: SyncContext): Promise<Permission> {
   if (permission === 'allowed') {
     await setActive(context, false, context.gate.remark);
     context.gate.closed = true;
+    await context.save();
   }
   return permission;
 }
 
+/** The caller saves the link, or ends the sync, which stores it. */
 async function setActive(context: SyncContext, active: boolean, why?: Why): Promise<void> {
   const { link, target } = context;
   const change: PlatformPatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
@@ -234,7 +236,6 @@ async function setActive(context: SyncContext, active: boolean, why?: Why): Prom
   link.core = { ...link.core, active };
   if (active) delete link.closedAt;
   else link.closedAt = context.clock.now();
-  await context.save();
 }
 
 /**
