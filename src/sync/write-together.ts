@@ -11,7 +11,7 @@ const REMEMBERED_MS = 3_600_000;
 /**
  * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer
  * shows it. A refused PATCH changes nothing (contract 2.6): everything is then written one by one. A target that answers
- * 501, or ignores the values, is not asked again for an hour; after a 400, only if it then takes the single writes
+ * 501, or shows none of the values, is not asked again for an hour; after a 400, only if it then takes the single writes
  * (`rememberRefusal`), since a 400 may be about one value.
  * @param names attributes whose values the SCIM extension can carry
  * @returns the names that remain to be written
@@ -55,8 +55,9 @@ export async function writeTogether(
     ...link.attributes,
     ...Object.fromEntries(shown.map((name) => [name, desired.attributes[name]])),
   };
+  // A platform that shows some of the values takes the form, and may store another one in its own way.
+  if (shown.length === 0) rememberRefusal(context);
   if (left.length > 0) {
-    rememberRefusal(context);
     link.unsure = [...(link.unsure ?? []), ...left.map((name) => `attributes.${name}`)];
   }
   await context.save();
