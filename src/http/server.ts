@@ -168,7 +168,7 @@ export function onePerSocket(app: RequestListener): RequestListener {
  * A body with more chunks than this, each below FEW_BYTES on average, is refused. Each chunk takes processor time however
  * small it is, up to 20 µs, and one read of a socket can bring 11,000 chunks of one byte, all in one turn of the event loop.
  */
-const MANY_CHUNKS = 200;
+const MANY_CHUNKS = 500;
 const FEW_BYTES = 128;
 
 const REFUSAL = JSON.stringify({
