@@ -15,7 +15,7 @@ export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
     },
   });
 
-/** Returns the message of a log line with its reason; undefined for what the command tells itself. */
+/** Returns the message of a log line with its reason; undefined for events that the command reports itself. */
 function logText(line: string): string | undefined {
   const entry = JSON.parse(line) as { msg?: string; reason?: string; err?: { message?: string } };
   if (entry.msg === TOLD_AT_THE_END) return undefined;

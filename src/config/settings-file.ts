@@ -48,7 +48,7 @@ export function readSettingsFile(
   return { source, document: parseSettings(text, source) };
 }
 
-/** The code of a failed file operation, such as ENOENT. */
+/** Returns the code of a failed file operation, such as ENOENT. */
 export function errorCode(error: unknown): string {
   return isTree(error) && typeof error.code === 'string' ? error.code : 'unknown error';
 }

@@ -106,7 +106,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
   }
 }
 
-/** The first membership that waits for an operator; else the policy. */
+/** Returns words about the first membership that waits for an operator, else about the policy of the target. */
 function membershipCause({ memberships, kind, policy }: Facts): string {
   const first = memberships.find(({ condition }) => condition !== undefined);
   if (!first) return `the policy is ${policy.policy}`;
@@ -179,7 +179,7 @@ function reasonsOf(facts: Facts, summary: string): string[] {
   return reasons;
 }
 
-/** Names the approval of the changes that the guard holds, and those changes. */
+/** Returns sentences with the held changes and the id of the approval that covers them. */
 function approvalReason({ approval, condition, guard, kind, memberships }: Facts): string | undefined {
   const waiting = memberships.filter((each) => each.condition === 'Held').map(({ name }) => name);
   if (approval === null)

@@ -130,7 +130,10 @@ function missing(user: UserCase, wanted: DesiredAccount, rules: TargetRules): Pl
   return [{ ...common, action: 'create', before: null, after: createdValues(wanted), reason }];
 }
 
-/** Returns the changes that the sync writes to an account after it has adopted it: it compares without folding. */
+/**
+ * Returns the changes that the sync writes to an account after its adoption. The sync compares exactly, so a difference in
+ * letter case is written too.
+ */
 function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   if (!user.adoptable) return [];
   const { account, values } = user.adoptable;

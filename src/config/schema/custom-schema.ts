@@ -1,4 +1,4 @@
-// Settings of custom schemas: extensions of User or Group that an identity provider sends.
+// Defines the settings of custom schemas: extensions of User or Group that an identity provider sends.
 import { choice, list, section, text, type SchemaNode } from './node.ts';
 
 /** Parts of a complex attribute lack `multiValued`, `mutability`, `returned` and `subAttributes`. */

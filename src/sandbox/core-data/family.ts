@@ -126,7 +126,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
       runtime.coreData.meta(deployment, context, request.query['onlyViews'] === 'true'),
     );
     router.get('/v1/meta', answerMeta);
-    // Cube's client library asks by POST too when told so.
+    // Cube's client library uses POST too when it is configured so.
     router.post('/v1/meta', answerMeta);
     router.get(
       '/v1/data-sources',
