@@ -1,22 +1,18 @@
 // Replays the recorded requests against a Cube server (CUBE_URL, CUBE_SECRET) and against the sandbox, and prints
-// a table of differences (`npm run test:cube`). `--rows FILE` writes the rows for the Cube server instead.
-import { Buffer } from 'node:buffer';
-import { createHmac } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+// a table of differences (`npm run test:cube`). `--rows FILE` writes the rows for the Cube server, `--record FILE` its
+// answers; `--recorded FILE` compares the sandbox with them, without a server.
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDice } from '../../dist/sandbox/core-data/sampling.js';
 import { SALES_MODEL } from '../../dist/sandbox/core-data/sales-model.js';
 import { startSandbox } from '../../dist/sandbox/server.js';
-import { differenceOf, meaningOf } from './meaning.mjs';
-import { EVERYTHING, REQUESTS } from './requests.mjs';
-
-/* global fetch, AbortSignal */
+import { ask } from './ask.mjs';
+import { differenceOf, digested, meaningOf } from './meaning.mjs';
+import { REQUESTS } from './requests.mjs';
 
 /** Moment of the sample rows; both servers have the rows of this moment and the present time. */
 const ROWS_AT = Date.parse('2026-11-23T01:25:00Z');
-const TIMEOUT_MS = 30_000;
-const WAITS = 60;
-const MOST_BYTES = 8 * 1024 * 1024;
 const TYPES = { TIMESTAMP: 'TIMESTAMP', VARCHAR: 'TEXT' };
 
 function rowsAsSql() {
@@ -33,71 +29,51 @@ function rowsAsSql() {
   return `${lines.join('\n')}\n`;
 }
 
-const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-/** @returns a token with the context of the request; numbers in `claims` are seconds from now */
-function tokenOf({ context = EVERYTHING, claims = {} }, secret) {
-  const now = Math.floor(Date.now() / 1000);
-  const given = Object.entries(claims).map(([name, value]) => [
-    name,
-    typeof value === 'number' ? now + value : value,
-  ]);
-  const payload = { ...context, iat: now, exp: now + 3600, ...Object.fromEntries(given) };
-  const text = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(payload)}`;
-  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
-}
-
-async function readBody(response) {
-  const chunks = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error(`more than ${MOST_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
-  try {
-    const body = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? body : text;
-  } catch {
-    return text;
-  }
-}
-
-/** Sends one request and repeats it while the server answers `Continue wait`. */
-async function ask({ url, secret }, request) {
-  const { method, path, body, authorization, prefix = '' } = request;
-  for (let turn = 0; turn < WAITS; turn += 1) {
-    const token = authorization ?? `${prefix}${tokenOf(request, secret)}`;
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        ...(token === '' ? {} : { authorization: token }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const answer = { status: response.status, body: await readBody(response) };
-    if (answer.body.error !== 'Continue wait') return answer;
-    await sleep(100);
-  }
-  throw new Error('Continue wait without an end');
-}
-
 const failed = (error) => ({ failed: String(error.cause?.code ?? error.message) });
-const toMeaning = (server, request) =>
-  ask(server, request).then((answer) => meaningOf(request, answer), failed);
+const toMeaning = (server, request, nowMs) =>
+  ask(server, request, nowMs).then((answer) => meaningOf(request, answer), failed);
 
-/** Starts a sandbox whose rows are those of ROWS_AT and whose clock shows the present time. */
+/** Starts a sandbox whose rows are those of ROWS_AT and whose clock shows the time that `setNow` names. */
 async function startReference() {
-  let isSeeded = false;
-  const clock = { now: () => (isSeeded ? Date.now() : ROWS_AT), sleep: (ms) => sleep(ms) };
+  let nowMs = ROWS_AT;
+  const clock = { now: () => nowMs, sleep: (ms) => sleep(ms) };
   const sandbox = await startSandbox({ clock });
-  isSeeded = true;
   const [{ apiSecret }] = sandbox.ready.fixtures.deployments;
-  return { url: sandbox.ready.dataApiUrl, secret: apiSecret, stop: () => sandbox.stop() };
+  return {
+    ...{ url: sandbox.ready.dataApiUrl, secret: apiSecret, stop: () => sandbox.stop() },
+    setNow: (ms) => (nowMs = ms),
+  };
+}
+
+const digestOf = (request) =>
+  createHash('sha256').update(JSON.stringify(request)).digest('base64url').slice(0, 16);
+
+/** Asks a server all requests and writes the meaning of its answers with their time, one line each. */
+async function record(server, path) {
+  const lines = [];
+  for (const request of REQUESTS) {
+    const at = Date.now();
+    const answer = await toMeaning(server, request, at);
+    if (answer.failed) throw new Error(`${request.id}: ${answer.failed}`);
+    lines.push(
+      `${JSON.stringify({ id: request.id, digest: digestOf(request), at, answer: digested(answer) })}\n`,
+    );
+  }
+  writeFileSync(path, lines.join(''));
+}
+
+/** @returns a function that gives the recorded answer to a request, with its time */
+function readRecords(path) {
+  const lines = readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const byDigest = new Map(lines.map(({ digest, at, answer }) => [digest, { at, answer }]));
+  return (request) => {
+    const found = byDigest.get(digestOf(request));
+    if (!found) throw new Error(`${request.id} is not recorded; record the answers again`);
+    return found;
+  };
 }
 
 // Control characters of an answer must not reach the terminal.
@@ -105,27 +81,32 @@ const plain = (text) => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
 
 function textOf({ method, path, body }) {
   const query = body === undefined ? '' : ` ${JSON.stringify(body.query ?? body)}`;
-  return `${method} ${decodeURIComponent(path)}${query}`.slice(0, 100);
+  return `${method} ${decodeURIComponent(path)}${query}`.slice(0, 180);
 }
 
 function print(title, differences) {
   if (differences.length === 0) return;
   console.log(`\n${title}\n`);
   for (const { request, place, left, right } of differences) {
-    console.log(plain(`${request.id.padEnd(6)}${textOf(request)}`));
+    console.log(plain(`${request.id.padEnd(14)}${textOf(request)}`));
     if (request.known) console.log(`      known: ${request.known}`);
     console.log(plain(`      ${place.padEnd(24)} sandbox ${left.padEnd(40)} server ${right}`));
   }
 }
 
-async function compare(server) {
+/** Compares the sandbox with another server: `answerOf` gives the time and the answer of that one.
+ * `shown` is applied to the answers of the sandbox. */
+async function compare(answerOf, shown = (meaning) => meaning) {
   const reference = await startReference();
   const differences = [];
   try {
     for (const request of REQUESTS) {
-      const [mine, theirs] = await Promise.all([toMeaning(reference, request), toMeaning(server, request)]);
+      const { at, answer } = await answerOf(request);
+      reference.setNow(at);
+      const mine = shown(await toMeaning(reference, request, at));
       const difference =
-        differenceOf(mine, theirs) ?? (mine.failed && { place: 'failed', left: mine.failed, right: '' });
+        differenceOf(mine, await answer) ??
+        (mine.failed && { place: 'failed', left: mine.failed, right: '' });
       if (difference) differences.push({ request, ...difference });
     }
   } finally {
@@ -142,14 +123,23 @@ async function compare(server) {
 }
 
 const [option, file] = process.argv.slice(2);
-const { CUBE_URL: url, CUBE_SECRET: secret } = process.env;
+const { CUBE_URL, CUBE_SECRET: secret } = process.env;
+const server = CUBE_URL && secret ? { url: CUBE_URL.replace(/\/+$/, ''), secret } : undefined;
+const askServer = (request) => {
+  const at = Date.now();
+  return { at, answer: toMeaning(server, request, at) };
+};
 if (option === '--rows' && file) {
   writeFileSync(file, rowsAsSql());
-} else if (option !== undefined || !url || !secret) {
+} else if (option === '--recorded' && file) {
+  process.exitCode = await compare(readRecords(file), digested);
+} else if (option === '--record' && file && server) {
+  await record(server, file);
+} else if (option === undefined && server) {
+  process.exitCode = await compare(askServer);
+} else {
   console.error(
     'Set CUBE_URL (such as http://localhost:4000/cubejs-api) and CUBE_SECRET; docs/sandbox.md says how to start Cube.',
   );
   process.exitCode = 1;
-} else {
-  process.exitCode = await compare({ url: url.replace(/\/+$/, ''), secret });
 }

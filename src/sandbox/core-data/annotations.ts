@@ -17,6 +17,7 @@ function describe(cube: Cube, member: Described): SegmentDocument {
 }
 
 const DRILLS = { drillMembers: [], drillMembersGrouped: { measures: [], dimensions: [] } };
+const NUMBER = { name: 'number', specifier: ',.2~f' };
 const SHOWN = { isVisible: true, public: true };
 
 /** Returns the member of the cube behind a view. */
@@ -31,13 +32,15 @@ function showMeasure(cube: Cube, measure: Measure): MemberDocument {
     type: 'number',
     aggType: measure.aggType,
     ...{ cumulative: false, cumulativeTotal: false, ...DRILLS, ...aliasOf(cube, measure), ...SHOWN },
-    formatDescription: { name: 'number', specifier: ',.2~f' },
+    formatDescription: NUMBER,
   };
 }
 
 function showDimension(cube: Cube, dimension: Dimension): MemberDocument {
-  const flags = { primaryKey: false, suggestFilterValues: true, ...aliasOf(cube, dimension), ...SHOWN };
-  return { ...describe(cube, dimension), type: dimension.type, ...flags };
+  const primaryKey = dimension.isKey ?? false;
+  const flags = { primaryKey, suggestFilterValues: true, ...aliasOf(cube, dimension), ...SHOWN };
+  const format = dimension.type === 'number' ? { formatDescription: NUMBER } : {};
+  return { ...describe(cube, dimension), type: dimension.type, ...flags, ...format };
 }
 
 const showSegment = (cube: Cube, segment: Segment) => ({ ...describe(cube, segment), ...SHOWN });
@@ -89,10 +92,9 @@ export function annotationOf(query: Query): Readonly<Record<string, Annotation>>
     if (granularity === null) return [];
     const shown = annotateDimension(cube, member);
     const step = { name: granularity, title: granularity, interval: `1 ${granularity}` };
-    return [
-      [`${name}.${granularity}`, { ...shown, granularity: step }],
-      [name, shown],
-    ];
+    const isDimension = query.dimensions.some((one) => one.name === name);
+    const entries: [string, unknown][] = [[`${name}.${granularity}`, { ...shown, granularity: step }]];
+    return isDimension ? entries : [...entries, [name, shown]];
   });
   return {
     measures: Object.fromEntries(
@@ -102,10 +104,12 @@ export function annotationOf(query: Query): Readonly<Record<string, Annotation>>
       query.dimensions.map(({ cube, name, member }) => [name, annotateDimension(cube, member)]),
     ),
     segments: Object.fromEntries(
-      query.segments.map(({ cube, name, member: { title } }) => [
-        name,
-        { title: `${cube.title} ${title}`, shortTitle: title },
-      ]),
+      query.segments
+        .filter(({ cube }) => cube.isPublic)
+        .map(({ cube, name, member: { title } }) => [
+          name,
+          { title: `${cube.title} ${title}`, shortTitle: title },
+        ]),
     ),
     timeDimensions: Object.fromEntries(times),
   };

@@ -25,9 +25,9 @@ export {
 
 /** Queries of one context at one branch. */
 export interface QueryAccess {
-  /** Resolves a query of valid form. @throws Problem 400, also for members that the context may not see */
+  /** Resolves a query of valid form. @throws Problem 400 */
   resolve(form: QueryForm): Query;
-  /** Runs a query. Rejects with Problem 400 when the engine refuses it. */
+  /** Runs a query. Rejects with Problem 400 for members that the context may not see, and when the engine refuses it. */
   run(query: Query, role: ResultRole): Promise<LoadResult>;
   /** Returns the statement of a query; it does not run. */
   statementOf(query: Query): Promise<Statement>;

@@ -14,11 +14,11 @@ import { toLoadResult } from './load-result.ts';
 import type { ResultRole } from './documents.ts';
 import { toStatements, type LoadStatements } from './load-sql.ts';
 import { createModels } from './models.ts';
-import { accessOf, visiblePart, type Access } from './policy.ts';
+import { accessOf, policyFilters, visiblePart, type Access } from './policy.ts';
 import type { Cube, Model } from './model.ts';
 import type { QueryForm } from './query-form.ts';
 import { createStores } from './stores.ts';
-import { hiddenMember, userError } from './members.ts';
+import { hiddenMember, userError, type FoundMember } from './members.ts';
 
 export interface CoreDataDeps {
   /** Returns the sandbox's time, Unix milliseconds. */
@@ -66,24 +66,36 @@ export function createCoreData({ now, settings, model: given }: CoreDataDeps): C
     const branch = requireBranch(deployment, branchName);
     const model = modelOf(deployment);
     const accessTo = (cube: Cube): Access => accessOf(cube, context);
-    const statementsOf = async (query: Query): Promise<LoadStatements> =>
-      toStatements(query, await stores.placeOf(deployment, branch), accessTo);
+    const isGranted = ({ cube, member }: FoundMember<{ readonly name: string }>): boolean =>
+      cube.policies.length === 0 ||
+      (accessTo(cube).kind !== 'none' && isShown(visiblePart(cube, context), member.name));
+
+    /** A query that names a member without a policy for it gets no rows, also where the member is only a filter. */
+    async function statementsOf(query: Query): Promise<LoadStatements> {
+      const isDenied = !membersOfQuery(query).every(isGranted);
+      const place = await stores.placeOf(deployment, branch);
+      return toStatements(query, place, isDenied ? () => ({ kind: 'none' }) : accessTo);
+    }
+
+    /** @throws 400 for a member of the answer that the context may not see. A filter may use a private member. */
+    function requireVisible(query: Query): void {
+      const times = query.timeDimensions.filter(({ granularity }) => granularity !== null);
+      const hidden = [...query.measures, ...query.dimensions, ...times].find(
+        (found) => !found.cube.isPublic || !isGranted(found),
+      );
+      if (hidden) throw hiddenMember(hidden);
+    }
 
     function resolve(form: QueryForm): Query {
       const { dataRowDefault, dataRowCap } = settings();
       const defaultLimit = Math.min(dataRowDefault, dataRowCap);
       const query = resolveQuery(form, model, { nowMs: now(), defaultLimit, maxLimit: dataRowCap });
-      const hidden = membersOfQuery(query).find(
-        ({ cube, member }) =>
-          !cube.isPublic ||
-          accessTo(cube).kind === 'none' ||
-          !isShown(visiblePart(cube, context), member.name),
-      );
-      if (hidden) throw hiddenMember(hidden);
-      return query;
+      const named = membersOfQuery(query).map(({ cube }) => cube);
+      return { ...query, policyFilters: policyFilters([...new Set(named)], accessTo) };
     }
 
     async function run(query: Query, role: ResultRole): Promise<LoadResult> {
+      requireVisible(query);
       const { dataQueryDelayMs } = settings();
       if (dataQueryDelayMs > 0) await systemClock.sleep(dataQueryDelayMs, stopping.signal);
       const statements = await statementsOf(query);

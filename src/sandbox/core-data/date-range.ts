@@ -1,4 +1,4 @@
-// Parses date ranges of queries: two dates, one date, or words such as `last 7 days`, in a time zone.
+// Parses date ranges of queries and dates of filters: dates, moments, or words such as `last 7 days`, in a time zone.
 import { rangeOfWords } from './date-words.ts';
 import { userError } from './members.ts';
 
@@ -6,17 +6,25 @@ import { userError } from './members.ts';
 export type Span = readonly [from: string, to: string];
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const MOMENT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,6})?(Z|[+-]\d{2}:?\d{2})?$/;
-/** Returns true for an IANA zone name that this machine knows. */
-export function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(name)) return false;
+const MOMENT =
+  /^(\d{4})-?(\d{2})-?(\d{2})[T ](\d{2}):?(\d{2})(?::?(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
+/** A date or moment that is no word, in a filter. */
+const WRITTEN = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/;
+
+/** Returns the zone as the list of zones spells it; undefined for a name that this machine does not know. */
+export function zoneNamed(name: string): string | undefined {
+  if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(name)) return undefined;
   try {
-    return Intl.DateTimeFormat('en-GB', { timeZone: name }).resolvedOptions().timeZone !== '';
+    const zone = Intl.DateTimeFormat('en-GB', { timeZone: name }).resolvedOptions().timeZone;
+    return zone.toLowerCase() === name.toLowerCase() ? zone : name;
   } catch {
     // A RangeError: the name is not a zone.
-    return false;
+    return undefined;
   }
 }
+
+/** Returns true for an IANA zone name that this machine knows. */
+export const isTimezone = (name: string): boolean => zoneNamed(name) !== undefined;
 
 /** Returns the local time of `ms` in `timezone`, stored in a Date's UTC fields. */
 function wallClock(ms: number, timezone: string): Date {
@@ -38,38 +46,59 @@ function wallClock(ms: number, timezone: string): Date {
 }
 
 const toText = (date: Date): string => date.toISOString().slice(0, -1).replace('T', ' ');
+const invalidDate = (): Error =>
+  userError('Error: invalid input syntax for type timestamp with time zone: "Invalid date"');
 
-/** Parses one end of a range; a date without time is its first or last millisecond. Throws 400. */
-export function parseMoment(text: string, end: 'from' | 'to', timezone: string): string {
-  const fault = (): Error =>
-    userError('Error: invalid input syntax for type timestamp with time zone: "Invalid date"');
-  if (DATE.test(text)) {
-    if (Number.isNaN(Date.parse(text)) || toText(new Date(text)).slice(0, 10) !== text) throw fault();
-    return `${text} ${end === 'from' ? '00:00:00.000' : '23:59:59.999'}`;
-  }
-  const [, date, minutes, seconds = ':00', fraction = '', zone] = MOMENT.exec(text) ?? [];
-  const plain = `${date} ${minutes}${seconds}${fraction}`;
-  const ms = Date.parse(`${plain.replace(' ', 'T')}${zone ?? 'Z'}`);
-  if (date === undefined || Number.isNaN(ms)) throw fault();
-  return zone === undefined ? plain : toText(wallClock(ms, timezone));
+/** Returns a time without an offset as UTC, with its offset if it has one; NaN for other text. */
+function readMoment(text: string): { ms: number; hasOffset: boolean } {
+  const [, year, month, day, hours, minutes, seconds = '00', fraction = '', offset] = MOMENT.exec(text) ?? [];
+  const date =
+    year === undefined ? /^(\d{4})(\d{2})(\d{2})$/.exec(text)?.slice(1).join('-') : `${year}-${month}-${day}`;
+  if (date === undefined)
+    return { ms: Date.parse(/^\d{4}(-\d{2})?$/.test(text) ? text : `${text} UTC`), hasOffset: false };
+  const time = hours === undefined ? '00:00:00' : `${hours}:${minutes}:${seconds}${fraction.slice(0, 4)}`;
+  const zone =
+    offset === undefined || offset === 'Z'
+      ? 'Z'
+      : `${offset.slice(0, 3)}:${offset.slice(3).replace(':', '') || '00'}`;
+  const isDay = !Number.isNaN(Date.parse(date)) && toText(new Date(date)).slice(0, 10) === date;
+  return { ms: isDay ? Date.parse(`${date}T${time}${zone}`) : NaN, hasOffset: offset !== undefined };
 }
 
+const edge = (end: 'from' | 'to'): string => (end === 'from' ? '00:00:00.000' : '23:59:59.999');
+
+/** Returns one end of a range. An offset is read and then left out, as in Cube. @throws 400 */
+function endOfRange(text: string, end: 'from' | 'to'): string {
+  const { ms } = readMoment(text);
+  const isOutside = Number.isNaN(ms) || Math.abs(ms) > 8.64e15;
+  if (DATE.test(text) ? Number.isNaN(readMoment(`${text}T00:00`).ms) : isOutside) throw invalidDate();
+  return DATE.test(text) ? `${text} ${edge(end)}` : toText(new Date(ms));
+}
+
+/** Returns a date of a filter in the zone; a day that the month does not have is one of the next month. @throws 400 */
+export function momentOfFilter(text: string, end: 'from' | 'to', timezone: string): string {
+  if (DATE.test(text)) {
+    const ms = Date.parse(`${text}T${edge(end)}Z`);
+    if (Number.isNaN(ms)) throw invalidDate();
+    return toText(new Date(ms));
+  }
+  const { ms, hasOffset } = readMoment(text);
+  if (Number.isNaN(ms)) throw invalidDate();
+  return toText(hasOffset ? wallClock(ms, timezone) : new Date(ms));
+}
+
+/** Returns true for a value of a filter that is a date or a moment. */
+export const isWritten = (text: string): boolean => WRITTEN.test(text);
+
 /** Parses words. @throws 400 if they name no date */
-function parseWords(words: string, nowMs: number, timezone: string): Span {
-  const range = rangeOfWords(words, wallClock(nowMs, timezone));
-  if (!range) throw userError(`Can't parse date: '${words.slice(0, 60).toLowerCase()}'`);
-  const [first, last] = range;
+export function parseWords(words: string, nowMs: number, timezone: string): Span {
+  const [first, last] = rangeOfWords(words, wallClock(nowMs, timezone));
   return [toText(first), toText(last)];
 }
 
-const isWritten = (text: string): boolean => DATE.test(text) || MOMENT.test(text);
-
-/** Parses words, one date, or a list of one or two dates. Throws 400. */
+/** Parses words, or a list of one or two dates. @throws 400 */
 export function parseSpan(range: string | readonly string[], nowMs: number, timezone: string): Span {
-  const ends = typeof range === 'string' ? [range] : range;
-  const [from = '', to = from] = ends;
-  const areWords = ends.length === 1 && !/^\d/.test(from);
-  if (areWords) return parseWords(from, nowMs, timezone);
-  if (typeof range === 'string' && !isWritten(from)) return parseWords(from, nowMs, timezone);
-  return [parseMoment(from, 'from', timezone), parseMoment(to, 'to', timezone)];
+  if (typeof range === 'string') return parseWords(range, nowMs, timezone);
+  const [from = '', to = from] = range;
+  return [endOfRange(from, 'from'), endOfRange(to, 'to')];
 }

@@ -1,4 +1,5 @@
 // Parses words for dates in the order of Cube: `last week`, `next 2 quarters`, `today`, `from A to B`, natural language.
+import { userError } from './members.ts';
 
 /** Local times in the UTC fields of a Date; both ends are included. */
 export type WordRange = readonly [first: Date, last: Date];
@@ -11,6 +12,8 @@ const AGO = new RegExp(
   `\\b(\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s? (ago|from now|later)\\b`,
 );
 const AHEAD = new RegExp(`\\bin (\\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) (${UNITS})s?\\b`);
+/** `past week`, `this 3 months`, `+2 days`: a moment at that distance. */
+const RELATIVE = new RegExp(`(?:^|\\s)(past|this|next|last|after|[+-])\\s*(?:(\\d+)\\s+)?(${UNITS})s?\\b`);
 const NUMBERS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH_NAMES =
@@ -89,7 +92,8 @@ function byWeekday(text: string, now: Date): Date | undefined {
 
 function byNumbers(text: string): Date | undefined {
   const [, year, month, day] = /\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})/.exec(text) ?? [];
-  const [, usMonth, usDay, usYear] = /\b(\d{1,2})\/(\d{1,2})\/(\d{4})\b/.exec(text) ?? [];
+  const [, usMonth, usDay, shortYear] = /\b(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})\b/.exec(text) ?? [];
+  const usYear = shortYear?.length === 2 ? `20${shortYear}` : shortYear;
   const [y, m, d] = [year ?? usYear, month ?? usMonth, day ?? usDay].map(Number);
   if (y === undefined || m === undefined || d === undefined || Number.isNaN(y)) return undefined;
   const [, hours = '12', minutes = '0', seconds = '0'] =
@@ -108,22 +112,37 @@ function naturalMoment(words: string, now: Date): Date | undefined {
   const [, ahead, aheadUnit] = AHEAD.exec(text) ?? [];
   const count = ago === undefined ? toCount(ahead ?? '') : toCount(ago) * (direction === 'ago' ? -1 : 1);
   const unit = (agoUnit ?? aheadUnit) as TimeUnit | undefined;
+  const [, way, many, distance] = RELATIVE.exec(text) ?? [];
+  if (distance !== undefined) {
+    const steps = Number(many ?? 1) * (way === 'past' || way === 'last' || way === '-' ? -1 : 1);
+    return Math.abs(steps) <= MAX_COUNT ? addUnits(distance as TimeUnit, now, steps) : undefined;
+  }
   if (unit !== undefined) return Math.abs(count) <= MAX_COUNT ? addUnits(unit, now, count) : undefined;
-  if (/\b(?:now|today)\b/.test(text)) return now;
-  if (/\byesterday\b/.test(text)) return addUnits('day', now, -1);
+  if (/\b(?:now|today|tonight|this (?:morning|afternoon|evening|night))\b/.test(text)) return now;
+  if (/\b(?:yesterday)\b/.test(text)) return addUnits('day', now, -1);
+  // In the small hours it is the night of the same day.
+  if (/\blast night\b/.test(text)) return now.getUTCHours() > 6 ? addUnits('day', now, -1) : now;
   if (/\btomorrow\b/.test(text)) return addUnits('day', now, 1);
   return byNumbers(text) ?? byMonth(text, now) ?? byWeekday(text, now);
 }
 
+const cannotParse = (words: string) => userError(`Can't parse date: '${words.slice(0, 60)}'`);
+
+/** @throws 400 if the words name no moment */
+function required(words: string, now: Date): Date {
+  const moment = naturalMoment(words, now);
+  if (!moment) throw cannotParse(words);
+  return moment;
+}
+
 /** Widens both moments to whole days, or to the hour, minute or second that the text names. */
-function widened(text: string, first: Date | undefined, last: Date | undefined): WordRange | undefined {
-  if (!first || !last) return undefined;
+function widened(text: string, first: Date, last: Date): WordRange {
   const exact = (['second', 'minute', 'hour'] as const).find((unit) => text.includes(unit)) ?? 'day';
   return [startOfUnit(exact, first), wholeUnits(exact, last, last)[1]];
 }
 
-/** Returns the range that words name; undefined if they name none. `now` is the local time in UTC fields. */
-export function rangeOfWords(words: string, now: Date): WordRange | undefined {
+/** Returns the range that words name. `now` is the local time in UTC fields. @throws 400 if they name none */
+export function rangeOfWords(words: string, now: Date): WordRange {
   const text = words.toLowerCase();
   const [, which, unit] = ONE_UNIT.exec(text) ?? [];
   if (which !== undefined) {
@@ -133,7 +152,7 @@ export function rangeOfWords(words: string, now: Date): WordRange | undefined {
   const [, direction, number, units] = SEVERAL_UNITS.exec(text) ?? [];
   if (direction !== undefined) {
     const count = Number(number);
-    if (count < 1 || count > MAX_COUNT) return undefined;
+    if (count > MAX_COUNT) throw cannotParse(text);
     const at = (steps: number): Date => addUnits(units as TimeUnit, now, steps);
     return direction === 'last'
       ? wholeUnits(units as TimeUnit, at(-count), at(-1))
@@ -149,12 +168,15 @@ export function rangeOfWords(words: string, now: Date): WordRange | undefined {
   }
   const [, from, to] = /^from (.*) to (.*)$/.exec(text) ?? [];
   if (from !== undefined && to !== undefined)
-    return widened(text, naturalMoment(from, now), naturalMoment(to, now));
+    return widened(text, required(from.trim(), now), required(to.trim(), now));
   const [, begin, end] = /^(.*\S)\s+(?:to|until|till|through|-|–)\s+(\S.*)$/.exec(text) ?? [];
   if (begin !== undefined && end !== undefined) {
-    const both = widened(text, naturalMoment(begin, now), naturalMoment(end, now));
-    if (both) return both;
+    const [first, last] = [naturalMoment(begin, now), naturalMoment(end, now)];
+    // "March 1 to March 5 2026": the year counts for both.
+    const year = /\b\d{4}$/.exec(end);
+    const dated = year && !/\d{4}/.test(begin) ? naturalMoment(`${begin} ${year[0]}`, now) : first;
+    if (dated && last) return widened(text, dated, last);
   }
-  const moment = naturalMoment(text, now);
+  const moment = required(text, now);
   return widened(text, moment, moment);
 }

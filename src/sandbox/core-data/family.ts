@@ -19,6 +19,7 @@ import { createSlowQueries } from './slow-queries.ts';
 import { sqlQueryIn, toLines } from './sql-stream.ts';
 
 type Ask = (session: CoreDataSession, request: Request, branchName: string | null) => unknown;
+const PATH = /^\/v1\/(?:load|subscribe|sql|dry-run|cubesql|meta|data-sources|entities(?:\/[^/]+)?)\/?$/;
 const STREAM_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 /** Answer to a slow query until its result is ready. */
 const CONTINUE_WAIT = { error: 'Continue wait' };
@@ -57,6 +58,12 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
   const sessions = new WeakMap<Request, CoreDataSession>();
   const slow = createSlowQueries<unknown>();
 
+  function sessionOf(request: Request): CoreDataSession {
+    const session = sessions.get(request);
+    if (!session) throw new Error('The data API was asked without its authentication');
+    return session;
+  }
+
   async function finish(request: Request, reply: HandlerReply | StreamedReply): Promise<void> {
     const response = request.res;
     if (!response) return;
@@ -68,8 +75,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
 
   function at(scope: ApiScope, ask: Ask): RequestHandler {
     return async (request) => {
-      const session = sessions.get(request);
-      if (!session) throw new Error('The data API was asked without its authentication');
+      const session = sessionOf(request);
       requireScope(session, scope);
       const branchName = branchOf(runtime, session, request);
       await finish(request, { status: 200, body: await ask(session, request, branchName) });
@@ -94,8 +100,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
       );
 
   const answerSql: RequestHandler = async (request, response) => {
-    const session = sessions.get(request);
-    if (!session) throw new Error('The data API was asked without its authentication');
+    const session = sessionOf(request);
     requireScope(session, 'data');
     const { deployment, context } = session;
     const branchName = branchOf(runtime, session, request);
@@ -158,7 +163,9 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
       response.status(404).type('html').send(`<!DOCTYPE html><html lang="en"><body>${page}</body></html>`);
     },
     authenticate: async (request) => {
-      sessions.set(request, await openCoreDataSession(request, currentStateOf(runtime)));
+      // A path that Cube does not have is 404 without a token too.
+      if (PATH.test(request.path))
+        sessions.set(request, await openCoreDataSession(request, currentStateOf(runtime)));
       return undefined;
     },
     render,

@@ -37,7 +37,10 @@ const NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
 const KEYS = ['member', 'dimension', 'operator', 'values'];
 
 const isValue = (value: unknown): boolean =>
-  value === null || (typeof value === 'string' && value.length <= VALUE_LENGTH && !value.includes('\0'));
+  value === null ||
+  typeof value === 'number' ||
+  typeof value === 'boolean' ||
+  (typeof value === 'string' && value.length <= VALUE_LENGTH && !value.includes('\0'));
 
 /** Returns true for a condition or a group of such. */
 export function isFilterForm(value: unknown, depth = 0): boolean {

@@ -1,7 +1,8 @@
 // Resolves the filters of a JSON query: a tree of conditions under `and` and `or` (contract 5.1).
 import { own, type SandboxJsonObject } from '../json.ts';
-import { parseSpan, type Span } from './date-range.ts';
+import type { Span } from './date-range.ts';
 import type { Operator } from './filter-form.ts';
+import { valuesOf } from './filter-values.ts';
 import { compilerError, lookUp, unknownMember, userError, type FoundMember } from './members.ts';
 import type { Dimension, Measure, Model } from './model.ts';
 
@@ -14,9 +15,9 @@ export type CoreDataFilter =
       readonly kind: 'condition';
       readonly target: FilterTarget;
       readonly operator: Operator;
-      /** Null = no value. */
+      /** Null = no value; words for dates are resolved. */
       readonly values: readonly (string | null)[];
-      /** Set for date operators. */
+      /** Set for date operators: the first and the last moment. */
       readonly span: Span | null;
     }
   | {
@@ -33,65 +34,12 @@ export interface FilterSetting {
 }
 
 const WITHOUT_VALUES: readonly Operator[] = ['set', 'notSet', 'measureFilter'];
-const isAboutDates = (operator: Operator): boolean => /Date(?:Range)?$/.test(operator);
-const isAboutSize = (operator: Operator): boolean => /^[gl]te?$/.test(operator);
-const isEquality = (operator: Operator): boolean => /quals$/.test(operator) || /^(?:notI|i)n$/.test(operator);
-const PG_TRUE = new Set(['t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1']);
-const PG_FALSE = new Set(['f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0']);
-
 function targetOf(model: Model, name: string): FilterTarget {
   const measure = lookUp(model, 'measures', name);
   if (measure) return { ...measure, kind: 'measure' };
   const dimension = lookUp(model, 'dimensions', name);
   if (dimension) return { ...dimension, kind: 'dimension' };
   throw unknownMember(model, name);
-}
-
-const typeOf = (target: FilterTarget): string => (target.kind === 'measure' ? 'number' : target.member.type);
-
-const badText = (type: string, value: string | null) =>
-  userError(`Error: invalid input syntax for type ${type}: "${(value ?? '').slice(0, 100)}"`);
-
-/** Returns values that the database can compare with the member. @throws 400 with the text of the database */
-function fitting(
-  target: FilterTarget,
-  operator: Operator,
-  values: readonly (string | null)[],
-): (string | null)[] {
-  const type = typeOf(target);
-  const isCompared = isAboutSize(operator) || isEquality(operator);
-  return values.map((value) => {
-    if (value === null || !isCompared) return value;
-    if (type === 'number' && (value.trim() === '' || !Number.isFinite(Number(value))))
-      throw badText('numeric', value);
-    if (type !== 'boolean') return value;
-    const word = value.trim().toLowerCase();
-    if (PG_TRUE.has(word)) return 'true';
-    if (PG_FALSE.has(word)) return 'false';
-    throw badText('boolean', value);
-  });
-}
-
-function spanOf(
-  target: FilterTarget,
-  operator: Operator,
-  values: readonly (string | null)[],
-  { nowMs, timezone }: FilterSetting,
-): Span | null {
-  const isTime = typeOf(target) === 'time';
-  if (!isAboutDates(operator)) {
-    if (isTime && (isAboutSize(operator) || isEquality(operator)))
-      for (const value of values) if (value !== null) parseSpan([value], nowMs, timezone);
-    return null;
-  }
-  if (!isTime)
-    throw userError(
-      `Error: operator does not exist: ${typeOf(target) === 'number' ? 'numeric' : 'text'} > timestamp with time zone`,
-    );
-  const [first, second] = values;
-  if (typeof first !== 'string') throw badText('timestamp with time zone', 'Invalid date');
-  const isRange = operator.endsWith('DateRange') && typeof second === 'string';
-  return parseSpan(isRange ? [first, second] : [first], nowMs, timezone);
 }
 
 function parseFilter(item: SandboxJsonObject, setting: FilterSetting): CoreDataFilter {
@@ -110,9 +58,9 @@ function parseFilter(item: SandboxJsonObject, setting: FilterSetting): CoreDataF
   }
   const target = targetOf(setting.model, String(own(item, 'member') ?? own(item, 'dimension')));
   const operator = own(item, 'operator') as Operator;
-  const sent = (own(item, 'values') ?? []) as (string | null)[];
-  const span = spanOf(target, operator, sent, setting);
-  return { kind: 'condition', target, operator, values: fitting(target, operator, sent), span };
+  const sent = (own(item, 'values') ?? []) as (string | number | boolean | null)[];
+  const values = sent.map((value) => (value === null ? null : String(value)));
+  return { kind: 'condition', target, operator, ...valuesOf({ target, operator, values }, setting) };
 }
 
 /** Returns whether the filter applies to rows or to aggregates; null for a group without conditions. */

@@ -1,5 +1,5 @@
 // Resolves a JSON query of valid form: finds all members, the cube that joins them, dates and the order (contract 5.1).
-import { parseSpan, type Span } from './date-range.ts';
+import { parseSpan, zoneNamed, type Span } from './date-range.ts';
 import { parseFilters, type CoreDataFilter } from './filters.ts';
 import { compilerError, requireMember, userError, type FoundMember } from './members.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
@@ -25,6 +25,8 @@ export interface Query {
   readonly timeDimensions: readonly TimeDimension[];
   readonly segments: readonly FoundMember<Segment>[];
   readonly filters: readonly CoreDataFilter[];
+  /** Filters that access policies add, as the answer shows them. */
+  readonly policyFilters: readonly unknown[];
   /** Null = the default order. */
   readonly order: readonly OrderStep[] | null;
   readonly limit: number;
@@ -63,7 +65,7 @@ function resolveTime(entry: TimeDimensionForm, model: Model, nowMs: number, zone
   const found = requireMember(model, 'dimensions', dimension);
   const known = GRANULARITIES.find((one) => one === granularity) ?? null;
   if (found.member.type !== 'time')
-    throw userError(`Error: operator does not exist: text >= timestamp with time zone ('${dimension}')`);
+    throw userError(`Error: invalid input syntax for type timestamp with time zone: "${dimension}"`);
   if (granularity !== undefined && known === null)
     throw compilerError(
       `Granularity "${granularity.slice(0, 100)}" does not exist in dimension ${dimension}`,
@@ -77,19 +79,33 @@ function toOrder(order: QueryForm['order']): OrderStep[] | null {
   return steps.map(([id, direction]) => ({ id, isDescending: direction === 'desc' }));
 }
 
+/** Returns the path to the cube that a member comes from, as Cube tells it. */
+function joinHintOf({ cube, member }: FoundMember<{ readonly from?: string }>): string {
+  const { base } = cube;
+  if (cube.kind === 'cube' || base === undefined) return cube.name;
+  return member.from === undefined || member.from === base ? base : `${base},${member.from}`;
+}
+
 /** Returns the cubes with the one first that reaches the others. @throws 400 if none does */
-function joinedCubes(named: readonly FoundMember<unknown>[]): Cube[] {
+function joinedCubes(named: readonly FoundMember<{ readonly from?: string }>[]): Cube[] {
   const cubes = [...new Set(named.map(({ cube }) => cube))];
   const root = cubes.find((one) =>
     cubes.every((other) => other === one || one.reaches?.includes(other.name)),
   );
   if (root) return [root, ...cubes.filter((one) => one !== root)];
-  throw compilerError(`Can't find join path to join ${cubes.map(({ name }) => `'${name}'`).join(', ')}`);
+  const hints = new Set(named.map(joinHintOf));
+  throw compilerError(`Can't find join path to join ${[...hints].map((hint) => `'${hint}'`).join(', ')}`);
+}
+
+/** The part that measures, dimensions and segments have in common. */
+interface QueryMember {
+  readonly name: string;
+  readonly from?: string;
 }
 
 /** Returns the members of a query in the order in which it names them, with those of its filters. */
-export function membersOfQuery(query: Omit<Query, 'cubes'>): FoundMember<{ readonly name: string }>[] {
-  const filtered = query.filters.flatMap(function members(filter): FoundMember<{ readonly name: string }>[] {
+export function membersOfQuery(query: Omit<Query, 'cubes'>): FoundMember<QueryMember>[] {
+  const filtered = query.filters.flatMap(function members(filter): FoundMember<QueryMember>[] {
     return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(members);
   });
   return [...query.measures, ...query.dimensions, ...query.timeDimensions, ...query.segments, ...filtered];
@@ -97,7 +113,8 @@ export function membersOfQuery(query: Omit<Query, 'cubes'>): FoundMember<{ reado
 
 /** Resolves a query; throws Problem 400 when it cannot run. */
 export function resolveQuery(form: QueryForm, model: Model, bounds: QueryBounds): Query {
-  const { timezone = 'UTC', measures = [], segments = [], limit = bounds.defaultLimit } = form;
+  const { measures = [], segments = [], limit = bounds.defaultLimit } = form;
+  const timezone = zoneNamed(form.timezone ?? '') ?? 'UTC';
   // Refused instead of lowered: the client must not take an incomplete result for the whole. Cube answers 500.
   if (limit > bounds.maxLimit) throw userError('Error: The query limit has been exceeded.');
   const { plain, times } = splitDimensions(form);
@@ -107,12 +124,13 @@ export function resolveQuery(form: QueryForm, model: Model, bounds: QueryBounds)
     timeDimensions: times.map((entry) => resolveTime(entry, model, bounds.nowMs, timezone)),
     segments: [...new Set(segments)].map((name) => requireMember(model, 'segments', name)),
     filters: parseFilters(form.filters ?? [], { model, nowMs: bounds.nowMs, timezone }),
+    policyFilters: [],
     order: toOrder(form.order),
     limit,
     offset: form.offset ?? null,
-    wantsTotal: form.total ?? false,
+    wantsTotal: Boolean(form.total),
     timezone,
-    isUngrouped: form.ungrouped ?? false,
+    isUngrouped: Boolean(form.ungrouped),
     format: form.responseFormat ?? ('default' as const),
     form,
   };

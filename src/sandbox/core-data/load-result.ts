@@ -2,7 +2,7 @@
 import type { Cell, LoadResult, ResultRole } from './documents.ts';
 import { annotationOf } from './annotations.ts';
 import type { CoreDataFilter } from './filters.ts';
-import type { Query } from './json-query.ts';
+import { GRANULARITIES, type Query } from './json-query.ts';
 import { columnsOf } from './load-sql.ts';
 
 type Rows = readonly (readonly Cell[])[];
@@ -12,6 +12,9 @@ type NamedColumn = readonly [name: string, cellOf: (row: readonly Cell[]) => Cel
 /** Returns the span as the column `compareDateRange` shows it. */
 const spanText = (query: Query): string =>
   (query.timeDimensions.find(({ span }) => span)?.span ?? []).map(isoOf).join(' - ');
+
+const isFiner = (one: string, other: string): boolean =>
+  GRANULARITIES.findIndex((name) => name === one) <= GRANULARITIES.findIndex((name) => name === other);
 
 const isoOf = (moment: string): string => {
   const text = moment.replace(' ', 'T');
@@ -29,10 +32,13 @@ function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
     const [cube, member, granularity] = name.split('.');
     const plain = `${cube}.${member}`;
     if (granularity === undefined) return [[name, cellOf]];
+    const isFinest = query.timeDimensions.every(
+      (time) => time.name !== plain || time.granularity === null || isFiner(granularity, time.granularity),
+    );
     const blended: NamedColumn[] = role === 'blending' ? [[`time.${granularity}`, cellOf]] : [];
-    // With two granularities of one time, the first gets the name of the dimension.
-    const both: NamedColumn[] = taken.has(plain) ? [] : [[plain, cellOf]];
-    taken.add(plain);
+    // Of two granularities of one time, the finer one gets the name of the dimension.
+    const both: NamedColumn[] = taken.has(plain) || !isFinest ? [] : [[plain, cellOf]];
+    if (isFinest) taken.add(plain);
     return [[name, cellOf], ...both, ...blended];
   });
   const range = spanText(query);
@@ -63,15 +69,15 @@ function showFilter(filter: CoreDataFilter): unknown {
 export function showQuery(query: Query): LoadResult {
   const { form, limit } = query;
   return {
-    measures: query.measures.map(({ name }) => name),
+    measures: form.measures ?? [],
     dimensions: query.dimensions.map(({ name }) => name),
     timeDimensions: query.timeDimensions.map(({ name, granularity, span }) => ({
       dimension: name,
       ...(granularity === null ? {} : { granularity }),
       ...(span === null ? {} : { dateRange: span.map(isoOf) }),
     })),
-    ...(form.segments === undefined ? {} : { segments: query.segments.map(({ name }) => name) }),
-    filters: query.filters.map(showFilter),
+    ...(form.segments === undefined ? {} : { segments: form.segments }),
+    filters: [...query.filters.map(showFilter), ...query.policyFilters],
     ...(query.order === null
       ? {}
       : { order: query.order.map(({ id, isDescending }) => ({ id, desc: isDescending })) }),

@@ -1,6 +1,7 @@
 // Converts a JSON query to one SQL statement: names come from the model, values of the client are bound
 // parameters.
 import type { Operator } from './filter-form.ts';
+import { comparedValue } from './filter-values.ts';
 import { aboutOf, type CoreDataFilter } from './filters.ts';
 import type { OrderStep, Query, TimeDimension } from './json-query.ts';
 import type { FoundMember } from './members.ts';
@@ -46,7 +47,9 @@ function distinctSql(measure: Measure, column: string, key: string): string {
 
 function measureSql({ cubes, isUngrouped }: Query, { cube, member, name }: FoundMember<Measure>): string {
   const column = quoteName(name);
-  if (isUngrouped) return member.single?.(column) ?? column;
+  const single = member.single?.(column) ?? column;
+  if (isUngrouped)
+    return member.aggType === 'countDistinct' ? `CASE WHEN ${single} IS NOT NULL THEN 1 END` : single;
   if (cube === cubes[0] || member.aggregate) return aggregateSql(member, column);
   return distinctSql(member, column, quoteName(`${cube.name}.${KEY_COLUMN}`));
 }
@@ -78,9 +81,10 @@ const COMPARISONS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: 
 
 /** Returns a value in the type that the member is compared with. */
 function typed(filter: CoreDataFilter & { kind: 'condition' }, value: string, bind: Bind): string {
-  if (filter.target.kind === 'measure') return `CAST(${bind(value)} AS DOUBLE)`;
+  const text = comparedValue(filter.target, value);
+  if (filter.target.kind === 'measure') return `CAST(${bind(text)} AS DOUBLE)`;
   const types = { number: 'DOUBLE', boolean: 'BOOLEAN', time: 'TIMESTAMP', string: 'VARCHAR' } as const;
-  return `CAST(${bind(value)} AS ${types[filter.target.member.type]})`;
+  return `CAST(${bind(text)} AS ${types[filter.target.member.type]})`;
 }
 
 function equality(filter: CoreDataFilter & { kind: 'condition' }, column: string, bind: Bind): string {
@@ -101,7 +105,6 @@ function textMatch(
   const text = `lower(CAST(${column} AS VARCHAR))`;
   const word = { contains: 'contains', startsWith: 'starts_with', endsWith: 'ends_with' }[operator];
   const values = filter.values.filter((value) => value !== null);
-  if (values.length === 0) return 'FALSE';
   return values.map((value) => `${word}(${text}, lower(CAST(${bind(value)} AS VARCHAR)))`).join(' OR ');
 }
 
@@ -113,8 +116,9 @@ const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
   notInDateRange: (column, end) => `${column} < ${end('from')} OR ${column} > ${end('to')}`,
   beforeDate: (column, end) => `${column} < ${end('from')}`,
   onTheDate: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
-  beforeOrOnDate: (column, end) => `${column} <= ${end('to')}`,
-  afterDate: (column, end) => `${column} > ${end('to')}`,
+  // A bare date is its midnight here, as in Cube's planner of old.
+  beforeOrOnDate: (column, end) => `${column} <= ${end('from')}`,
+  afterDate: (column, end) => `${column} > ${end('from')}`,
   afterOrOnDate: (column, end) => `${column} >= ${end('from')}`,
 };
 
@@ -130,18 +134,23 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
   if (operator === 'notSet') return `${column} IS NULL`;
   const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
   if (compare !== undefined) {
-    return values
-      .map((value) => (value === null ? 'FALSE' : `${column} ${compare} ${typed(filter, value, bind)}`))
-      .join(' AND ');
+    // Further values have no effect.
+    const first = values.find((value) => value !== null);
+    return first === undefined ? 'FALSE' : `${column} ${compare} ${typed(filter, first, bind)}`;
   }
   if (operator === 'equals' || operator === 'in') return equality(filter, column, bind);
   if (operator === 'notEquals' || operator === 'notIn') {
     const orAbsent = values.includes(null) ? '' : ` OR ${column} IS NULL`;
     return `NOT (${equality(filter, column, bind)})${orAbsent}`;
   }
-  if (!operator.startsWith('not')) return textMatch(operator, filter, column, bind);
+  const hasNull = values.includes(null);
+  if (!operator.startsWith('not')) {
+    const matched = textMatch(operator, filter, column, bind);
+    return hasNull ? `${matched} OR ${column} IS NULL` : matched;
+  }
+  if (values.every((value) => value === null)) return 'TRUE';
   const positive = operator.charAt(3).toLowerCase() + operator.slice(4);
-  return `NOT (${textMatch(positive, filter, column, bind)}) OR ${column} IS NULL`;
+  return `NOT (${textMatch(positive, filter, column, bind)})${hasNull ? '' : ` OR ${column} IS NULL`}`;
 }
 
 function filterSql(query: Query, filter: CoreDataFilter, bind: Bind): string {
@@ -174,9 +183,7 @@ export function sortStepsOf(query: Query): OrderStep[] {
   if (time) return [{ id: `${time.name}.${time.granularity}`, isDescending: false }];
   const [[measure], [dimension]] = [query.measures, query.dimensions];
   if (!dimension) return [];
-  return measure && !query.isUngrouped
-    ? [{ id: measure.name, isDescending: true }]
-    : [{ id: dimension.name, isDescending: false }];
+  return measure ? [{ id: measure.name, isDescending: true }] : [{ id: dimension.name, isDescending: false }];
 }
 
 function orderSql(query: Query, columns: readonly LoadColumn[]): string {

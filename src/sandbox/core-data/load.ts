@@ -9,7 +9,7 @@ import { sortStepsOf } from './load-sql.ts';
 import { showQuery } from './load-result.ts';
 import type { ResultRole } from './documents.ts';
 import { userError } from './members.ts';
-import { CACHE_MODES, checkForm, oneOf, type QueryForm } from './query-form.ts';
+import { checkCache, checkForm } from './query-form.ts';
 
 type QueryType = 'regularQuery' | 'blendingQuery' | 'compareDateRangeQuery';
 
@@ -17,8 +17,6 @@ type QueryType = 'regularQuery' | 'blendingQuery' | 'compareDateRangeQuery';
 interface QueryRequest {
   readonly queryType: QueryType;
   readonly queries: readonly Query[];
-  /** Whether `query` is a list. */
-  readonly isList: boolean;
   readonly isMulti: boolean;
 }
 
@@ -31,7 +29,12 @@ const ROLES: Readonly<Record<QueryType, ResultRole>> = {
 
 /** Returns the `query` of a body or an address, which may also be JSON text. Throws 400 when it is missing. */
 function queryIn(source: SandboxJsonObject): unknown {
-  const sent = own(source, 'query');
+  const sent = decoded(own(source, 'query'));
+  // A text in a text is decoded too.
+  return typeof sent === 'string' ? decoded(sent) : sent;
+}
+
+function decoded(sent: unknown): unknown {
   if (sent === undefined || sent === null || sent === '') throw userError('Query param is required');
   if (typeof sent !== 'string') return sent;
   try {
@@ -42,22 +45,25 @@ function queryIn(source: SandboxJsonObject): unknown {
   }
 }
 
-/** Returns one form per range of `compareDateRange`, or the form itself. */
-function expand(form: QueryForm): QueryForm[] {
-  const { timeDimensions = [] } = form;
-  const compared = timeDimensions.filter(({ compareDateRange }) => compareDateRange !== undefined);
-  const [first] = compared;
-  if (compared.length > 1) throw userError('compareDateRange can only exist for one timeDimension');
-  if (first?.compareDateRange === undefined) return [form];
-  return first.compareDateRange.map((dateRange) =>
-    checkForm({
-      ...form,
-      timeDimensions: timeDimensions.map((each) => {
-        const { compareDateRange: _compared, ...rest } = each;
-        return each === first ? { ...rest, dateRange } : each;
-      }),
+/** Returns one query per range of `compareDateRange`, or nothing without one. Their form is not checked yet. */
+function compared(value: unknown): SandboxJsonObject[] | undefined {
+  const timeDimensions: unknown = isJsonObject(value) ? own(value, 'timeDimensions') : undefined;
+  if (!isJsonObject(value) || !Array.isArray(timeDimensions)) return undefined;
+  const entries: readonly unknown[] = timeDimensions;
+  const rangesOf = (entry: unknown): unknown =>
+    isJsonObject(entry) ? (own(entry, 'compareDateRange') ?? undefined) : undefined;
+  const [first, second] = entries.filter((entry) => rangesOf(entry) !== undefined);
+  if (second !== undefined) throw userError('compareDateRange can only exist for one timeDimension');
+  const ranges = rangesOf(first);
+  if (!Array.isArray(ranges)) return undefined;
+  return ranges.map((dateRange: unknown) => ({
+    ...value,
+    timeDimensions: entries.map((entry) => {
+      if (entry !== first || !isJsonObject(entry)) return entry;
+      const { compareDateRange: _compared, ...rest } = entry;
+      return { ...rest, dateRange };
     }),
-  );
+  }));
 }
 
 function requireBlendable(queries: readonly Query[]): void {
@@ -69,27 +75,31 @@ function requireBlendable(queries: readonly Query[]): void {
   if (granularities.size === 0) throw userError('Data blending query without granularity is not supported');
 }
 
+/** @throws 400 where Cube answers 500: each query that is blended needs a time of its own */
+function requireTimes(queries: readonly Query[]): void {
+  if (queries.some(({ timeDimensions: [first] }) => !first?.granularity))
+    throw userError(
+      'Error: Inconsistent QueryTimeDimension configuration for the blending query, granularity required',
+    );
+}
+
 function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequest {
   const value = queryIn(source);
   const cache = own(source, 'cache');
-  if (cache !== undefined && cache !== null) oneOf(CACHE_MODES)(cache, 'cache');
+  if (cache !== undefined && cache !== null) checkCache(cache);
   const isList = Array.isArray(value);
-  const sent: readonly unknown[] = isList ? value : [value];
-  if (sent.length === 0 || sent.length > MAX_QUERIES)
-    throw userError(`Invalid query format: "query" must contain 1 to ${MAX_QUERIES} queries`);
-  const forms = sent.map(checkForm);
-  const expanded = forms.flatMap(expand);
-  const queries = expanded.map((form) => access.resolve(form));
+  const ranges = isList ? undefined : compared(value);
+  const sent: readonly unknown[] = isList ? value : (ranges ?? [value]);
+  if (sent.length > MAX_QUERIES)
+    throw userError(`Invalid query format: "query" must contain less than or equal to ${MAX_QUERIES} items`);
+  const queries = sent.map((one) => access.resolve(checkForm(one)));
   if (isList) requireBlendable(queries);
-  const isCompared = forms.some(({ timeDimensions = [] }) =>
-    timeDimensions.some(({ compareDateRange }) => compareDateRange !== undefined),
-  );
-  const queryType = isList ? 'blendingQuery' : isCompared ? 'compareDateRangeQuery' : 'regularQuery';
-  return { queryType, queries, isList, isMulti: own(source, 'queryType') === 'multi' };
+  const queryType = isList ? 'blendingQuery' : ranges ? 'compareDateRangeQuery' : 'regularQuery';
+  return { queryType, queries, isMulti: own(source, 'queryType') === 'multi' };
 }
 
-/** Returns the query over which a client pivots all results. */
-function pivotOf({ queryType, queries }: QueryRequest): SandboxJsonObject {
+/** Returns the query over which a client pivots all results; an answer of rows keeps what else the first query has. */
+function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): SandboxJsonObject {
   const shown = queries.map(showQuery);
   const [first = {}] = shown;
   const all = (name: string): unknown[] => [
@@ -100,7 +110,8 @@ function pivotOf({ queryType, queries }: QueryRequest): SandboxJsonObject {
       .flatMap(({ timeDimensions }) => timeDimensions)
       .find(({ granularity }) => granularity !== null);
     const timeDimensions = [{ dimension: 'time', granularity: time?.granularity }];
-    return { measures: all('measures'), dimensions: all('dimensions'), timeDimensions, queryType };
+    const rest = keepsRest ? first : {};
+    return { ...rest, measures: all('measures'), dimensions: all('dimensions'), timeDimensions, queryType };
   }
   if (queryType === 'regularQuery') return { ...first, queryType };
   const dimensions = ['compareDateRange', ...((own(first, 'dimensions') ?? []) as unknown[])];
@@ -115,20 +126,24 @@ export async function load(source: SandboxJsonObject, access: QueryAccess): Prom
   const request = parseRequest(source, access);
   const { queryType, queries, isMulti } = request;
   if (queryType !== 'regularQuery' && !isMulti) throw notSupported(queryType);
+  if (queryType === 'blendingQuery') requireTimes(queries);
   const results: LoadResult[] = [];
   for (const query of queries) results.push(await access.run(query, ROLES[queryType]));
   const [first] = results;
   if (!isMulti && first) return first;
-  return { queryType, results, pivotQuery: pivotOf(request), slowQuery: false };
+  return { queryType, results, pivotQuery: pivotOf(request, true), slowQuery: false };
 }
 
-const showOrder = (query: Query): SandboxJsonObject =>
-  Object.fromEntries(sortStepsOf(query).map(({ id, isDescending }) => [id, isDescending ? 'desc' : 'asc']));
+/** Returns the order by members: the one that the query names, or the default one without granularities. */
+function showOrder(query: Query): SandboxJsonObject {
+  const steps = query.order ?? sortStepsOf(query).map((step) => ({ ...step, id: memberOf(step.id) }));
+  return Object.fromEntries(steps.map(({ id, isDescending }) => [id, isDescending ? 'desc' : 'asc']));
+}
+const memberOf = (column: string): string => column.split('.', 2).join('.');
 
 /** Returns the answer of `/v1/sql`: statements and their parameters; nothing runs. */
 export async function showSql(source: SandboxJsonObject, access: QueryAccess): Promise<unknown> {
-  const { queries, isList, queryType } = parseRequest(source, access);
-  if (queryType === 'compareDateRangeQuery') throw notSupported(queryType);
+  const { queries, queryType } = parseRequest(source, access);
   const answers: unknown[] = [];
   for (const query of queries) {
     const { sql, values } = await access.statementOf(query);
@@ -140,15 +155,20 @@ export async function showSql(source: SandboxJsonObject, access: QueryAccess): P
     const detail = { sql: [text, values], order, external: false, dataSource: 'default', aliasNameToMember };
     answers.push({ sql: detail, dataSource: 'default' });
   }
-  return isList ? answers : answers[0];
+  return queryType === 'regularQuery' ? answers[0] : answers;
 }
 
 /** Returns the answer of `/v1/dry-run`: the queries as they were understood; nothing runs. */
 export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResult {
   const request = parseRequest(source, access);
   const { queryType, queries } = request;
-  const normalizedQueries = queries.map((query) => ({
+  const pivotQuery = pivotOf(request, false);
+  const normalizedQueries = queries.map((query, place) => ({
     ...showQuery(query),
+    // Cube builds the pivot in its first query.
+    ...(place === 0 && queryType === 'compareDateRangeQuery'
+      ? { dimensions: own(pivotQuery, 'dimensions') }
+      : {}),
     cacheMode: 'stale-if-slow',
     queryType,
   }));
@@ -161,7 +181,7 @@ export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResu
       sortedTimeDimensions: query.timeDimensions.map(({ name, granularity }) => [name, granularity ?? 'day']),
       measures: query.measures.map(({ name }) => name),
     })),
-    pivotQuery: pivotOf(request),
+    pivotQuery,
   };
 }
 

@@ -10,6 +10,10 @@ export interface Dimension {
   readonly title: string;
   readonly description?: string;
   readonly type: MemberType;
+  /** Numbers of an integer column. */
+  readonly isWhole?: true;
+  /** The primary key of the cube. */
+  readonly isKey?: true;
   /** Cube behind the member of a view; default: `base` of the view. */
   readonly from?: string;
   /** SQL of the model over the aliases of the cube's source. */
@@ -21,6 +25,8 @@ export interface Measure {
   readonly title: string;
   readonly description?: string;
   readonly aggType: AggType;
+  /** The aggregated column is one of integers. */
+  readonly isWhole?: true;
   /** Expression per row of the source that is aggregated; `1` for a count. */
   readonly sql: string;
   /** Returns the aggregate over a column with `sql`, where `aggType` alone does not tell it. */

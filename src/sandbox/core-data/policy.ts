@@ -6,8 +6,8 @@ import type { Cube, Policy, RowFilter } from './model.ts';
 /** `column IN values`, or its negation, with the references resolved. */
 export interface PolicyCondition {
   readonly dimension: string;
+  readonly operator: RowFilter['operator'];
   readonly values: readonly string[];
-  readonly isNegated?: true;
 }
 
 /** `some`: a row is visible when all conditions of at least one alternative match. */
@@ -42,10 +42,9 @@ function listOfAttribute({ dimension, operator, values }: RowFilter, context: Co
 
 function toCondition(filter: RowFilter, context: CoreDataSecurityContext): PolicyCondition {
   const { dimension, operator, values } = filter;
-  const negation = operator === 'notEquals' || operator === 'notIn' ? ({ isNegated: true } as const) : {};
   const list =
     typeof values === 'string' ? listOfAttribute(filter, context) : values.map((text) => fill(text, context));
-  return { dimension, values: list, ...negation };
+  return { dimension, operator, values: list };
 }
 
 /** Returns the policies that name one of the context's groups or `*` and whose conditions hold. */
@@ -94,4 +93,19 @@ export function accessOf(cube: Cube, context: CoreDataSecurityContext): Access {
     return { kind: 'some', alternatives };
   }
   return { kind: 'all' };
+}
+
+const allOf = (parts: readonly unknown[]): unknown => (parts.length === 1 ? parts[0] : { and: parts });
+
+/** Returns the filters that policies add to a query, as Cube shows them: one for all cubes, or none. */
+export function policyFilters(cubes: readonly Cube[], accessTo: (cube: Cube) => Access): unknown[] {
+  const constraints = cubes.flatMap((cube) => {
+    const access = accessTo(cube);
+    if (access.kind !== 'some') return [];
+    const choices = access.alternatives.map((conditions) =>
+      allOf(conditions.map(({ dimension, ...rest }) => ({ member: `${cube.name}.${dimension}`, ...rest }))),
+    );
+    return [choices.length === 1 ? choices[0] : { or: choices }];
+  });
+  return constraints.length === 0 ? [] : [allOf(constraints)];
 }

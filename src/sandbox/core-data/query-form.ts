@@ -1,6 +1,6 @@
 // Checks the form of a JSON query as Cube does: unknown keys are refused by name, values are not converted.
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
-import { isTimezone } from './date-range.ts';
+import { zoneNamed } from './date-range.ts';
 import { isFilterForm } from './filter-form.ts';
 import { userError } from './members.ts';
 
@@ -30,9 +30,10 @@ export interface QueryForm {
   readonly order?: Readonly<Record<string, 'asc' | 'desc'>> | readonly (readonly [string, 'asc' | 'desc'])[];
   readonly limit?: number;
   readonly offset?: number;
-  readonly total?: boolean;
-  readonly timezone?: string;
-  readonly ungrouped?: boolean;
+  readonly total?: boolean | string;
+  /** The present value of the request; an empty text or null means the default. */
+  readonly timezone?: string | null;
+  readonly ungrouped?: boolean | string;
   readonly responseFormat?: ResponseFormat;
 }
 
@@ -40,12 +41,16 @@ export interface QueryForm {
 const MAX_LIST = 100;
 export const MEMBER_NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
 const DIMENSION_NAME = /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+(\.[a-zA-Z0-9_]+)?$/;
+const ORDER_NAME =
+  /^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$|^[a-zA-Z0-9_]+$|^[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+\.[a-zA-Z0-9_]+$/;
 
 /** Returns the refusal of a value with its path. */
 export const invalidQuery = (path: string, fault: string) =>
   userError(`Invalid query format: "${path.slice(0, 200)}" ${fault}`);
 
 type Check = (value: unknown, path: string) => void;
+
+const anything: Check = () => undefined;
 
 const list =
   (check: Check, bounds: { least?: number; most?: number } = {}): Check =>
@@ -74,7 +79,8 @@ const text: Check = (value, path) => {
   if (value === '') throw invalidQuery(path, 'is not allowed to be empty');
 };
 const flag: Check = (value, path) => {
-  if (typeof value !== 'boolean') throw invalidQuery(path, 'must be a boolean');
+  const isText = typeof value === 'string' && /^(?:true|false)$/i.test(value);
+  if (typeof value !== 'boolean' && !isText) throw invalidQuery(path, 'must be a boolean');
 };
 const wholeNumber: Check = (value, path) => {
   if (typeof value !== 'number') throw invalidQuery(path, 'must be a number');
@@ -91,7 +97,7 @@ export const oneOf =
   };
 
 const dateRange: Check = (value, path) => {
-  if (typeof value === 'string') return;
+  if (typeof value === 'string') return text(value, path);
   if (!Array.isArray(value)) throw invalidQuery(path, 'must be one of [array, string]');
   list(text, { least: 1, most: 2 })(value, path);
 };
@@ -110,12 +116,18 @@ const object =
     if (stranger !== undefined) throw invalidQuery(`${prefix}${stranger}`, 'is not allowed');
   };
 
+const granularity: Check = (value, path) => {
+  text(value, path);
+  if (Buffer.byteLength(value as string) > 128)
+    throw invalidQuery(path, 'length must be less than or equal to 128 characters long');
+};
+
 const timeDimension: Check = (value, path) => {
   object({
     dimension: memberName(MEMBER_NAME, 'must be a string'),
-    granularity: text,
+    granularity,
     dateRange,
-    compareDateRange: list(() => undefined),
+    compareDateRange: list(anything),
   })(value, path);
   const entry = value as SandboxJsonObject;
   if (own(entry, 'dimension') === undefined) throw invalidQuery(`${path}.dimension`, 'is required');
@@ -127,21 +139,18 @@ const timeDimension: Check = (value, path) => {
 };
 
 const direction = oneOf(['asc', 'desc']);
+const orderStep: Check = (value, path) => {
+  if (!Array.isArray(value)) throw invalidQuery(path, 'must be an array');
+  if (value.length > 0) memberName(ORDER_NAME, 'must be a string')(value[0], `${path}[0]`);
+  if (value.length > 1) direction(value[1], `${path}[1]`);
+  if (value.length > 2) throw invalidQuery(path, 'must contain at most 2 items');
+  if (value.length < 2) throw invalidQuery(path, 'must contain at least 2 items');
+};
 const order: Check = (value, path) => {
-  if (Array.isArray(value)) {
-    const areSteps = value.every(
-      (step: unknown) =>
-        Array.isArray(step) &&
-        step.length === 2 &&
-        typeof step[0] === 'string' &&
-        DIMENSION_NAME.test(step[0]),
-    );
-    if (!areSteps || value.length > MAX_LIST)
-      throw invalidQuery(path, 'does not match any of the allowed types');
-    for (const [place, step] of value.entries()) direction((step as unknown[])[1], `${path}[${place}][1]`);
-  } else if (isJsonObject(value)) {
+  if (Array.isArray(value)) list(orderStep)(value, path);
+  else if (isJsonObject(value)) {
     for (const [name, entry] of Object.entries(value)) {
-      if (!DIMENSION_NAME.test(name)) throw invalidQuery(`${path}.${name}`, 'is not allowed');
+      if (!ORDER_NAME.test(name)) throw invalidQuery(`${path}.${name}`, 'is not allowed');
       direction(entry, `${path}.${name}`);
     }
   } else throw invalidQuery(path, 'must be one of [object, array]');
@@ -151,10 +160,14 @@ const filter: Check = (value, path) => {
   if (!isFilterForm(value)) throw invalidQuery(path, 'does not match any of the allowed types');
 };
 const timezone: Check = (value, path) => {
+  if (value === null || value === '') return;
   text(value, path);
-  if (!isTimezone(value as string))
-    throw invalidQuery(path, `must be a valid IANA time zone, got "${String(value).slice(0, 100)}"`);
+  if (zoneNamed(value as string) === undefined)
+    throw invalidQuery(path, `must be a valid IANA time zone, got "${(value as string).slice(0, 100)}"`);
 };
+
+/** @throws 400 under the name that Cube gives to `cache` of a body and of a query */
+export const checkCache = (value: unknown): void => oneOf(CACHE_MODES)(value, 'cacheMode');
 
 const QUERY = object({
   measures: list(member),
@@ -169,7 +182,10 @@ const QUERY = object({
   ungrouped: flag,
   timezone,
   responseFormat: oneOf(FORMATS),
-  cache: oneOf(CACHE_MODES),
+  cache: (value) => checkCache(value),
+  // Replaced by `cache`, whatever it is.
+  cacheMode: anything,
+  joinHints: list(list(text)),
 });
 
 /** Returns the query. @throws 400 with the path of the first fault */

@@ -29,12 +29,12 @@ function conditionSql(cube: Cube, access: Exclude<Access, { kind: 'all' }>, bind
   if (access.kind === 'none' || access.alternatives.length === 0) return 'FALSE';
   const alternatives = access.alternatives.map((conditions) =>
     conditions
-      .map(({ dimension, values, isNegated }) => {
+      .map(({ dimension, operator, values }) => {
         const sql = cube.dimensions.find(({ name }) => name === dimension)?.sql;
         if (sql === undefined) throw new Error(`The policy of ${cube.name} names no dimension: ${dimension}`);
         requireTyped(cube, dimension, values);
         const isIn = `CAST(${sql} AS VARCHAR) IN (${values.map((value) => bind(value)).join(', ')})`;
-        return isNegated ? `(${sql} IS NULL OR NOT ${isIn})` : isIn;
+        return operator.startsWith('not') ? `(${sql} IS NULL OR NOT ${isIn})` : isIn;
       })
       .join(' AND '),
   );

@@ -47,7 +47,7 @@ const orders: Cube = {
   cubes: ['raw_orders', 'raw_customers'],
   base: 'raw_orders',
   key: 'o.id',
-  reaches: ['customers'],
+  reaches: ['customers', 'raw_orders', 'raw_customers'],
   source: (place) => `${place('orders')} o JOIN ${place('customers')} c ON c.id = o.customer_id`,
   measures: [
     { name: 'count', title: 'Count', description: 'Number of orders', aggType: 'count', sql: '1' },
@@ -76,6 +76,7 @@ const orders: Cube = {
 
 const customers: Cube = {
   name: 'customers',
+  reaches: ['raw_customers'],
   kind: 'view',
   title: 'Customers',
   description: 'Who buys',
@@ -88,15 +89,15 @@ const customers: Cube = {
   measures: [
     { name: 'count', title: 'Count', description: 'Number of customers', aggType: 'count', sql: '1' },
     { name: 'average_credit', title: 'Average Credit', aggType: 'avg', sql: 'c.credit' },
-    { name: 'highest_credit', title: 'Highest Credit', aggType: 'max', sql: 'c.credit' },
-    { name: 'lowest_credit', title: 'Lowest Credit', aggType: 'min', sql: 'c.credit' },
+    { name: 'highest_credit', title: 'Highest Credit', aggType: 'max', isWhole: true, sql: 'c.credit' },
+    { name: 'lowest_credit', title: 'Lowest Credit', aggType: 'min', isWhole: true, sql: 'c.credit' },
     { name: 'countries', title: 'Countries', aggType: 'countDistinct', sql: 'c.country' },
   ],
   dimensions: [
     { name: 'name', title: 'Name', type: 'string', sql: 'c.name' },
     country,
     { name: 'tier', title: 'Tier', type: 'string', sql: 'c.tier' },
-    { name: 'credit', title: 'Credit', type: 'number', sql: 'c.credit' },
+    { name: 'credit', title: 'Credit', type: 'number', isWhole: true, sql: 'c.credit' },
     { name: 'is_active', title: 'Is Active', type: 'boolean', sql: 'c.is_active' },
     { name: 'signed_up_at', title: 'Signed Up At', type: 'time', sql: 'c.signed_up_at' },
   ],
@@ -116,7 +117,7 @@ const countries: Cube = {
   source: (place) => `${place('countries')} r`,
   measures: [{ name: 'count', title: 'Count', aggType: 'count', sql: '1' }],
   dimensions: [
-    { name: 'code', title: 'Code', type: 'string', sql: 'r.code' },
+    { name: 'code', title: 'Code', type: 'string', isKey: true, sql: 'r.code' },
     { name: 'name', title: 'Name', type: 'string', sql: 'r.name' },
     { name: 'region', title: 'Region', type: 'string', sql: 'r.region' },
   ],
@@ -124,22 +125,13 @@ const countries: Cube = {
   policies: [{ group: '*', filters: [] }],
 };
 
-/** Returns a private cube that views use. It has no policy, because clients cannot query it. */
-function createGround(name: string, table: string, column: string): Cube {
+/** Returns a private cube that views use. It has no policy, because clients see it in filters only. */
+function createGround(name: string, view: Cube, reaches: readonly string[]): Cube {
   return {
-    name,
-    kind: 'cube',
-    title: name,
-    description: 'For views only',
-    isPublic: false,
-    tables: [table],
-    cubes: [],
-    key: 't.id',
-    source: (place) => `${place(table)} t`,
-    measures: [{ name: 'count', title: 'Count', aggType: 'count', sql: '1' }],
-    dimensions: [{ name: column, title: column, type: 'string', sql: `t.${column}` }],
-    segments: [],
-    policies: [],
+    ...view,
+    ...{ name, kind: 'cube', title: name, description: 'For views only', isPublic: false, policies: [] },
+    ...{ reaches, cubes: [], tables: view.tables },
+    dimensions: view.dimensions.filter(({ from = name }) => from === name),
   };
 }
 
@@ -205,8 +197,8 @@ export const SALES_MODEL: Model = {
     orders,
     customers,
     countries,
-    createGround('raw_orders', 'orders', 'status'),
-    createGround('raw_customers', 'customers', 'name'),
+    createGround('raw_orders', orders, ['raw_customers', 'orders', 'customers']),
+    createGround('raw_customers', customers, ['customers']),
   ],
   sample,
 };

@@ -267,7 +267,7 @@ test('a date range includes both ends, and dates include their whole day', async
   });
   const after = await data({
     measures: [COUNT],
-    filters: [{ member: CREATED, operator: 'afterDate', values: [to] }],
+    filters: [{ member: CREATED, operator: 'afterDate', values: [`${to}T23:59:59.999`] }],
   });
   expect(Number(before[0]?.[COUNT]) + Number(after[0]?.[COUNT])).toBe(640 - wanted);
 });

@@ -129,6 +129,7 @@ describe('section 8, several queries in one', () => {
     expect([blended.queryType, blended.pivotQuery]).toEqual([
       'blendingQuery',
       {
+        ...{ filters: [], limit: 10_000, rowLimit: 10_000, timezone: 'UTC' },
         measures: ['orders.count'],
         dimensions: [],
         timeDimensions: [{ dimension: 'time', granularity: 'month' }],

@@ -1,5 +1,6 @@
 // Builds a data model from the YAML of a folder: cubes, views with their joins, policies, tables.
-import type { Cube, Dimension, Model, Segment } from '../model.ts';
+import type { Cube, Dimension, Model, ModelTable, Segment } from '../model.ts';
+import { createDice } from '../sampling.ts';
 import { buildMeasure } from './build-measures.ts';
 import { readCube, sqlOf, type CubeSource, type DimensionSource, type JoinSource } from './cube-source.ts';
 import { ModelFaults, readModelFiles } from './model-files.ts';
@@ -63,7 +64,8 @@ function reachable(root: CubeSource, cubes: Cubes): Joined[] {
 }
 
 function buildDimension(source: DimensionSource, cube: CubeSource, cubes: Cubes): Dimension {
-  return { ...told(source), type: source.type, sql: sqlOf(source, cube, cubes) };
+  const key = source.isKey ? ({ isKey: true } as const) : {};
+  return { ...told(source), type: source.type, ...key, sql: sqlOf(source, cube, cubes) };
 }
 
 const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, cubes: Cubes): Segment => ({
@@ -179,6 +181,19 @@ const withReach = (all: readonly Cube[]): Cube[] =>
     return { ...one, reaches: inside.map(({ name }) => name) };
   });
 
+const COLUMN = /^(?:"?\w+"?\.)?"?(\w+)"?$/;
+
+/** Marks dimensions and measures that are plain columns of integers. */
+function withWholeNumbers(cube: Cube, tables: readonly ModelTable[]): Cube {
+  const mine = tables.filter(({ name }) => cube.tables.includes(name)).flatMap(({ columns }) => columns);
+  const marked = <T extends { readonly sql: string }>(one: T): T => {
+    const [, column] = COLUMN.exec(one.sql) ?? [];
+    const isWhole = mine.some(([name, type]) => name === column && type === 'INTEGER');
+    return isWhole ? { ...one, isWhole: true } : one;
+  };
+  return { ...cube, dimensions: cube.dimensions.map(marked), measures: cube.measures.map(marked) };
+}
+
 /** Returns the model of a folder. @throws ModelFaults with all faults */
 export function readModel(folder: string): Model {
   const faults: string[] = [];
@@ -199,5 +214,6 @@ export function readModel(folder: string): Model {
   const needed = neededTables(cubes);
   const sample = createSampler(needed, files.tables, faults);
   if (faults.length > 0) throw new ModelFaults([...new Set(faults)]);
-  return { name: 'model', cubes: withReach(all), sample };
+  const tables = sample({ roll: createDice('types'), untilMs: 0, isProduction: false });
+  return { name: 'model', cubes: withReach(all).map((one) => withWholeNumbers(one, tables)), sample };
 }

@@ -1,4 +1,4 @@
-import { isTimezone, parseMoment, parseSpan } from '../../../../src/sandbox/core-data/date-range.ts';
+import { isTimezone, momentOfFilter, parseSpan } from '../../../../src/sandbox/core-data/date-range.ts';
 
 /** A Tuesday evening in UTC, which is Wednesday in Berlin. */
 const NOW = Date.parse('2026-03-10T23:30:00Z');
@@ -25,17 +25,29 @@ test('today is the local day of the time zone', () => {
   expect(parseSpan('today', NOW, 'America/New_York')).toEqual(day('2026-03-10'));
 });
 
-test('a time with a zone is converted to the zone of the query, one without is kept', () => {
-  expect(parseMoment('2026-07-01T12:00:00Z', 'from', 'Europe/Berlin')).toBe('2026-07-01 14:00:00.000');
-  expect(parseMoment('2026-07-01T12:00:00', 'from', 'Europe/Berlin')).toBe('2026-07-01 12:00:00');
+test('a time with an offset is converted to the zone of the query in a filter, one without is kept', () => {
+  expect(momentOfFilter('2026-07-01T12:00:00Z', 'from', 'Europe/Berlin')).toBe('2026-07-01 14:00:00.000');
+  expect(momentOfFilter('2026-07-01T12:00:00', 'from', 'Europe/Berlin')).toBe('2026-07-01 12:00:00.000');
 });
 
-test.each(['', 'soon', 'last 0 days', 'this 3 weeks', '2026-13-01', '2026-02-30', '2026-01-01T99:00'])(
-  'the date range %j is refused',
-  (text) => {
-    expect(() => parseSpan(text, NOW, 'UTC')).toThrow();
-  },
-);
+test('a range keeps the time of day in UTC and leaves out the offset', () => {
+  const ends = (from: string, to = from) => parseSpan([from, to], NOW, 'Europe/Berlin');
+  expect(ends('2026-07-01T12:00:00+02:00')[0]).toBe('2026-07-01 10:00:00.000');
+  expect(ends('2026-07', '20260801')).toEqual(['2026-07-01 00:00:00.000', '2026-08-01 00:00:00.000']);
+  expect(() => ends('last month')).toThrow('Invalid date');
+});
+
+test.each([
+  '',
+  'soon',
+  'last 20000 days',
+  'this 30000 weeks',
+  '2026-13-01',
+  '2026-02-30',
+  '2026-01-01T99:00',
+])('the date range %j is refused', (text) => {
+  expect(() => parseSpan(text, NOW, 'UTC')).toThrow();
+});
 
 test('the time zones of the machine are accepted', () => {
   expect(['UTC', 'Asia/Kolkata', 'Mars/Base', '', "UTC'", 'Europe/Berlin; x'].map(isTimezone)).toEqual([

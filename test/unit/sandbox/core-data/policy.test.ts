@@ -14,9 +14,10 @@ const own = (group: string, ...values: string[]): Policy => ({
   filters: [{ dimension: 'country', operator: 'equals', values }],
 });
 const COUNTRY = '{ userAttributes.country }';
-const some = (...alternatives: string[][]) => ({
+const some = (...alternatives: string[][]) => by('equals', ...alternatives);
+const by = (operator: string, ...alternatives: string[][]) => ({
   kind: 'some',
-  alternatives: alternatives.map((values) => [{ dimension: 'country', values }]),
+  alternatives: alternatives.map((values) => [{ dimension: 'country', operator, values }]),
 });
 
 test('without policies every row is visible; with policies of which none matches, no row', () => {
@@ -48,7 +49,7 @@ test('a policy filter on a list attribute uses the list, and throws for a text, 
   const filters = [{ dimension: 'country', operator: 'in' as const, values: 'userAttributes.countries' }];
   const at = (userAttributes: Record<string, string | string[]>) =>
     access([{ group: '*', filters }], { userAttributes });
-  expect(at({ countries: ['DE', 'US'] })).toEqual(some(['DE', 'US']));
+  expect(at({ countries: ['DE', 'US'] })).toEqual(by('in', ['DE', 'US']));
   expect(() => at({ countries: 'DE' })).toThrow('does not match any of the allowed types');
   for (const attributes of [{ countries: [] }, {}])
     expect(() => at(attributes)).toThrow('Values required for filter');

@@ -1,0 +1,140 @@
+// Checks the values of a condition against the member: dates are resolved, other values must fit the column.
+import { isWritten, momentOfFilter, parseWords, type Span } from './date-range.ts';
+import type { Operator } from './filter-form.ts';
+import type { FilterSetting, FilterTarget } from './filters.ts';
+import { userError } from './members.ts';
+
+type Values = readonly (string | null)[];
+
+export interface Condition {
+  readonly target: FilterTarget;
+  readonly operator: Operator;
+  readonly values: Values;
+}
+
+export interface ConditionValues {
+  readonly values: Values;
+  readonly span: Span | null;
+}
+
+const PG_TRUE = new Set(['t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1']);
+const PG_FALSE = new Set(['f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0']);
+/** The comparison that Cube writes for a date operator. */
+const COMPARISONS: Partial<Record<Operator, string>> = {
+  inDateRange: '>=',
+  onTheDate: '>=',
+  notInDateRange: '<',
+  beforeDate: '<',
+  beforeOrOnDate: '<=',
+  afterDate: '>',
+  afterOrOnDate: '>=',
+};
+const isRange = (operator: Operator): boolean => /Range$/.test(operator) || operator === 'onTheDate';
+const isText = (operator: Operator): boolean => /(?:ontains|tartsWith|ndsWith)$/.test(operator);
+const isCompared = (operator: Operator): boolean =>
+  /^[gl]te?$/.test(operator) || /quals$/.test(operator) || /^(?:notI|i)n$/.test(operator);
+
+/** Returns the type as PostgreSQL, behind most Cube servers, names it. */
+function columnType({ kind, member }: FilterTarget): string {
+  if (kind === 'dimension') {
+    if (member.type === 'number') return member.isWhole ? 'integer' : 'numeric';
+    return { string: 'text', boolean: 'boolean', time: 'timestamp without time zone' }[member.type];
+  }
+  if (member.aggType === 'count' || member.aggType === 'countDistinct') return 'bigint';
+  return member.isWhole && (member.aggType === 'min' || member.aggType === 'max') ? 'integer' : 'numeric';
+}
+
+const badValue = (type: string, value: string) =>
+  userError(`Error: invalid input syntax for type ${type}: "${value.slice(0, 100)}"`);
+const badSyntax = (near: string) => userError(`Error: syntax error at or near "${near}"`);
+
+/** @returns the value that the database compares with the column. @throws 400 with the text of the database */
+function fitting(type: string, value: string): string {
+  const word = value.trim().toLowerCase();
+  if (type === 'boolean') {
+    if (PG_TRUE.has(word)) return 'true';
+    if (PG_FALSE.has(word)) return 'false';
+    throw badValue(type, value);
+  }
+  if (type === 'timestamp without time zone') return fittingMoment(value);
+  if (type === 'text') return value;
+  const isNumber =
+    type === 'numeric' ? word !== '' && Number.isFinite(Number(word)) : /^[+-]?\d+$/.test(word);
+  if (!isNumber) throw badValue(type, value);
+  if (type === 'integer' && Math.abs(Number(word)) > 2_147_483_647)
+    throw userError(`Error: value "${value.slice(0, 100)}" is out of range for type integer`);
+  return word;
+}
+
+/** An offset is left out, because the column has none. */
+function fittingMoment(value: string): string {
+  const written = value.replace(/(?:Z|[+-]\d{2}(?::?\d{2})?)$/, (end) =>
+    /[T ]\d{2}:/.test(value) ? '' : end,
+  );
+  try {
+    return momentOfFilter(isWritten(written) ? written : '', 'from', 'UTC');
+  } catch {
+    throw badValue('timestamp', value);
+  }
+}
+
+const toLocal = (moment: string): string => moment.replace(' ', 'T');
+
+/** Resolves words in the values of a date operator. @throws 400 */
+function resolveWords({ operator, values }: Condition, { nowMs, timezone }: FilterSetting): Values {
+  const areWords = values.some((value) => value !== null && !isWritten(value));
+  if (isRange(operator) && values.length > 1 && areWords)
+    throw userError(
+      `Relative-date strings are only supported when \`values\` has a single element for operator \`${operator}\`. ` +
+        'Pass an absolute two-element [start, end] pair, or a single relative string like ["last 2 weeks"]. ' +
+        `Got: ${JSON.stringify(values).slice(0, 300)}`,
+    );
+  const [only] = values;
+  if (values.length > 1 || typeof only !== 'string') return values;
+  if (isRange(operator)) return parseWords(only, nowMs, timezone).map(toLocal);
+  if (!areWords) return values;
+  const [first, last] = parseWords(only, nowMs, timezone);
+  return [toLocal(operator === 'beforeDate' || operator === 'afterOrOnDate' ? first : last)];
+}
+
+function datesOf(condition: Condition, setting: FilterSetting): ConditionValues {
+  const { operator, target } = condition;
+  const values = resolveWords(condition, setting);
+  const type = columnType(target);
+  if (!type.startsWith('timestamp'))
+    throw userError(
+      `Error: operator does not exist: ${type} ${COMPARISONS[operator]} timestamp with time zone`,
+    );
+  const [first, last] = values.map((value, place) => {
+    if (value === null) throw badValue('timestamp with time zone', 'Invalid date');
+    return momentOfFilter(value, place === 0 ? 'from' : 'to', setting.timezone);
+  });
+  return { values, span: [first ?? '', last ?? first ?? ''] };
+}
+
+/** @returns values that fit the member, with the span of a date operator. @throws 400 */
+export function valuesOf(condition: Condition, setting: FilterSetting): ConditionValues {
+  const { target, operator, values } = condition;
+  if (COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
+  const present = values.filter((value) => value !== null);
+  const type = columnType(target);
+  if (operator === 'measureFilter' && target.kind === 'dimension')
+    throw userError("Error: Path can't be undefined");
+  if (isText(operator)) {
+    const negation = operator.startsWith('not') ? '!' : '';
+    if (present.length === 0 && negation === '') throw badSyntax('OR');
+    if (type !== 'text') throw userError(`Error: operator does not exist: ${type} ${negation}~~* text`);
+  }
+  if (isCompared(operator)) {
+    for (const value of present) fitting(type, value);
+    const isList = operator === 'in' || operator === 'notIn' || values.length > 1;
+    if (present.length === 0 && /^[gl]te?$/.test(operator))
+      throw userError('Error: Expected one parameter but nothing found');
+    if (present.length === 0 && isList) throw badSyntax(')');
+  }
+  return { values, span: null };
+}
+
+/** Returns the text that stands for a value in a comparison with the member. */
+export const comparedValue = (target: FilterTarget, value: string): string =>
+  fitting(columnType(target), value);
