@@ -1,8 +1,18 @@
 // Checks the values of a condition against the member: dates are resolved, other values must fit the column.
 import { isWritten, momentOfFilter, parseWords, type Span } from './date-range.ts';
 import type { Operator } from './filter-form.ts';
-import type { FilterSetting, FilterTarget } from './filters.ts';
-import { userError } from './members.ts';
+import { userError, type FoundMember } from './members.ts';
+import type { Dimension, Measure, Model } from './model.ts';
+
+export type FilterTarget =
+  | (FoundMember<Measure> & { readonly kind: 'measure' })
+  | (FoundMember<Dimension> & { readonly kind: 'dimension' });
+
+export interface FilterSetting {
+  readonly model: Model;
+  readonly nowMs: number;
+  readonly timezone: string;
+}
 
 type Values = readonly (string | null)[];
 

@@ -2,13 +2,9 @@
 import { own, type SandboxJsonObject } from '../json.ts';
 import type { Span } from './date-range.ts';
 import type { Operator } from './filter-form.ts';
-import { valuesOf } from './filter-values.ts';
-import { compilerError, lookUp, unknownMember, userError, type FoundMember } from './members.ts';
-import type { Dimension, Measure, Model } from './model.ts';
-
-export type FilterTarget =
-  | (FoundMember<Measure> & { readonly kind: 'measure' })
-  | (FoundMember<Dimension> & { readonly kind: 'dimension' });
+import { valuesOf, type FilterSetting, type FilterTarget } from './filter-values.ts';
+import { compilerError, lookUp, unknownMember, userError } from './members.ts';
+import type { Model } from './model.ts';
 
 export type CoreDataFilter =
   | {
@@ -26,12 +22,6 @@ export type CoreDataFilter =
       /** Null = an empty group, which filters nothing. */
       readonly about: FilterTarget['kind'] | null;
     };
-
-export interface FilterSetting {
-  readonly model: Model;
-  readonly nowMs: number;
-  readonly timezone: string;
-}
 
 const WITHOUT_VALUES: readonly Operator[] = ['set', 'notSet', 'measureFilter'];
 function targetOf(model: Model, name: string): FilterTarget {
