@@ -4,6 +4,7 @@ import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import {
   dropDeadLetters,
+  findDeadLetters,
   listDeadLetters,
   retryDeadLetters,
   type DeadLetterSelection,
@@ -28,7 +29,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
     .description('what is refused, and why in the words of the platform')
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
-      const letters = await withStore(readConfig(command, cli), listDeadLetters);
+      const letters = await withStore(readConfig(command, cli), (states) => listDeadLetters(states));
       if (flags.json) sayJson(letters);
       else if (letters.length === 0) say('Nothing needs a person.');
       else
@@ -42,9 +43,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
     .description('everything known of one, such as User:3f…')
     .option('--json', 'print as JSON; it is always so')
     .action(async (ref: string, _flags: Flags, command: Command) => {
-      const letters = (await withStore(readConfig(command, cli), listDeadLetters)).filter(
-        (letter) => letter.ref === ref,
-      );
+      const letters = await withStore(readConfig(command, cli), (states) => findDeadLetters(states, [ref]));
       if (letters.length === 0) throw new Error(`${ref} needs no person: see scim-bridge dead-letters list.`);
       sayLines(JSON.stringify(letters, null, 2).split('\n'));
     });

@@ -19,11 +19,17 @@ import { toVerdict } from './verdict.ts';
 const LOG_ENTRIES = 50;
 const SHOWN_MEMBERS = 100;
 
+export interface ExplainOptions {
+  /** Reads the platform also for a resource of which a change, a hold or a condition is known. */
+  readPlatform?: boolean | undefined;
+}
+
 /** Explains all resources that `text` may identify, at every target; empty when there are none. */
 export async function explain(
   scopes: readonly ReconcileScope[],
   text: string,
   readFleet: ReadFleet,
+  options: ExplainOptions = {},
 ): Promise<Explanation[]> {
   const found = await findResources(connectionsOf(scopes), text);
   const { findings } = await readFleet();
@@ -31,7 +37,7 @@ export async function explain(
     found.flatMap((each) =>
       scopes
         .filter(({ connection }) => connection === each.connection)
-        .map((scope) => explainAt(scope, each, findings)),
+        .map((scope) => explainAt(scope, each, findings, options)),
     ),
   );
 }
@@ -53,6 +59,7 @@ async function explainAt(
   scope: ReconcileScope,
   found: FoundResource,
   fleet: FleetFinding[],
+  { readPlatform = false }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
   const [link, where, hold, breaker, { last }, log, exception] = await Promise.all([
@@ -76,18 +83,20 @@ async function explainAt(
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
   // The status of a pending or held resource is known without a read of the platform.
   const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
+  const look =
+    (isSettled || readPlatform) && link.id !== undefined
+      ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
+      : null;
   const facts = {
     ...{ connection: scope.connection, target: target.name },
     ...{ ref: found.ref, kind: found.kind, id: found.id, name: found.name },
     stored: storedOf(found),
     deletedAt: found.deleted ? iso(found.deleted.deletedAt) : null,
     ...detail,
+    values: look ? look.observe(detail.values) : detail.values,
     ...related,
     link: linkOf(link),
-    platform:
-      isSettled && link.id !== undefined
-        ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
-        : null,
+    platform: look?.platform ?? null,
     condition: conditionOf(link),
     exception: exception ? { reason: exception.reason, since: iso(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),

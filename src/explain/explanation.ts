@@ -34,6 +34,8 @@ export interface AttributeState {
   state: 'equal' | 'differs' | 'unsure' | 'unmappable';
   /** Reason why the value cannot be mapped. */
   reason?: string;
+  /** Value at the platform, read for this explanation; left out: not read. */
+  observed?: unknown;
 }
 
 /** A difference at the platform, as in a plan. */
@@ -90,7 +92,7 @@ export interface Explanation {
   };
   /**
    * The resource as the platform showed it when the explanation was made. `unread`: it did not answer in time. Null: not
-   * asked, because nothing is linked, or a change, a hold or a condition is known already.
+   * asked, because nothing is linked, or a change, a hold or a condition is known already and the caller did not ask for it.
    */
   platform: { at: string; state: 'equal' | 'differs' | 'unread'; differences: PlatformDifference[] } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;

@@ -1,24 +1,33 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
 import type { Ref } from '../directory/records.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
-import { isChange } from '../reconcile/entry.ts';
+import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import type { Explanation } from './explanation.ts';
+import type { AttributeState, Explanation } from './explanation.ts';
 
 /** Time for all reads of one resource, milliseconds. */
 const LOOK_MS = 3000;
 /** Members of a group up to which they are compared too: 100 a call. */
 const COMPARED_MEMBERS = 1000;
 
+interface PlatformLook {
+  platform: NonNullable<Explanation['platform']>;
+  /** Adds the values at the platform, where it was read. */
+  observe: (values: AttributeState[]) => AttributeState[];
+}
+
 /** Compares the resource with the platform within 3 s. @param members number of desired members of a group */
 export async function lookAtPlatform(
   scope: ReconcileScope,
   ref: Ref,
   members: number,
-): Promise<Explanation['platform']> {
+): Promise<PlatformLook> {
   const { clock, target } = scope;
   const at = new Date(clock.now()).toISOString();
-  const unread: Explanation['platform'] = { at, state: 'unread', differences: [] };
+  const unread: PlatformLook = {
+    platform: { at, state: 'unread', differences: [] },
+    observe: (values) => values,
+  };
   if ((await target.breaker.read()).open) return unread;
   const signal = AbortSignal.timeout(LOOK_MS);
   try {
@@ -31,9 +40,26 @@ export async function lookAtPlatform(
         subject: attribute ?? member?.name ?? null,
         ...{ reason, before, after },
       }));
-    return { at, state: differences.length > 0 ? 'differs' : 'equal', differences };
+    return {
+      platform: { at, state: differences.length > 0 ? 'differs' : 'equal', differences },
+      observe: (values) => withObserved(values, entries),
+    };
   } catch (error) {
     if (!signal.aborted) throw error;
     return unread;
   }
+}
+
+/** A value without a difference is at the platform as desired. Without an account or group there is none. */
+function withObserved(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
+  const isThere = entries.every(({ action }) => action !== 'create' && action !== 'relink');
+  const seen = new Map<string, unknown>();
+  for (const { attribute, member, before } of entries)
+    if (!member)
+      for (const [name, value] of Object.entries(before ?? {}))
+        seen.set(attribute === undefined ? name : `attributes.${name}`, value);
+  return values.map((each) => ({
+    ...each,
+    observed: !isThere ? null : seen.has(each.name) ? seen.get(each.name) : each.desired,
+  }));
 }

@@ -23,35 +23,71 @@ export interface DeadLetter {
 /** Selected dead letters. */
 export type DeadLetterSelection = { refs: readonly string[] } | { all: true };
 
-export async function listDeadLetters(states: readonly DesiredState[]): Promise<DeadLetter[]> {
-  const deadLetters: DeadLetter[] = [];
-  for (const { connection, directory, links, outboxes } of states) {
-    for (const [target, outbox] of outboxes) {
-      const blocked = await outbox.blocked();
-      const found = await links.getMany(
-        target,
-        blocked.map(({ ref }) => ref),
-      );
-      const names = await readRecordNames(
-        directory,
-        blocked.map(({ ref }) => ref),
-      );
-      for (const [index, { ref, since }] of blocked.entries()) {
-        const { condition, core } = found[index] ?? {};
-        const { kind, id } = parseRef(ref);
-        const name = names.get(ref) ?? core?.userName ?? core?.displayName;
-        deadLetters.push({
-          ...{ connection, target, ref, kind },
-          name: typeof name === 'string' ? name : id,
-          since: new Date(since).toISOString(),
-          reason: condition?.reason ?? 'Unknown',
-          message: condition?.message ?? '',
-          status: condition?.status ?? null,
-        });
+export interface DeadLetterPage {
+  /** Number of dead letters that are left out at the beginning. */
+  offset?: number | undefined;
+  /** Largest number; default: all. */
+  limit?: number | undefined;
+}
+
+/** Dead letters that are read at once. */
+const PORTION = 1000;
+
+/** Returns dead letters in the order of connections and targets, the oldest of each target first. */
+export async function listDeadLetters(
+  states: readonly DesiredState[],
+  { offset = 0, limit = Infinity }: DeadLetterPage = {},
+): Promise<DeadLetter[]> {
+  const found: DeadLetter[] = [];
+  let skip = offset;
+  for (const state of states) {
+    for (const outbox of state.outboxes.values()) {
+      for (let read = PORTION; read === PORTION && found.length < limit;) {
+        const portion = Math.min(PORTION, limit - found.length);
+        const blocked = await outbox.blocked({ offset: skip, limit: portion });
+        read = blocked.length;
+        skip += read;
+        found.push(...(await describe(state, outbox, blocked)));
       }
+      if (found.length >= limit) return found;
+      skip = Math.max(0, skip - (await outbox.countBlocked()));
     }
   }
-  return deadLetters;
+  return found;
+}
+
+/** Returns the dead letters of some resources, at every target where they are one. */
+export async function findDeadLetters(
+  states: readonly DesiredState[],
+  refs: readonly string[],
+): Promise<DeadLetter[]> {
+  const found: DeadLetter[] = [];
+  for (const state of states)
+    for (const outbox of state.outboxes.values())
+      found.push(...(await describe(state, outbox, await outbox.blockedOf(refs as Ref[]))));
+  return found;
+}
+
+async function describe(
+  { connection, directory, links }: DesiredState,
+  { target }: Outbox,
+  blocked: readonly { ref: Ref; since: number }[],
+): Promise<DeadLetter[]> {
+  const refs = blocked.map(({ ref }) => ref);
+  const [found, names] = await Promise.all([links.getMany(target, refs), readRecordNames(directory, refs)]);
+  return blocked.map(({ ref, since }, index) => {
+    const { condition, core } = found[index] ?? {};
+    const { kind, id } = parseRef(ref);
+    const name = names.get(ref) ?? core?.userName ?? core?.displayName;
+    return {
+      ...{ connection, target, ref, kind },
+      name: typeof name === 'string' ? name : id,
+      since: new Date(since).toISOString(),
+      reason: condition?.reason ?? 'Unknown',
+      message: condition?.message ?? '',
+      status: condition?.status ?? null,
+    };
+  });
 }
 
 /** Marks dead letters for another sync. @returns their refs */
@@ -82,9 +118,9 @@ async function act(
   order: Act,
   run: (what: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
 ): Promise<DeadLetter[]> {
-  const deadLetters = (await listDeadLetters(states)).filter(
-    ({ ref }) => 'all' in selection || selection.refs.includes(ref),
-  );
+  const deadLetters = await ('all' in selection
+    ? listDeadLetters(states)
+    : findDeadLetters(states, selection.refs));
   for (const { connection, outboxes, acts } of states) {
     for (const [target, outbox] of outboxes) {
       const refs = deadLetters

@@ -1,7 +1,7 @@
 // Shows doctor, which checks the surroundings of the bridge, and verify-access, which shows the data that one person sees.
 // Both only read.
 import { get, post } from './api.js';
-import { act, duration, h, pill, say, table } from './dom.js';
+import { act, advised, duration, h, pill, say, table } from './dom.js';
 
 const TONES = { ok: 'good', warning: 'warn', error: 'bad' };
 
@@ -19,8 +19,9 @@ export function doctor() {
             'li',
             {},
             pill(TONES[level] ?? 'calm', level),
-            ` ${area}: ${message}`,
-            advice && h('p', { class: 'soft' }, advice),
+            ` ${area}: `,
+            advised(message),
+            advice && h('p', { class: 'soft' }, advised(advice)),
           ),
         ),
       ),
@@ -88,7 +89,7 @@ function report({ result, chain, differences, notes, entities }) {
       h(
         'ul',
         { class: 'notes' },
-        notes.map((note) => h('li', {}, note)),
+        notes.map((note) => h('li', {}, advised(note))),
       ),
   ].filter(Boolean);
 }

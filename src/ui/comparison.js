@@ -1,6 +1,6 @@
 // Shows long operations with their progress; a comparison can be applied and saved as a file.
 import { get, operator, post } from './api.js';
-import { act, ago, confirmed, h, pill, say } from './dom.js';
+import { act, advised, ago, confirmed, h, pill, say } from './dom.js';
 import { saveText } from './log-download.js';
 import { planDiff } from './plan-diff.js';
 
@@ -37,7 +37,7 @@ function line(operation, again) {
       h('strong', {}, kind),
       ` by ${by}, `,
       ago(startedAt),
-      message && h('p', { class: 'soft' }, message),
+      message && h('p', { class: 'soft' }, advised(message)),
     ),
     state === 'running' &&
       running &&

@@ -1,77 +1,79 @@
 // Shows dead letters: resources whose sync needs a person, with reason and advice.
 import { get, operator, post } from './api.js';
-import { act, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
+import { act, advised, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
+import { pagedList } from './paged-list.js';
 
 export async function deadLetters({ again }) {
-  const all = await get('/dead-letters');
-  if (all.length === 0)
+  const [rows, list] = await Promise.all([
+    get('/status'),
+    pagedList((offset, limit) => get(`/dead-letters?offset=${offset}&limit=${limit}`), row),
+  ]);
+  const total = rows.reduce((sum, { blocked }) => sum + blocked, 0);
+  if (list.length === 0)
     return empty(
       'Nothing needs a person',
       'What the platform refuses for good is listed here, in its own words.',
     );
-  const run = async (action, choice) => {
+  async function run(action, choice) {
     const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
     say(
       action === 'retry'
         ? `${count(reached, 'resource is', 'resources are')} tried again.`
-        : `${reached} taken off the list.`,
+        : `${count(reached, 'resource is', 'resources are')} taken off the list.`,
     );
     again();
-  };
-  const drop = (choice, what) => async () => {
-    if (
-      await confirmed(
-        'Drop?',
-        `${what} goes off this list. The desired state stays, and the next change of the resource is sent.`,
-        'Drop',
-        { danger: true },
+  }
+  function drop(choice, what) {
+    return async () => {
+      if (
+        await confirmed(
+          'Drop?',
+          `${what} goes off this list. The desired state stays, and the next change of the resource is sent.`,
+          'Drop',
+          { danger: true },
+        )
       )
-    )
-      await run('drop', choice);
-  };
+        await run('drop', choice);
+    };
+  }
   const retryAll = async () => {
-    if (
-      await confirmed(
-        'Retry all?',
-        `${count(all.length, 'resource is', 'resources are')} sent again.`,
-        'Retry',
-      )
-    )
+    if (await confirmed('Retry all?', `${count(total, 'resource is', 'resources are')} sent again.`, 'Retry'))
       await run('retry', { all: true });
   };
   return [
     h(
       'div',
       { class: 'acts' },
-      h('span', { class: 'grow soft' }, count(all.length, 'resource', 'resources')),
+      h('span', { class: 'grow soft' }, count(total, 'resource', 'resources')),
       act('Retry all', retryAll, { class: 'main', right: 'operate' }),
       act('Drop all', drop({ all: true }, 'Everything'), { right: 'operate' }),
     ),
-    h(
-      'ul',
-      { class: 'rows card' },
-      all.map(({ ref, name, kind, target, connection, reason, message, status, since }) =>
+    ...list,
+  ];
+
+  function row({ ref, name, kind, target, connection, reason, message, status, since }) {
+    return h(
+      'li',
+      {},
+      h(
+        'div',
+        { class: 'grow' },
+        personLink(ref, name),
+        h('span', { class: 'soft' }, ` ${kind.toLowerCase()}, ${connection} → ${target}, `, ago(since)),
         h(
-          'li',
+          'p',
           {},
-          h(
-            'div',
-            { class: 'grow' },
-            personLink(ref, name),
-            h('span', { class: 'soft' }, ` ${kind.toLowerCase()}, ${connection} → ${target}, `, ago(since)),
-            h('p', {}, h('code', { class: 'bad' }, status ? `${reason} ${status}` : reason), ` ${message}`),
-          ),
-          act('Retry', () => run('retry', { refs: [ref] }), {
-            right: 'operate',
-            'aria-label': `Retry ${name}`,
-          }),
-          act('Drop', drop({ refs: [ref] }, name), {
-            class: 'quiet',
-            right: 'operate',
-            'aria-label': `Drop ${name}`,
-          }),
+          h('code', { class: 'bad' }, status ? `${reason} ${status}` : reason),
+          ' ',
+          advised(message),
         ),
       ),
-    ),
-  ];
+      act('Retry', () => run('retry', { refs: [ref] }), { right: 'operate', 'aria-label': `Retry ${name}` }),
+      act('Drop', drop({ refs: [ref] }, name), {
+        class: 'quiet',
+        right: 'operate',
+        'aria-label': `Drop ${name}`,
+      }),
+    );
+  }
 }

@@ -1,4 +1,5 @@
 import { may } from './api.js';
+import { pageWords, partsOf } from './commands.js';
 
 const ROLE_FOR = { operate: 'operator', approve: 'approver' };
 
@@ -101,12 +102,20 @@ export function ago(when) {
 export const shown = (value) =>
   value === undefined || value === null ? '∅' : typeof value === 'string' ? value : JSON.stringify(value);
 
+/** A sentence of the service with links in place of commands. */
+export const advised = (sentence) =>
+  partsOf(sentence ?? '').map((part) =>
+    part.view
+      ? h('a', { href: `#/${part.view}${part.id ? `/${encodeURIComponent(part.id)}` : ''}` }, part.text)
+      : part,
+  );
+
 let fading;
 /** Announces what was done, also for screen readers. */
 export function say(text, tone = 'good') {
   const place = document.getElementById('said');
   place.className = tone;
-  place.textContent = text;
+  place.textContent = pageWords(text);
   clearTimeout(fading);
   fading = setTimeout(() => (place.textContent = ''), tone === 'bad' ? 12_000 : 6000);
 }
@@ -139,17 +148,18 @@ export function confirmed(title, text, action, { danger = false } = {}) {
   });
 }
 
-/** Creates a button that is busy while its work runs and shows an error afterwards. */
+/** Creates a button that is busy while its work runs and shows an error afterwards. It keeps the focus, so it is not disabled. */
 export function act(text, work, attributes = {}) {
   const button = h('button', { type: 'button', ...attributes }, text);
   button.addEventListener('click', async () => {
-    button.disabled = true;
+    if (button.getAttribute('aria-disabled') === 'true') return;
+    button.setAttribute('aria-disabled', 'true');
     try {
       await work();
     } catch (error) {
       say(error.message, 'bad');
     } finally {
-      button.disabled = false;
+      button.removeAttribute('aria-disabled');
     }
   });
   return button;

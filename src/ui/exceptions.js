@@ -1,45 +1,61 @@
 // Shows exceptions: resources that differ from the desired state until a person acts, with reason, time and advice.
 import { get } from './api.js';
-import { ago, count, empty, h, personLink } from './dom.js';
+import { advised, ago, empty, h, personLink } from './dom.js';
+import { pagedList } from './paged-list.js';
+import { tabs } from './states.js';
 
-const WORDS = {
+export const REASONS = {
+  Held: 'Held by the guard',
   Rejected: 'Rejected',
   Protected: 'Protected',
   LastAdministrator: 'Last administrator',
-  Dropped: 'Dropped from the dead letters',
   NotAdopted: 'Not adopted',
-  Held: 'Held by the guard',
+  Dropped: 'Dropped from the dead letters',
   OnHold: 'On hold',
 };
 
-export async function exceptions() {
-  const all = await get('/exceptions');
-  if (all.length === 0)
-    return empty('No exceptions', 'What stays otherwise than desired until a person acts is listed here.');
+/** @param view.query `reason` in the address: only exceptions of this reason */
+export async function exceptions({ query }) {
+  const reason = REASONS[query.get('reason')] ? query.get('reason') : undefined;
+  const only = reason ? `&reason=${reason}` : '';
+  const [rows, list] = await Promise.all([
+    get('/status'),
+    pagedList((offset, limit) => get(`/exceptions?offset=${offset}&limit=${limit}${only}`), row),
+  ]);
+  const numberOf = (name) => rows.reduce((sum, each) => sum + each.exceptions[name], 0);
+  const shown = Object.entries(REASONS).filter(([name]) => numberOf(name) > 0 || name === reason);
   return [
-    h('p', { class: 'soft' }, count(all.length, 'exception', 'exceptions')),
-    h(
-      'ul',
-      { class: 'rows card' },
-      all.map(({ name, ref, target, connection, reason, message, advice, since }) =>
-        h(
-          'li',
-          {},
-          h(
-            'div',
-            { class: 'grow' },
-            ref === null ? h('strong', {}, name) : personLink(ref, name),
-            h(
-              'p',
-              { class: 'soft' },
-              `${ref === null ? 'Target' : ref}, ${connection} → ${target}, `,
-              ago(since),
-            ),
-            h('p', {}, `${WORDS[reason]}: ${message}`),
-            h('p', { class: 'soft' }, advice),
-          ),
-        ),
-      ),
-    ),
-  ];
+    shown.length > 0 &&
+      tabs('Reason', [
+        ['All', '#/exceptions', numberOf('total'), reason === undefined],
+        ...shown.map(([name, words]) => [
+          words,
+          `#/exceptions?reason=${name}`,
+          numberOf(name),
+          name === reason,
+        ]),
+      ]),
+    list.length > 0
+      ? list
+      : empty('No exceptions', 'What stays otherwise than desired until a person acts is listed here.'),
+  ].flat();
 }
+
+const row = ({ name, ref, target, connection, reason, message, advice, since }) =>
+  h(
+    'li',
+    {},
+    h(
+      'div',
+      { class: 'grow' },
+      ref === null ? h('strong', {}, name) : personLink(ref, name),
+      h(
+        'p',
+        { class: 'soft' },
+        `${ref === null ? 'Target' : ref.split(':')[0].toLowerCase()}, ${connection} → ${target}, `,
+        ago(since),
+      ),
+      h('p', {}, `${REASONS[reason]}: `, advised(message)),
+      h('p', { class: 'soft' }, advised(advice)),
+    ),
+  );

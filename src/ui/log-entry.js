@@ -1,5 +1,5 @@
 // Shows one entry of the provisioning log: its status as a word, and all details in a dialog.
-import { duration, h, personLink, pill, shown, table } from './dom.js';
+import { advised, duration, h, personLink, pill, shown, table } from './dom.js';
 import { at } from './log-list.js';
 
 const TONES = { success: 'good', failure: 'bad', warning: 'warn', skipped: 'calm' };
@@ -98,7 +98,7 @@ const refusal = ({ errorCode, reason, additionalDetails, recommendedAction }, to
     { class: `refusal ${tone}` },
     h('p', {}, h('strong', {}, errorCode), ': ', auto(reason)),
     additionalDetails && h('p', {}, h('code', {}, additionalDetails)),
-    h('p', {}, recommendedAction),
+    h('p', {}, advised(recommendedAction)),
   );
 
 const step = ({ name, status, description }) =>

@@ -1,7 +1,7 @@
 // Shows the processes of the service, each target now and over time, and long operations. Changes are shown in place.
 import { get } from './api.js';
 import { comparison } from './comparison.js';
-import { ago, h, pill, say } from './dom.js';
+import { advised, ago, h, pill, say } from './dom.js';
 import { onStatus, statusTime } from './live.js';
 import { patch } from './patch.js';
 import { targetCard } from './target-card.js';
@@ -87,7 +87,7 @@ function fleetNotes(fleet) {
         'ul',
         { class: 'notes' },
         [
-          ...findings.map(({ message }) => message),
+          ...findings.map(({ message, advice }) => advised(`${message}. ${advice ?? ''}`)),
           ...processes.map(({ role, host, version, silent, lastBeatAt }) => [
             `${role} ${host}, version ${version}, ${silent ? 'silent, ' : ''}last beat `,
             ago(lastBeatAt),

@@ -1,10 +1,10 @@
 // Navigation between the views, and who is signed in.
 import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
-import { h, say } from './dom.js';
+import { act, advised, h, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
 import { exceptions } from './exceptions.js';
-import { startLive, stopLive } from './live.js';
+import { onStatus, startLive, stopLive } from './live.js';
 import { log } from './log.js';
 import { mapping } from './mapping.js';
 import { overview } from './overview.js';
@@ -13,6 +13,7 @@ import { approvals } from './approvals.js';
 import { acts } from './acts.js';
 import { signInForm, returnPlace } from './sign-in.js';
 import { tokens } from './tokens.js';
+import { waiting } from './waiting.js';
 
 /** Each view returns its content; `signal` is aborted when the view is left. */
 const VIEWS = {
@@ -22,6 +23,7 @@ const VIEWS = {
   exceptions: { title: 'Exceptions', draw: exceptions },
   people: { title: 'People and groups', draw: people },
   person: { title: 'Person or group', draw: person, within: 'people' },
+  waiting: { title: 'Waiting', draw: waiting, within: 'people' },
   log: { title: 'Log', draw: log },
   acts: { title: 'Acts', draw: acts },
   tokens: { title: 'Tokens', draw: tokens },
@@ -34,6 +36,11 @@ const ROLES = [
   ['operate', 'operator'],
   ['approve', 'approver'],
 ];
+
+/** After this time a view that is not read yet says so. */
+const SLOW_MS = 300;
+/** No answer, and no Redis: the view is read again as soon as the status is. */
+const TRIED_AGAIN = new Set([0, 503]);
 
 const main = document.getElementById('view');
 const nav = document.getElementById('nav');
@@ -66,21 +73,42 @@ async function show({ focus = false } = {}) {
     else link.removeAttribute('aria-current');
   }
   const mine = ++drawing;
+  const isOther = focus || main.dataset.view !== name;
+  const put = (...content) => {
+    const hadFocus = focus || main.contains(document.activeElement);
+    main.replaceChildren(h('h1', {}, title), ...content);
+    // A control that is gone must not take the place of the keyboard with it.
+    if (hadFocus) main.focus({ preventScroll: true });
+    if (focus) scrollTo(0, 0);
+  };
+  const slow = setTimeout(() => {
+    if (mine === drawing && isOther) put(h('p', { class: 'soft', role: 'status' }, 'Reading …'));
+  }, SLOW_MS);
   try {
     const content = await draw({ id, query, signal, again: () => show() });
     if (mine !== drawing) return;
-    main.replaceChildren(h('h1', {}, title), ...[content].flat().filter(Boolean));
+    put(...[content].flat().filter(Boolean));
     main.dataset.view = name;
-    if (focus) {
-      main.focus({ preventScroll: true });
-      scrollTo(0, 0);
-    }
   } catch (error) {
     if (mine !== drawing || !isSignedIn()) return;
-    say(error.message, 'bad');
-    if (main.dataset.view !== name) main.replaceChildren(h('h1', {}, title), h('p', {}, error.message));
+    // The content that is shown already stays, with a message.
+    if (!isOther) return say(error.message, 'bad');
+    delete main.dataset.view;
+    put(failure(error, () => show({ focus: true })));
+    if (TRIED_AGAIN.has(error.status)) onStatus(() => show({ focus: true }), signal);
+  } finally {
+    clearTimeout(slow);
   }
 }
+
+const failure = ({ message }, again) =>
+  h(
+    'div',
+    { class: 'empty', role: 'alert' },
+    h('strong', {}, 'This view cannot be shown'),
+    h('p', {}, advised(message)),
+    act('Try again', again, { class: 'main' }),
+  );
 
 /** Shows the form until somebody is signed in. */
 async function askWho() {

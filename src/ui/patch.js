@@ -2,7 +2,7 @@
 
 const keyOf = (node) => node.dataset?.key;
 /** Attributes that the person sets by using the page, or a button while its work runs. */
-const LEFT_ALONE = { DETAILS: ['open'], BUTTON: ['disabled'] };
+const LEFT_ALONE = { DETAILS: ['open'], BUTTON: ['aria-disabled'] };
 
 /**
  * Makes `old` equal to `fresh`. Elements of the same tag, place and `data-key` are kept; an element whose listeners depend on

@@ -1,8 +1,9 @@
 // Shows for one person or group why it is, or is not, as desired at each target. The address contains a ref, never a name.
-import { operator, post } from './api.js';
+import { get, operator, post } from './api.js';
 import { access } from './checks.js';
-import { act, ago, confirmed, empty, h, pill, say, shown, table } from './dom.js';
+import { act, advised, ago, confirmed, count, empty, h, personLink, pill, say, shown, table } from './dom.js';
 import { searchForm } from './search.js';
+import { stateLinks } from './states.js';
 
 const TONES = {
   asDesired: 'good',
@@ -23,13 +24,21 @@ const WORDS = {
   ...{ leftAlone: 'Left alone', notForTarget: 'Not for this target', differs: 'Differs', gone: 'Gone' },
 };
 
-export const people = () => searchForm();
+const MEMBERSHIPS = {
+  applied: 'applied',
+  toAdd: 'to be added',
+  toRemove: 'to be removed',
+  notForTarget: 'not for this target',
+};
+const MOST_MEMBERSHIPS = 200;
+
+export const people = async () => searchForm(stateLinks(await get('/status')));
 
 /** Shows one person or group: a card for each target. @param view.id ref or id */
 export async function person({ id, again }) {
   const back = h('p', {}, h('a', { href: '#/people' }, '← People and groups'));
   try {
-    const all = await post('/explain', { resource: id });
+    const all = await post('/explain', { resource: id, readPlatform: true });
     const logs = h('a', { href: `#/log?resource=${encodeURIComponent(all[0].ref)}` }, 'All log entries');
     return [back, ...all.map((each) => card(each, again)), h('p', {}, logs)];
   } catch (error) {
@@ -50,44 +59,35 @@ function card(each, again) {
       h('h2', { dir: 'auto' }, name),
       pill(TONES[verdict] ?? 'calm', WORDS[verdict] ?? verdict),
     ),
-    h('p', { class: 'soft' }, `${kind}, ${connection} → ${target} `, h('code', {}, ref)),
-    h('p', { class: 'lead' }, summary),
+    h(
+      'p',
+      { class: 'soft' },
+      `${kind === 'User' ? 'Person' : 'Group'}, ${connection} → ${target} `,
+      h('code', {}, ref),
+    ),
+    h('p', { class: 'lead' }, advised(summary)),
     reasons.length > 0 &&
       h(
         'ul',
         { class: 'notes' },
-        reasons.map((reason) => h('li', {}, reason)),
+        reasons.map((reason) => h('li', {}, advised(reason))),
       ),
     syncing(ref, target, again),
     kind === 'User' && access(ref, connection, target, name),
     values.length > 0 && [
       h('h3', {}, 'Values'),
+      h('p', { class: 'soft' }, platformNote(each)),
       table(
         'Values',
-        ['Name', 'Desired', 'Last applied', 'State'],
-        values.map((value) => [
-          value.name,
-          shown(value.desired),
-          shown(value.applied),
-          pill(value.state === 'equal' ? 'good' : 'warn', value.state),
-        ]),
+        ['Name', 'Desired', 'At the platform', 'Last applied', 'State'],
+        values.map(valueCells),
       ),
     ],
     memberships.length > 0 && [
       h('h3', {}, kind === 'User' ? 'Groups' : 'Members not equal yet'),
-      h(
-        'ul',
-        { class: 'chips' },
-        memberships.map((group) =>
-          h(
-            'li',
-            { title: group.because },
-            group.name,
-            ' ',
-            pill(group.state === 'applied' ? 'good' : 'info', group.state),
-          ),
-        ),
-      ),
+      h('ul', { class: 'chips' }, memberships.slice(0, MOST_MEMBERSHIPS).map(membership)),
+      memberships.length > MOST_MEMBERSHIPS &&
+        h('p', { class: 'soft' }, `… and ${count(memberships.length - MOST_MEMBERSHIPS, 'more', 'more')}`),
     ],
     h('h3', {}, 'Timeline'),
     h(
@@ -102,18 +102,37 @@ function card(each, again) {
   );
 }
 
+const membership = ({ ref, name, state, because }) =>
+  h(
+    'li',
+    {},
+    personLink(ref, name),
+    ' ',
+    pill(state === 'applied' ? 'good' : 'info', MEMBERSHIPS[state] ?? state),
+    because && h('p', { class: 'soft', dir: 'auto' }, advised(because)),
+  );
+
+const auto = (value) => h('span', { dir: 'auto' }, shown(value));
+
+function valueCells({ name, desired, applied, state, observed }) {
+  const isOther = observed !== undefined && JSON.stringify(observed) !== JSON.stringify(desired);
+  return [
+    name,
+    auto(desired),
+    observed === undefined ? h('span', { class: 'soft' }, 'not read') : auto(observed),
+    auto(applied),
+    pill(isOther || state !== 'equal' ? 'warn' : 'good', isOther ? 'differs' : state),
+  ];
+}
+
+/** How the platform was read for this page. */
+function platformNote({ platform, link, target }) {
+  if (!platform) return link.platformId === null ? `Nothing is linked at ${target} yet.` : '';
+  if (platform.state === 'unread') return `${target} could not be read now.`;
+  return [`Read from ${target} `, ago(platform.at), '.'];
+}
+
 function syncing(resource, target, again) {
-  const told = h('p', { class: 'soft', role: 'status' });
-  const look = async () => {
-    const [{ differences, pendingGroups }] = await post('/sync', { resource, target, dryRun: true });
-    const pending = (differences?.length ?? 0) + Object.keys(pendingGroups).length;
-    told.textContent =
-      differences === null
-        ? 'The platform could not be read.'
-        : pending === 0
-          ? 'Equal at the platform: nothing would be written.'
-          : `${pending} would be written: ${(differences ?? []).map((each) => `${each.action} (${each.reason})`).join('; ')}`;
-  };
   const bring = async () => {
     if (
       !(await confirmed(
@@ -124,16 +143,15 @@ function syncing(resource, target, again) {
     )
       return;
     const [{ outcome, message }] = await post('/sync', { resource, target, by: operator() });
-    say(`${outcome}${message ? `: ${message}` : ''}`);
+    say(`${OUTCOMES[outcome] ?? outcome}${message ? `: ${message}` : ''}`);
     await again();
   };
-  return [
-    h(
-      'div',
-      { class: 'acts' },
-      act('Check at the platform', look),
-      act('Sync now', bring, { class: 'main', right: 'operate' }),
-    ),
-    told,
-  ];
+  return h('div', { class: 'acts' }, act('Sync now', bring, { class: 'main', right: 'operate' }));
 }
+
+const OUTCOMES = {
+  equal: 'As desired',
+  held: 'Held',
+  waiting: 'Still on its way',
+  needsPerson: 'Needs a person',
+};

@@ -1,5 +1,5 @@
 // Shows the differences of a comparison as a diff with filters and pages.
-import { count, empty, field, h, shown } from './dom.js';
+import { advised, count, empty, field, h, shown } from './dom.js';
 
 /** Number of changes on one page. */
 const SHOWN = 200;
@@ -112,7 +112,7 @@ function entryLine({ action, name, member, before, after, reason, attribution, e
       h('strong', {}, `${action} `),
       h('span', { dir: 'auto' }, member ? `${member.name || member.platformId} in ${name}` : name),
       effect === 'report' && ' (only shown)',
-      h('p', { class: 'soft' }, reason + cause),
+      h('p', { class: 'soft' }, advised(reason + cause)),
       !member &&
         names.map((each) =>
           h(

@@ -7,12 +7,12 @@ const SHOWN = 50;
 const LEAST = 2;
 
 /** Creates the search form and the list of hits, each a link to its page. */
-export function searchForm() {
+export function searchForm(rest) {
   const text = h('input', {
     ...{ type: 'search', autocomplete: 'off', spellcheck: 'false', maxlength: 200 },
     ...{ placeholder: 'ada, @acme.example, analysts', dir: 'auto' },
   });
-  const found = h('div', { id: 'found' });
+  const found = h('div', { id: 'found' }, rest);
   const told = h('p', { class: 'soft', role: 'status' });
   let timer;
   let asked = 0;
@@ -48,7 +48,7 @@ export function searchForm() {
     clearTimeout(timer);
     asked++;
     if (text.value.trim().length >= LEAST) return look().catch((error) => say(error.message, 'bad'));
-    found.replaceChildren();
+    found.replaceChildren(rest);
     told.textContent = '';
   }
   text.addEventListener('input', () => {

@@ -1,5 +1,5 @@
 // Shows one target: its lag, its obstacles, and the orders for it.
-import { ago, count, duration, h, pill } from './dom.js';
+import { advised, ago, count, duration, h, pill } from './dom.js';
 import { orders } from './target-orders.js';
 
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
@@ -39,7 +39,7 @@ export function targetCard(row, again) {
     h(
       'dl',
       { class: 'figures' },
-      figure('Not applied', dirty, dirty > 0 && 'info'),
+      figure('Not applied', dirty, dirty > 0 && 'info', `#/waiting?target=${encodeURIComponent(target)}`),
       figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > 60_000 && 'warn'),
       figure('Under way', inflight),
       figure('Need a person', blocked, blocked > 0 && 'bad', '#/dead-letters'),
@@ -67,8 +67,10 @@ const figure = (name, value, tone, href) =>
     'div',
     {},
     h('dt', {}, name),
-    h('dd', { class: tone || undefined }, href && value ? h('a', { href }, value) : String(value)),
+    h('dd', { class: tone || undefined }, href && value ? h('a', { href }, numeral(value)) : numeral(value)),
   );
+
+const numeral = (value) => (typeof value === 'number' ? value.toLocaleString('en') : value);
 
 const PRIORITIES = { deactivation: 'Deactivations', edit: 'Edits', new: 'New', reconcile: 'Reconcile' };
 
@@ -88,7 +90,7 @@ function priorities({ priorities: waiting }) {
           value: waiting[priority],
           'aria-label': `${name} waiting`,
         }),
-        h('span', { class: 'number' }, waiting[priority]),
+        h('span', { class: 'number' }, numeral(waiting[priority])),
       ),
     ),
   );
@@ -136,7 +138,8 @@ function notes({ hold, hasMoved, breaker, reconcile: { last, next } }) {
     found.push([
       'Compared ',
       ago(last.endedAt),
-      `: ${last.outcome}${last.message ? `, ${last.message}` : ''}`,
+      `: ${last.outcome}`,
+      last.message && [', ', advised(last.message)],
     ]);
   if (next) found.push(['Next reconcile of the schedule ', ago(next)]);
   return found;

@@ -11,6 +11,7 @@ import { createProvisioningLog } from '../logs/provisioning-log.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { readResourceStatus } from './resource-status.ts';
+import { countWaiting, readWaiting, type WaitingPage } from './waiting.ts';
 import { createWork, pairs, type DueWork } from './work.ts';
 
 /** A mark that was handed to the queue. BullMQ adds one job for one delivery id, however often it is handed over. */
@@ -170,9 +171,18 @@ export function createOutbox(
     await redis.multi().del(keys.key('tenant', target)).sadd(keys.key('tenant', target), address).exec();
   }
 
-  async function blocked(): Promise<{ ref: Ref; since: number }[]> {
-    const found = await redis.zrange(keys.key('blocked', target), '0', '-1', 'WITHSCORES');
+  /** Returns dead letters, the oldest first; without a page all of them. */
+  async function blocked({ offset = 0, limit = Infinity } = {}): Promise<{ ref: Ref; since: number }[]> {
+    const last = limit === Infinity ? -1 : offset + limit - 1;
+    const found = await redis.zrange(keys.key('blocked', target), String(offset), String(last), 'WITHSCORES');
     return pairs(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
+  }
+
+  /** Returns those of the refs that are dead letters. */
+  async function blockedOf(refs: readonly Ref[]): Promise<{ ref: Ref; since: number }[]> {
+    if (refs.length === 0) return [];
+    const scores = await redis.zmscore(keys.key('blocked', target), ...refs);
+    return refs.flatMap((ref, index) => (scores[index] ? [{ ref, since: Number(scores[index]) }] : []));
   }
 
   /** Removes a resource from the dead letters; its desired state stays. @returns false when it was none */
@@ -209,6 +219,10 @@ export function createOutbox(
     resourceStatus: (ref: Ref) => readResourceStatus(deps, target, ref),
     backlog: () => readBacklog({ scripts, keys }, target),
     blocked,
+    blockedOf,
+    countBlocked: () => redis.zcard(keys.key('blocked', target)),
+    waiting: (page: WaitingPage) => readWaiting(deps, target, page),
+    countWaiting: () => countWaiting(deps, target),
     dismiss,
   };
 }

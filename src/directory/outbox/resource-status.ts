@@ -63,7 +63,7 @@ export async function readResourceStatus(
   };
 }
 
-function toMarkState(
+export function toMarkState(
   mark: string,
   score: string | null,
   deliveryId: string | null,

@@ -31,6 +31,7 @@ import { historyRoutes } from './routes/past.ts';
 import { searchRoutes } from './routes/search.ts';
 import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
+import { waitingRoutes } from './routes/waiting.ts';
 import { workbenchRoutes } from './routes/workbench.ts';
 
 export interface AdminOptions {
@@ -87,5 +88,6 @@ export const adminRoutes = (context: AdminContext): AdminRoute[] =>
       exceptionRoutes,
     ],
     ...[holdRoutes, linkRoutes, logRoutes, actRoutes, tokenRoutes, checkRoutes, proofRoutes, eventRoutes],
-    ...[forgetRoutes, sessionRoutes, noticeRoutes, historyRoutes, searchRoutes, workbenchRoutes],
+    ...[forgetRoutes, sessionRoutes, noticeRoutes, historyRoutes, searchRoutes, waitingRoutes],
+    workbenchRoutes,
   ].flatMap((routes) => routes(context));

@@ -3,15 +3,18 @@ import type { Actor } from '../../../directory/logs/acts.ts';
 import type { DesiredState } from '../../../directory/desired-state.ts';
 import {
   dropDeadLetters,
+  findDeadLetters,
   listDeadLetters,
   retryDeadLetters,
-  type DeadLetterSelection,
   type DeadLetter,
+  type DeadLetterPage,
+  type DeadLetterSelection,
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { actor, operatorFields, type OperatorFields } from './holds.ts';
 import { arrayOf, body, textField } from '../schema-fields.ts';
+import { MOST_OF_A_PAGE, pageQuery } from '../list-page.ts';
 import { refTo } from '../schemas.ts';
 
 interface Choice extends OperatorFields {
@@ -23,14 +26,20 @@ const letters = arrayOf(refTo('DeadLetter'));
 const refuses = { 404: 'Nothing of this needs a person.' };
 
 export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
-  route({
+  route<undefined, DeadLetterPage>({
     method: 'get',
     path: '/dead-letters',
     id: 'listDeadLetters',
     twin: 'dead-letters list --json',
     summary: 'What is refused, and why in the words of the platform.',
-    answers: { status: 200, description: 'All of them.', schema: letters },
-    handle: async () => json(await listDeadLetters(context.states)),
+    query: pageQuery('dead letters'),
+    answers: {
+      status: 200,
+      description: 'By connection and target, the oldest first; the status has their numbers.',
+      schema: letters,
+    },
+    handle: async ({ query: { offset, limit = MOST_OF_A_PAGE } }) =>
+      json(await listDeadLetters(context.states, { offset, limit })),
   }),
   route({
     method: 'get',
@@ -42,7 +51,7 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
     answers: { status: 200, description: 'One for each target.', schema: letters },
     refuses,
     handle: async ({ params }) => {
-      const found = (await listDeadLetters(context.states)).filter(({ ref }) => ref === params.ref);
+      const found = await findDeadLetters(context.states, [params.ref ?? '']);
       if (found.length === 0)
         throw new Problem(404, `${params.ref} needs no person: see /admin/v1/dead-letters.`);
       return json(found);

@@ -13,6 +13,10 @@ interface ResourceQuery {
   target?: string;
 }
 
+interface ExplainOrder extends ResourceQuery {
+  readPlatform?: boolean;
+}
+
 const resource = {
   ...textField,
   minLength: 1,
@@ -45,14 +49,23 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     refuses,
     handle: async ({ query }) => json(await explainAll(context, query)),
   }),
-  route<ResourceQuery>({
+  route<ExplainOrder>({
     method: 'post',
     path: '/explain',
     id: 'explainByBody',
     right: 'read',
     twin: 'explain USER|GROUP --json',
     summary,
-    body: body({ resource, target }, ['resource']),
+    body: body(
+      {
+        ...{ resource, target },
+        readPlatform: {
+          ...booleanField,
+          description: 'Read the platform also where a change, a hold or a refusal is known already.',
+        },
+      },
+      ['resource'],
+    ),
     answers: explained,
     refuses,
     handle: async ({ body: query }) => json(await explainAll(context, query)),
@@ -99,11 +112,14 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-async function explainAll(context: AdminContext, { resource: name, target: only }: ResourceQuery) {
+async function explainAll(
+  context: AdminContext,
+  { resource: name, target: only, readPlatform }: ExplainOrder,
+) {
   requireTarget(context, only);
   const scopes = context.scopes.map(({ scope }) => scope);
   const chosen = scopes.filter((scope) => only === undefined || scope.target.name === only);
-  const found = await explain(chosen, name, context.readFleet);
+  const found = await explain(chosen, name, context.readFleet, { readPlatform });
   if (found.length === 0) throw unknown();
   return found;
 }

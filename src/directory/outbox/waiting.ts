@@ -1,0 +1,48 @@
+// Lists the resources that are not applied at a target yet, in the order of their syncs: those in the queue or with a worker first.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import type { Ref } from '../records.ts';
+import { toMarkState, type MarkState } from './resource-status.ts';
+
+export type WaitingResource = Pick<MarkState, 'since' | 'priority' | 'dueAt' | 'state'> & { ref: Ref };
+
+export interface WaitingPage {
+  offset: number;
+  limit: number;
+}
+
+/** Returns one page; a resource whose change is applied while the page is read is left out. */
+export async function readWaiting(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  target: string,
+  { offset, limit }: WaitingPage,
+): Promise<WaitingResource[]> {
+  const key = (family: string): string => keys.key(family, target);
+  const range = async (family: string, from: number, count: number): Promise<Ref[]> =>
+    count <= 0 ? [] : ((await redis.zrange(key(family), String(from), String(from + count - 1))) as Ref[]);
+  const underWay = await range('inflight', offset, limit);
+  const before = underWay.length > 0 ? offset + underWay.length : await redis.zcard(key('inflight'));
+  const later = await range('dirty', Math.max(0, offset - before), limit - underWay.length);
+  // A change during a sync is in both lists, and is shown in the first.
+  const again = later.length > 0 ? await redis.zmscore(key('inflight'), ...later) : [];
+  const refs = [...underWay, ...later.filter((_, index) => again[index] === null)];
+  if (refs.length === 0) return [];
+  const [marks, scores, deliveries] = await Promise.all([
+    redis.hmget(key('marks'), ...refs),
+    redis.zmscore(key('dirty'), ...refs),
+    redis.hmget(key('deliveries'), ...refs),
+  ]);
+  return refs.flatMap((ref, index) => {
+    const [mark, score, delivery] = [marks, scores, deliveries].map((each) => each[index] ?? null);
+    if (!mark) return [];
+    const isRunning = delivery?.startsWith('- ') ?? false;
+    const { since, priority, dueAt, state } = toMarkState(mark, score ?? null, delivery ?? null, isRunning);
+    return [{ ref, since, priority, dueAt, state }];
+  });
+}
+
+/** Number of resources that are not applied yet. */
+export const countWaiting = (
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  target: string,
+): Promise<number> => redis.hlen(keys.key('marks', target));

@@ -1,0 +1,17 @@
+// Defines the query of a list that is answered page by page.
+import type { Parameter } from './route.ts';
+import { integerField } from './schema-fields.ts';
+
+export const MOST_OF_A_PAGE = 1000;
+
+/** @param things what the list has, such as `dead letters` */
+export const pageQuery = (things: string): Record<'offset' | 'limit', Parameter> => ({
+  offset: {
+    description: `Leaves out so many ${things} at the beginning.`,
+    schema: { ...integerField, minimum: 0 },
+  },
+  limit: {
+    description: `Most ${things}.`,
+    schema: { ...integerField, minimum: 1, maximum: MOST_OF_A_PAGE, default: MOST_OF_A_PAGE },
+  },
+});

@@ -1,0 +1,89 @@
+// The service names commands in its advice, because the command line and the admin API give the same sentences. On the page each
+// becomes the place that does the same.
+
+/** Command → words of the page, and its view. A command comes before one that begins with the same words. */
+const PLACES = {
+  'approvals show': ['see Approvals', 'approvals'],
+  'approvals list': ['Approvals', 'approvals'],
+  'approvals approve': ['Approve under Approvals', 'approvals'],
+  'approvals withdraw': ['Withdraw under Approvals', 'approvals'],
+  'dead-letters retry': ['Retry under Dead letters', 'dead-letters'],
+  'dead-letters list': ['Dead letters', 'dead-letters'],
+  'doctor --deep': ['Check derived data under Doctor', 'doctor'],
+  'doctor --repair': ['Repair derived data under Doctor', 'doctor'],
+  'token create': ['Make a token under Tokens', 'tokens'],
+  'token list': ['Tokens', 'tokens'],
+  'token revoke': ['Revoke under Tokens', 'tokens'],
+  exceptions: ['Exceptions', 'exceptions'],
+  explain: ['People and groups', 'people'],
+  reconcile: ['Reconcile', 'overview'],
+  release: ['Release', 'overview'],
+  status: ['Overview', 'overview'],
+  doctor: ['Doctor', 'doctor'],
+  plan: ['Compare', 'overview'],
+  // The page of each person and group has this button.
+  sync: ['Sync now'],
+  log: ['Log', 'log'],
+  acts: ['Acts', 'acts'],
+};
+/** Commands that the page has no order for. */
+const COMMANDS_ONLY = [
+  'serve',
+  'apply',
+  'backup',
+  'restore',
+  'check-config',
+  'verify-access',
+  'forget',
+  'resync',
+]
+  .concat([
+    'links [a-z]+',
+    'handover [a-z]+',
+    'notices [a-z]+',
+    'events [a-z]+',
+    'dead-letters [a-z]+',
+    'token [a-z]+',
+  ])
+  .concat(['approvals [a-z]+', 'hold']);
+const NAMES = [...Object.keys(PLACES).filter((name) => !name.includes(' --')), ...COMMANDS_ONLY].join('|');
+/** A command with its options and their values. */
+const COMMAND = new RegExp(
+  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| FILE\b|(?<=--(?:target|role)) [\w.-]*\w|(?<=approvals show) [\w.-]*\w)*)`,
+  'g',
+);
+/** Options of a command that the page lacks. */
+const OPTION_ONLY = /--out|FILE|--accept-tenant/;
+
+/** Returns the parts of a sentence: texts, and `{ text, view, id }` for places of the page. */
+export function partsOf(sentence) {
+  const parts = [];
+  let end = 0;
+  for (const { 0: whole, 1: command, 2: rest, index } of sentence.matchAll(COMMAND)) {
+    parts.push(sentence.slice(end, index), placeOf(command, rest));
+    end = index + whole.length;
+  }
+  return [...parts, sentence.slice(end)].filter((part) => part !== '');
+}
+
+/** The same as text. */
+export const pageWords = (sentence) =>
+  partsOf(sentence)
+    .map((part) => part.text ?? part)
+    .join('');
+
+function placeOf(command, rest) {
+  if (command === 'serve') {
+    const [, role] = /--role ([\w-]+)/.exec(rest) ?? [];
+    return `a process of the bridge${role ? ` with the role ${role}` : ''}`;
+  }
+  const [option] = rest.match(/--[a-z-]+/) ?? [];
+  const place = PLACES[`${command} ${option}`] ?? PLACES[command];
+  if (!place || OPTION_ONLY.test(rest)) return `the command ${command}${wordsOf(rest)}`;
+  const [text, view] = place;
+  const [, id] = command === 'approvals show' ? (/^ ([\w.-]+)/.exec(rest) ?? []) : [];
+  return view ? { text, view, ...(id && { id }) } : text;
+}
+
+/** An option of a command that the page lacks, as a word. */
+const wordsOf = (rest) => (rest.includes('--accept-tenant') ? ' with the option accept-tenant' : '');

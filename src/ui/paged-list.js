@@ -1,0 +1,25 @@
+// A list that grows page by page.
+import { act, h } from './dom.js';
+
+const PAGE = 100;
+
+/**
+ * @param read returns the rows behind an offset: `(offset, limit) => rows`
+ * @returns elements: the list, and a button while there may be more; none when there is nothing
+ */
+export async function pagedList(read, toRow) {
+  const first = await read(0, PAGE);
+  if (first.length === 0) return [];
+  const list = h('ul', { class: 'rows card' }, first.map(toRow));
+  let next = first.length;
+  const more = act('Show more', async () => {
+    const rows = await read(next, PAGE);
+    next += rows.length;
+    list.append(...rows.map(toRow));
+    if (rows.length === PAGE) return;
+    more.remove();
+    // The keyboard goes on at the first of the new rows.
+    (list.children[next - rows.length] ?? list.lastElementChild)?.querySelector('a, button')?.focus();
+  });
+  return [list, ...(first.length === PAGE ? [h('div', { class: 'acts' }, more)] : [])];
+}

@@ -1,0 +1,58 @@
+// Tests the lists of what waits and of dead letters page by page, and the values at the platform of a resource that waits.
+import { openAdmin, type AdminRig } from './rig.ts';
+
+const ADA = 'ada@acme.example';
+const NAMES = ['first', 'second', 'third'].map((name) => `${name}@acme.example`);
+const REFUSED = ['system:a', 'system:b', 'system:c'];
+let rig: AdminRig;
+let ada: string;
+
+beforeAll(async () => {
+  rig = await openAdmin();
+  const { idp } = rig.bridge;
+  ada = await idp.createUser(ADA, { displayName: 'Ada' });
+  for (const name of REFUSED) await idp.createGroup(name, []);
+  await rig.settled();
+  await rig.operator.post('/hold', { by: 'grace' });
+  await idp.patch(`/Users/${ada}`, { op: 'replace', path: 'displayName', value: 'Ada King' });
+  for (const name of NAMES) await idp.createUser(name);
+}, 60_000);
+afterAll(() => rig.bridge.stop());
+
+const namesOf = async (path: string): Promise<string[]> =>
+  (await rig.operator.get(path)).body.map(({ name }: { name: string }) => name);
+
+test('what waits is listed in the order of the syncs, with its priority, page by page', async () => {
+  const { body } = await rig.operator.get('/waiting');
+  expect(body.map(({ name, priority }: any) => [name, priority])).toEqual([
+    [ADA, 'edit'],
+    ...NAMES.map((name) => [name, 'new']),
+  ]);
+  expect(body[0]).toMatchObject({ ref: `User:${ada}`, state: 'due', target: 'main' });
+  const pages = await Promise.all([0, 2, 4].map((offset) => namesOf(`/waiting?limit=2&offset=${offset}`)));
+  expect(pages).toEqual([[ADA, NAMES[0]], NAMES.slice(1), []]);
+  expect(await namesOf('/waiting?target=main')).toHaveLength(4);
+  expect((await rig.operator.get('/waiting?target=other')).status).toBe(404);
+});
+
+test('dead letters are listed page by page, and one of them by its ref', async () => {
+  const all = (await rig.operator.get('/dead-letters')).body;
+  expect(all.map(({ name }: any) => name).toSorted()).toEqual(REFUSED);
+  const pages = await Promise.all(
+    [0, 2, 4].map((offset) => namesOf(`/dead-letters?limit=2&offset=${offset}`)),
+  );
+  expect(pages.flat()).toEqual(all.map(({ name }: any) => name));
+  expect((await rig.operator.get(`/dead-letters/${all[1].ref}`)).body).toEqual([all[1]]);
+});
+
+test('the platform is read for a resource that waits when the caller asks for it', async () => {
+  const valuesOf = async (order: object): Promise<[platform: any, displayName: any]> => {
+    const [found] = (await rig.operator.post('/explain', { resource: ada, ...order })).body;
+    return [found.platform, found.values.find(({ name }: any) => name === 'displayName')];
+  };
+  const [unasked, before] = await valuesOf({});
+  expect([unasked, before]).toEqual([null, expect.not.objectContaining({ observed: expect.anything() })]);
+  const [platform, value] = await valuesOf({ readPlatform: true });
+  expect(platform).toMatchObject({ state: 'differs' });
+  expect(value).toMatchObject({ desired: 'Ada King', applied: 'Ada', observed: 'Ada' });
+});

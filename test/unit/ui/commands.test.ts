@@ -1,0 +1,50 @@
+// Tests that the operators' page names its own places where the service names a command.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+// @ts-expect-error The page is plain JavaScript.
+import { pageWords, partsOf } from '../../../src/ui/commands.js';
+
+const SRC = join(import.meta.dirname, '../../../src');
+/** Folders whose sentences reach the page through the admin API. */
+const FOLDERS = ['ops', 'explain', 'reconcile', 'sync', 'guard', 'notices', 'http/admin'];
+
+test.each([
+  ['See scim-bridge approvals list, then approve or reject.', 'See Approvals, then approve or reject.'],
+  [
+    'Correct the cause, then scim-bridge dead-letters retry.',
+    'Correct the cause, then Retry under Dead letters.',
+  ],
+  ['held by the guard: scim-bridge approvals show default.3f', 'held by the guard: see Approvals'],
+  [
+    'Start scim-bridge serve --role worker (or all).',
+    'Start a process of the bridge with the role worker (or all).',
+  ],
+  [
+    'If it is meant: scim-bridge reconcile --target main --accept-tenant. If not: scim-bridge release --target main',
+    'If it is meant: the command reconcile with the option accept-tenant. If not: Release',
+  ],
+  ['scim-bridge notices test ops; it is sent again.', 'the command notices test ops; it is sent again.'],
+  ['a version that scim-bridge knows', 'a version that scim-bridge knows'],
+])('"%s" is shown as "%s"', (sentence, shown) => {
+  expect(pageWords(sentence)).toBe(shown);
+});
+
+test('a place of the page is a link, and an approval is linked by its id', () => {
+  expect(partsOf('It waits: scim-bridge approvals show default.3f-1, then approve or reject.')).toEqual([
+    'It waits: ',
+    { text: 'see Approvals', view: 'approvals', id: 'default.3f-1' },
+    ', then approve or reject.',
+  ]);
+});
+
+test('no sentence of the service shows an option of the command line on the page', () => {
+  const shown = FOLDERS.flatMap((folder) =>
+    readdirSync(join(SRC, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => readFileSync(join(SRC, folder, file), 'utf8').split('\n')),
+  )
+    .filter((line) => /scim-bridge [a-z]/.test(line) && !/^\s*(twin|\/\/|\*|\/\*\*)/.test(line))
+    .map((line) => pageWords(line.replaceAll(/\$\{[\w.]+\}/g, 'main')));
+  expect(shown.length).toBeGreaterThan(30);
+  expect(shown.filter((line) => /scim-bridge (?:[a-z-]+ )*--|the command .*--/.test(line))).toEqual([]);
+});
