@@ -20,7 +20,10 @@ const LOG_ENTRIES = 50;
 const SHOWN_MEMBERS = 100;
 
 export interface ExplainOptions {
-  /** Reads the platform also for a resource of which a change, a hold or a condition is known. */
+  /**
+   * Whether the platform is read. Default: only for a resource of which no change, hold or condition is known, because the
+   * others explain themselves.
+   */
   readPlatform?: boolean | undefined;
 }
 
@@ -59,7 +62,7 @@ async function explainAt(
   scope: ReconcileScope,
   found: FoundResource,
   fleet: FleetFinding[],
-  { readPlatform = false }: ExplainOptions,
+  { readPlatform }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
   const [link, where, hold, breaker, { last }, log, exception] = await Promise.all([
@@ -84,7 +87,7 @@ async function explainAt(
   // The status of a pending or held resource is known without a read of the platform.
   const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
   const look =
-    (isSettled || readPlatform) && link.id !== undefined
+    (readPlatform ?? isSettled) && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
       : null;
   const facts = {

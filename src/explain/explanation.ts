@@ -92,7 +92,7 @@ export interface Explanation {
   };
   /**
    * The resource as the platform showed it when the explanation was made. `unread`: it did not answer in time. Null: not
-   * asked, because nothing is linked, or a change, a hold or a condition is known already and the caller did not ask for it.
+   * asked, because nothing is linked, a change, a hold or a condition is known already, or the caller decided so.
    */
   platform: { at: string; state: 'equal' | 'differs' | 'unread'; differences: PlatformDifference[] } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;

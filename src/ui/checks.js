@@ -44,7 +44,7 @@ const STAGES = { push: 'Pushed', stored: 'Stored', applied: 'Applied', visible: 
 
 /** Shows what a person sees at a target, read back from the platform. */
 export function access(user, connection, target, name) {
-  const told = h('div', { 'aria-live': 'polite', class: 'access' });
+  const told = h('div', { 'aria-live': 'polite', class: 'access', 'data-kept': true });
   const ask = async () => {
     try {
       told.replaceChildren(...report(await post('/verify-access', { user, connection, target })));

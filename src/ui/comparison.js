@@ -1,5 +1,5 @@
 // Shows long operations with their progress; a comparison can be applied and saved as a file.
-import { get, operator, post } from './api.js';
+import { operator, post } from './api.js';
 import { act, advised, ago, confirmed, h, pill, say } from './dom.js';
 import { saveText } from './log-download.js';
 import { planDiff } from './plan-diff.js';
@@ -7,10 +7,13 @@ import { planDiff } from './plan-diff.js';
 const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
 const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
 
-export async function comparison(operations, again) {
+/** @param readPlan reads a finished comparison by its operation */
+export async function comparison(operations, again, readPlan) {
   if (operations.length === 0) return null;
-  const newest = operations.find(({ kind, state }) => kind === 'plan' && state === 'succeeded');
-  const plan = newest && operations[0].id === newest.id ? await get(`/operations/${newest.id}`) : undefined;
+  const place = operations.findIndex(({ kind, state }) => kind === 'plan' && state === 'succeeded');
+  const plan = place < 0 ? undefined : await readPlan(operations[place].id);
+  // Operations are listed newest first.
+  const isOlder = operations.slice(0, place).some(({ kind }) => kind === 'apply' || kind === 'reconcile');
   return h(
     'section',
     { class: 'card', 'aria-label': 'Comparisons' },
@@ -20,7 +23,13 @@ export async function comparison(operations, again) {
       { class: 'rows' },
       operations.slice(0, 5).map((operation) => line(operation, again)),
     ),
-    plan?.result && plan.result.plans.map((each, place) => planDiff(each, `${plan.id} ${place}`)),
+    plan?.result &&
+      h(
+        'p',
+        { class: 'soft', hidden: !isOlder },
+        'Other work has begun since this comparison: it may be out of date.',
+      ),
+    plan?.result && plan.result.plans.map((each, index) => planDiff(each, `${plan.id} ${index}`)),
     plan?.result && actsOf(plan, again),
   );
 }

@@ -60,13 +60,19 @@ const stateOf = (rows, again) =>
 function createWork(again) {
   let known;
   let content;
+  /** A comparison may be large, and it does not change once it has ended. */
+  let plan;
+  const readPlan = async (id) => {
+    if (plan?.id !== id) plan = await get(`/operations/${id}`);
+    return plan;
+  };
   return {
     /** @returns whether it has changed */
     read: async () => {
       const operations = await get('/operations');
       const text = JSON.stringify(operations);
       if (text === known) return false;
-      content = await comparison(operations, again);
+      content = await comparison(operations, again, readPlan);
       known = text;
       return true;
     },

@@ -2,6 +2,7 @@
 import { get, operator, post } from './api.js';
 import { access } from './checks.js';
 import { act, advised, ago, confirmed, count, empty, h, personLink, pill, say, shown, table } from './dom.js';
+import { patch } from './patch.js';
 import { searchForm } from './search.js';
 import { stateLinks } from './states.js';
 
@@ -35,19 +36,31 @@ const MOST_MEMBERSHIPS = 200;
 export const people = async () => searchForm(stateLinks(await get('/status')));
 
 /** Shows one person or group: a card for each target. @param view.id ref or id */
-export async function person({ id, again }) {
+export async function person({ id, again, signal }) {
   const back = h('p', {}, h('a', { href: '#/people' }, '← People and groups'));
+  const read = async (readPlatform) =>
+    h(
+      'div',
+      {},
+      (await post('/explain', { resource: id, readPlatform }, signal)).map((each) =>
+        card(each, again, readPlatform),
+      ),
+    );
   try {
-    const all = await post('/explain', { resource: id, readPlatform: true });
-    const logs = h('a', { href: `#/log?resource=${encodeURIComponent(all[0].ref)}` }, 'All log entries');
-    return [back, ...all.map((each) => card(each, again)), h('p', {}, logs)];
+    // The platform may be slow: the page does not wait for it.
+    const cards = await read(false);
+    read(true).then(
+      (fresh) => signal.aborted || patch(cards, fresh),
+      (error) => signal.aborted || say(error.message, 'bad'),
+    );
+    return [back, cards];
   } catch (error) {
     if (error.status !== 404) throw error;
     return [back, empty('Nobody is known so', error.message)];
   }
 }
 
-function card(each, again) {
+function card(each, again, isRead) {
   const { connection, target, kind, name, ref, verdict, summary, reasons, values, memberships, timeline } =
     each;
   return h(
@@ -76,11 +89,11 @@ function card(each, again) {
     kind === 'User' && access(ref, connection, target, name),
     values.length > 0 && [
       h('h3', {}, 'Values'),
-      h('p', { class: 'soft' }, platformNote(each)),
+      h('p', { class: 'soft' }, platformNote(each, isRead)),
       table(
         'Values',
         ['Name', 'Desired', 'At the platform', 'Last applied', 'State'],
-        values.map(valueCells),
+        values.map((value) => valueCells(value, isRead)),
       ),
     ],
     memberships.length > 0 && [
@@ -90,6 +103,7 @@ function card(each, again) {
         h('p', { class: 'soft' }, `… and ${count(memberships.length - MOST_MEMBERSHIPS, 'more', 'more')}`),
     ],
     h('h3', {}, 'Timeline'),
+    h('p', {}, h('a', { href: `#/log?resource=${encodeURIComponent(ref)}` }, 'All log entries')),
     h(
       'ol',
       { class: 'timeline' },
@@ -114,19 +128,20 @@ const membership = ({ ref, name, state, because }) =>
 
 const auto = (value) => h('span', { dir: 'auto' }, shown(value));
 
-function valueCells({ name, desired, applied, state, observed }) {
+function valueCells({ name, desired, applied, state, observed }, isRead) {
   const isOther = observed !== undefined && JSON.stringify(observed) !== JSON.stringify(desired);
   return [
     name,
     auto(desired),
-    observed === undefined ? h('span', { class: 'soft' }, 'not read') : auto(observed),
+    observed === undefined ? h('span', { class: 'soft' }, isRead ? 'not read' : '…') : auto(observed),
     auto(applied),
     pill(isOther || state !== 'equal' ? 'warn' : 'good', isOther ? 'differs' : state),
   ];
 }
 
 /** How the platform was read for this page. */
-function platformNote({ platform, link, target }) {
+function platformNote({ platform, link, target }, isRead) {
+  if (!isRead) return `Reading ${target} …`;
   if (!platform) return link.platformId === null ? `Nothing is linked at ${target} yet.` : '';
   if (platform.state === 'unread') return `${target} could not be read now.`;
   return [`Read from ${target} `, ago(platform.at), '.'];

@@ -61,7 +61,8 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
         ...{ resource, target },
         readPlatform: {
           ...booleanField,
-          description: 'Read the platform also where a change, a hold or a refusal is known already.',
+          description:
+            'Whether to read the platform; left out: only where no change, hold or refusal is known.',
         },
       },
       ['resource'],
