@@ -22,7 +22,7 @@ afterAll(() => rig.bridge.stop());
 const namesOf = async (path: string): Promise<string[]> =>
   (await rig.operator.get(path)).body.map(({ name }: { name: string }) => name);
 
-test('what waits is listed in the order of the syncs, with its priority, page by page', async () => {
+test('waiting resources are listed in the order of the syncs, with its priority, page by page', async () => {
   const { body } = await rig.operator.get('/waiting');
   expect(body.map(({ name, priority }: any) => [name, priority])).toEqual([
     [ADA, 'edit'],
