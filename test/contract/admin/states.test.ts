@@ -12,7 +12,7 @@ beforeAll(async () => {
   const { idp } = rig.bridge;
   ada = await idp.createUser(ADA, { displayName: 'Ada' });
   for (const name of REFUSED) await idp.createGroup(name, []);
-  await rig.settled();
+  await rig.untilSynced();
   await rig.operator.post('/hold', { by: 'grace' });
   await idp.patch(`/Users/${ada}`, { op: 'replace', path: 'displayName', value: 'Ada King' });
   for (const name of NAMES) await idp.createUser(name);
