@@ -6,7 +6,7 @@ import {
   type ProcessRole,
   type ProcessWork,
 } from '../directory/fleet/fleet-store.ts';
-import { refusalOf, takePulse } from '../directory/redis/store-health.ts';
+import { storeRefusalOf, takePulse } from '../directory/redis/store-health.ts';
 import { startBeats } from '../ops/beats.ts';
 import { judgeFleet, type ReadFleet } from '../ops/fleet.ts';
 import { packageVersion } from '../support/version.ts';
@@ -21,7 +21,7 @@ export const buildFleetReader = (store: Store): ReadFleet => {
   const isScheduled = store.config.reconcile.schedule !== null;
   return async () => {
     const [view, pulse] = await Promise.all([fleet.read(), takePulse(store.redis)]);
-    return judgeFleet(view, { isScheduled, refusal: refusalOf(pulse) });
+    return judgeFleet(view, { isScheduled, refusal: storeRefusalOf(pulse) });
   };
 };
 

@@ -9,8 +9,6 @@ const PLACES = {
   'approvals withdraw': ['Withdraw under Approvals', 'approvals'],
   'dead-letters retry': ['Retry under Dead letters', 'dead-letters'],
   'dead-letters list': ['Dead letters', 'dead-letters'],
-  'doctor --deep': ['Check derived data under Doctor', 'doctor'],
-  'doctor --repair': ['Repair derived data under Doctor', 'doctor'],
   'token create': ['Make a token under Tokens', 'tokens'],
   'token list': ['Tokens', 'tokens'],
   'token revoke': ['Revoke under Tokens', 'tokens'],
@@ -53,7 +51,7 @@ const COMMAND = new RegExp(
   'g',
 );
 /** Options of a command that the page lacks. */
-const OPTION_ONLY = /--out|FILE|--accept-tenant/;
+const OPTION_ONLY = /--out|FILE|--(?:accept-tenant|deep|repair)/;
 
 /** Returns the parts of a sentence: texts, and `{ text, view, id }` for places of the page. */
 export function partsOf(sentence) {
@@ -86,4 +84,7 @@ function placeOf(command, rest) {
 }
 
 /** An option of a command that the page lacks, as a word. */
-const wordsOf = (rest) => (rest.includes('--accept-tenant') ? ' with the option accept-tenant' : '');
+function wordsOf(rest) {
+  const [, option] = /--(accept-tenant|deep|repair)/.exec(rest) ?? [];
+  return option ? ` with the option ${option}` : '';
+}

@@ -132,7 +132,7 @@ export interface StoreRefusal {
 const FULL_ADVICE = 'Raise maxmemory of Redis, or remove what else is kept there.';
 
 /** Returns why Redis takes no writes; undefined when it takes them, or does not answer. */
-export function refusalOf(pulse: StorePulse): StoreRefusal | undefined {
+export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
   if (!pulse.up) return undefined;
   if (pulse.role !== 'master')
     return { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
