@@ -5,7 +5,7 @@ import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
-import { readLog, type LocatedEntry } from '../ops/provisioning-log.ts';
+import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
@@ -17,6 +17,8 @@ import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
 
 const LOG_ENTRIES = 50;
+/** Time to look for them, milliseconds: a log may have a million entries of others. */
+const LOG_MS = 10_000;
 const SHOWN_MEMBERS = 100;
 
 export interface ExplainOptions {
@@ -25,6 +27,8 @@ export interface ExplainOptions {
    * others explain themselves.
    */
   readPlatform?: boolean | undefined;
+  /** Time to look for entries of the provisioning log, milliseconds. */
+  logMs?: number | undefined;
 }
 
 /** Explains all resources that `text` may identify, at every target; empty when there are none. */
@@ -62,7 +66,7 @@ async function explainAt(
   scope: ReconcileScope,
   found: FoundResource,
   fleet: FleetFinding[],
-  { readPlatform }: ExplainOptions,
+  { readPlatform, logMs = LOG_MS }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
   const [link, where, hold, breaker, { last }, log, exception] = await Promise.all([
@@ -71,7 +75,7 @@ async function explainAt(
     outbox.guardStore.onHold(),
     target.breaker.read(),
     runs.read(),
-    newestEntries(scope, found),
+    newestEntries(scope, found, logMs),
     outbox.exceptionOf(found.ref),
   ]);
   const detail =
@@ -114,7 +118,7 @@ async function explainAt(
     policy: policyOf(scope, found.name),
     handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link) : null,
     lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
-    log,
+    ...log,
   };
   const verdict = toVerdict(facts);
   const reasons = [...verdict.reasons, ...(facts.handover ? [facts.handover.text] : [])];
@@ -124,14 +128,16 @@ async function explainAt(
 async function newestEntries(
   scope: ReconcileScope,
   { connection, ref }: FoundResource,
-): Promise<LocatedEntry[]> {
-  const entries: LocatedEntry[] = [];
+  logMs: number,
+): Promise<Pick<Explanation, 'log' | 'isLogCut'>> {
+  const end = scope.clock.now() + logMs;
+  const log: LocatedEntry[] = [];
   const source = { connection, outboxes: new Map([[scope.target.name, scope.outbox]]) };
-  for await (const entry of readLog([source], { refs: [ref] })) {
-    entries.push(entry);
-    if (entries.length >= LOG_ENTRIES) break;
+  for await (const { entry } of searchLog([source], { refs: [ref] })) {
+    if (entry) log.push(entry);
+    if (log.length >= LOG_ENTRIES || scope.clock.now() >= end) return { log, isLogCut: true };
   }
-  return entries;
+  return { log, isLogCut: false };
 }
 
 function storedOf({ record }: FoundResource): Explanation['stored'] {

@@ -131,4 +131,6 @@ export interface Explanation {
   timeline: { at: string; event: 'stored' | 'accepted' | 'applied' | 'noted' | 'compared'; text: string }[];
   /** The newest entries of the provisioning log, newest first. */
   log: LocatedEntry[];
+  /** Whether there may be older entries: the time or the number of entries was bounded. */
+  isLogCut: boolean;
 }

@@ -61,8 +61,8 @@ export async function person({ id, again, signal }) {
 }
 
 function card(each, again, isRead) {
-  const { connection, target, kind, name, ref, verdict, summary, reasons, values, memberships, timeline } =
-    each;
+  const { connection, target, kind, name, ref, verdict, summary, reasons, values, memberships } = each;
+  const { timeline, isLogCut } = each;
   return h(
     'section',
     { class: 'card', 'aria-label': `${name} at ${target}` },
@@ -103,7 +103,12 @@ function card(each, again, isRead) {
         h('p', { class: 'soft' }, `… and ${count(memberships.length - MOST_MEMBERSHIPS, 'more', 'more')}`),
     ],
     h('h3', {}, 'Timeline'),
-    h('p', {}, h('a', { href: `#/log?resource=${encodeURIComponent(ref)}` }, 'All log entries')),
+    h(
+      'p',
+      {},
+      h('a', { href: `#/log?resource=${encodeURIComponent(ref)}` }, 'All log entries'),
+      isLogCut && ' The timeline may lack older ones.',
+    ),
     h(
       'ol',
       { class: 'timeline' },

@@ -183,6 +183,7 @@ export const SCHEMAS = {
         memberships: arrayOf(object({ ref: textField, name: textField, state: textField })),
         timeline: arrayOf(object({ at: dateTime, event: textField, text: textField })),
         log: arrayOf({ type: 'object' }),
+        isLogCut: { ...booleanField, description: 'There may be older entries of the log.' },
         fleet: arrayOf(fleetFinding),
       },
       [

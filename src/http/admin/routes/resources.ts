@@ -33,6 +33,8 @@ const explained = {
 const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
 const summary = 'Why a person or group is, or is not, at each target as desired.';
 const DEFAULT_SECONDS = 30;
+/** GET /log goes on where this time did not suffice. */
+const LOG_MS = 100;
 
 export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
   route<undefined, ResourceQuery>({
@@ -120,7 +122,7 @@ async function explainAll(
   requireTarget(context, only);
   const scopes = context.scopes.map(({ scope }) => scope);
   const chosen = scopes.filter((scope) => only === undefined || scope.target.name === only);
-  const found = await explain(chosen, name, context.readFleet, { readPlatform });
+  const found = await explain(chosen, name, context.readFleet, { readPlatform, logMs: LOG_MS });
   if (found.length === 0) throw unknown();
   return found;
 }
