@@ -1,6 +1,6 @@
 // Replays the recorded requests against a Cube server (CUBE_URL, CUBE_SECRET) and against the sandbox, and prints
 // a table of differences (`npm run test:cube`). `--rows FILE` writes the rows for the Cube server, `--record FILE` its
-// answers; `--recorded FILE` compares the sandbox with them, without a server.
+// answers; `--recorded FILE` compares the sandbox with them, without a server; `--subject NAME,NAME` asks a part only.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -96,11 +96,11 @@ function print(title, differences) {
 
 /** Compares the sandbox with another server: `answerOf` gives the time and the answer of that one.
  * `shown` is applied to the answers of the sandbox. */
-async function compare(answerOf, shown = (meaning) => meaning) {
+async function compare(answerOf, { shown = (meaning) => meaning, requests = REQUESTS } = {}) {
   const reference = await startReference();
   const differences = [];
   try {
-    for (const request of REQUESTS) {
+    for (const request of requests) {
       const { at, answer } = await answerOf(request);
       reference.setNow(at);
       const mine = shown(await toMeaning(reference, request, at));
@@ -117,7 +117,7 @@ async function compare(answerOf, shown = (meaning) => meaning) {
   print('Known differences (docs/sandbox.md):', known);
   print('Differences:', open);
   console.log(
-    `\n${REQUESTS.length} requests: ${REQUESTS.length - differences.length} equal, ${known.length} known, ${open.length} different.`,
+    `\n${requests.length} requests: ${requests.length - differences.length} equal, ${known.length} known, ${open.length} different.`,
   );
   return open.length === 0 ? 0 : 1;
 }
@@ -132,9 +132,13 @@ const askServer = (request) => {
 if (option === '--rows' && file) {
   writeFileSync(file, rowsAsSql());
 } else if (option === '--recorded' && file) {
-  process.exitCode = await compare(readRecords(file), digested);
+  process.exitCode = await compare(readRecords(file), { shown: digested });
 } else if (option === '--record' && file && server) {
   await record(server, file);
+} else if (option === '--subject' && file && server) {
+  const subjects = file.split(',');
+  const requests = REQUESTS.filter(({ id }) => subjects.includes(id.split('.')[0]));
+  process.exitCode = await compare(askServer, { requests });
 } else if (option === undefined && server) {
   process.exitCode = await compare(askServer);
 } else {

@@ -89,7 +89,7 @@ describe('the command explain', () => {
       });
       expect(found.summary).toBe('ada@acme.example is at main as desired: active, in 1 group.');
       expect(found.values).toContainEqual({
-        ...{ name: 'attributes.level', desired: 3, applied: 3, state: 'equal' },
+        ...{ name: 'attributes.level', desired: 3, applied: 3, observed: 3, state: 'equal' },
       });
       expect(found.memberships.map(({ name, state }: any) => `${name} ${state}`).sort()).toEqual([
         'Sales applied',

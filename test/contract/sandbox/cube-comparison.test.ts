@@ -70,8 +70,9 @@ async function run(args: string[] = [], env: Record<string, string> = {}) {
   return { code, out, errors };
 }
 const secretOf = ({ ready }: Rig): string => ready.fixtures.deployments[0]?.apiSecret ?? '';
+/** A part of the requests suffices here: all of them are compared with recorded answers below. */
 const compare = () =>
-  run([], {
+  run(['--subject', 'transport,answers,policies'], {
     CUBE_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     CUBE_SECRET: secretOf(double),
   });
@@ -82,7 +83,7 @@ test('equal servers have no differences, also with other forms of numbers and an
   });
   const { code, out } = await compare();
   expect(out).toMatch(/^\n(\d+) requests: \1 equal, 0 known, 0 different\.\n$/);
-  expect(Number(/\d+/.exec(out)?.[0])).toBeGreaterThan(700);
+  expect(Number(/\d+/.exec(out)?.[0])).toBeGreaterThan(40);
   expect(code).toBe(0);
 }, 120_000);
 
@@ -114,7 +115,8 @@ test("a sandbox with Cube's YAML of the seed's model answers as the seed's own m
     },
   });
   isSeeded = true;
-  const { code, out } = await run([], { CUBE_URL: yaml.ready.dataApiUrl, CUBE_SECRET: secretOf(yaml) });
+  const server = { CUBE_URL: yaml.ready.dataApiUrl, CUBE_SECRET: secretOf(yaml) };
+  const { code, out } = await run(['--subject', 'forms,answers,orders,policies,groups'], server);
   await yaml.stop();
   expect(out).toMatch(/^\n(\d+) requests: \1 equal, 0 known, 0 different\.\n$/);
   expect(code).toBe(0);
