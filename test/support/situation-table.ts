@@ -97,10 +97,10 @@ export const SITUATIONS: Situation[] = [
     name: 'A first load is under way',
     target: { concurrency: 1 },
     cause: async (place) => {
-      await faults(place, { latencyMs: 300 });
-      await some(place, 40);
+      await faults(place, { latencyMs: 1000 });
+      await some(place, 80);
     },
-    person: 'late39@acme.example',
+    person: 'late79@acme.example',
     isWell: false,
     status: /not applied yet \(the oldest for [^)]*\)/,
     plan: /to create/,

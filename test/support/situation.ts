@@ -10,6 +10,7 @@ import { tendLogs } from '../../src/ops/check-logs.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { silentLogger } from '../../src/support/logger.ts';
 import { randomIds, systemClock } from '../../src/support/sources.ts';
+import { eventually } from './eventually.ts';
 import { firingAlerts } from './alerts-now.ts';
 import { TOKEN } from './build-bridge.ts';
 import { createCommands, type Answer, type Commands } from './command.ts';
@@ -84,6 +85,12 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     await Promise.all(apps.splice(0).map((app) => app.stop()));
   };
   for (const role of roles) await start(role);
+  const [first] = apps;
+  if (first)
+    await eventually('the first instance is ready', async () => {
+      const answer = await fetch(`http://127.0.0.1:${first.port}/readyz`);
+      return answer.status === 200;
+    });
   const place: Place = {
     ...{ sandbox, settings, commands, platform, redis, start, stopApps, server },
     get idp() {

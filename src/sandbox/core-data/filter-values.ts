@@ -16,7 +16,7 @@ export interface FilterSetting {
 
 type Values = readonly (string | null)[];
 
-export interface Condition {
+export interface FilterCondition {
   readonly target: FilterTarget;
   readonly operator: Operator;
   readonly values: Values;
@@ -91,7 +91,7 @@ function fittingMoment(value: string): string {
 const toLocal = (moment: string): string => moment.replace(' ', 'T');
 
 /** Resolves words in the values of a date operator. @throws 400 */
-function resolveWords({ operator, values }: Condition, { nowMs, timezone }: FilterSetting): Values {
+function resolveWords({ operator, values }: FilterCondition, { nowMs, timezone }: FilterSetting): Values {
   const areWords = values.some((value) => value !== null && !isWritten(value));
   if (isRange(operator) && values.length > 1 && areWords)
     throw userError(
@@ -107,7 +107,7 @@ function resolveWords({ operator, values }: Condition, { nowMs, timezone }: Filt
   return [toLocal(operator === 'beforeDate' || operator === 'afterOrOnDate' ? first : last)];
 }
 
-function datesOf(condition: Condition, setting: FilterSetting): ConditionValues {
+function datesOf(condition: FilterCondition, setting: FilterSetting): ConditionValues {
   const { operator, target } = condition;
   const values = resolveWords(condition, setting);
   const type = columnType(target);
@@ -123,7 +123,7 @@ function datesOf(condition: Condition, setting: FilterSetting): ConditionValues 
 }
 
 /** @returns values that fit the member, with the span of a date operator. @throws 400 */
-export function valuesOf(condition: Condition, setting: FilterSetting): ConditionValues {
+export function valuesOf(condition: FilterCondition, setting: FilterSetting): ConditionValues {
   const { target, operator, values } = condition;
   if (COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
   const present = values.filter((value) => value !== null);
