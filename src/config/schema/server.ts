@@ -190,7 +190,7 @@ export const redisSchema: SchemaNode = section('Where the desired state is kept.
     ['everysec', 'always'],
   ),
   confirmation: choice(
-    'auto: where Redis has replicas, an answer waits until one of them has the change too, so that a failover loses nothing; off: it does not.',
+    'auto: where Redis has replicas, an answer waits until all of them have the change too, so that a failover loses nothing; off: it does not.',
     ['auto', 'off'],
   ),
 });
