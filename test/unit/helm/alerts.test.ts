@@ -57,6 +57,13 @@ test('every section of docs/alerts.md has an alert', () => {
   expect(entries.sort()).toEqual([...NAMES].sort());
 });
 
+test('docs/alerts.md lists the critical alerts in the order of the rules', () => {
+  const [, list = ''] = /Critical are (.+)\.$/m.exec(SECTIONS) ?? [];
+  const critical = ALERTS.filter(({ labels }) => labels.severity === 'critical').map(({ alert }) => alert);
+  const listed = [...list.matchAll(/\[(\w+)\]/g)].map(([, name]) => `ScimBridge${name}`);
+  expect(listed).toEqual(critical);
+});
+
 test('alerts select the namespace of the release, and can be left out or replaced by values', () => {
   const rulesOf = (name: string): Alert[] =>
     ofKind(rendered(name), 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
