@@ -1,4 +1,4 @@
-// Caches which administrators a target has, so that the deactivations of one run do not each read the list (ADR 0011).
+// Caches which administrators a target has, so that the deactivations of one run do not each read the list (ADR 0026).
 // Roles change at the platform, so the cache is kept for a short time.
 import { fold } from '../directory/records.ts';
 import type { ConsoleUser } from '../platform/wire.ts';
