@@ -5,7 +5,7 @@ import process from 'node:process';
 const PAGE = 'docs/metrics.md';
 const INTRODUCTION = `# Metrics
 
-Written by \`npm run metrics-page\` from \`src/support/metrics.ts\`. Where a process serves them, and for whom: [deploy](deploy.md#on-a-virtual-machine). Which alert they raise: [alerts](alerts.md). The rules and the dashboard of the chart use them. A histogram has the series \`_bucket\`, \`_sum\` and \`_count\`. Beside these metrics there are \`process_\` and \`nodejs_\` metrics of the process, as prom-client has them.
+Written by \`npm run metrics-page\` from \`src/support/metrics.ts\`. Where a process serves them, and for whom: [deploy](deploy.md#metrics). Which alert they raise: [alerts](alerts.md). The rules and the dashboard of the chart use them. A histogram has the series \`_bucket\`, \`_sum\` and \`_count\`. Beside these metrics there are \`process_\` and \`nodejs_\` metrics of the process, as prom-client has them.
 `;
 
 const code = (text) => `\`${text}\``;

@@ -16,6 +16,8 @@ export const SECTIONS = [
     title: 'Concepts',
     pages: [
       'docs/architecture.md',
+      'docs/one-push.md',
+      'docs/extend.md',
       ['docs/convergence.md', 'Convergence'],
       ['docs/proof.md', 'Derived data'],
       'docs/approvals.md',
@@ -40,6 +42,7 @@ export const SECTIONS = [
       ['docs/redis.md', 'Redis'],
       ['docs/sizing.md', 'Sizing'],
       ['docs/day-two.md', 'Day two'],
+      ['docs/rotation.md', 'Secrets'],
       ['docs/admin.md', "Operators' page"],
       ['docs/sign-in.md', 'Sign-in of operators'],
       ['docs/notices.md', 'Notices'],
@@ -65,8 +68,12 @@ export const SECTIONS = [
     pages: [
       'docs/runbook.md',
       'docs/alerts.md',
+      'docs/dead-letters.md',
+      ['docs/people.md', 'One person'],
+      ['docs/drift.md', 'Drift'],
+      'docs/restore.md',
       'docs/situations.md',
-      ['docs/recovery.md', 'Crashes, lost keys, disasters'],
+      ['docs/recovery.md', 'Crashes and lost keys'],
     ],
   },
   {

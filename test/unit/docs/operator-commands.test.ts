@@ -8,7 +8,15 @@ import { ofKind, podsOf, rendered, type Manifest } from '../helm/chart.ts';
 
 const DOCS = join(import.meta.dirname, '../../../docs');
 /** Pages that name commands without `scim-bridge`, and commands of kubectl. */
-const PAGES = ['runbook.md', 'alerts.md', 'day-two.md'];
+const PAGES = [
+  'runbook.md',
+  'alerts.md',
+  'day-two.md',
+  'dead-letters.md',
+  'people.md',
+  'drift.md',
+  'rotation.md',
+];
 const textOf = (page: string): string => readFileSync(join(DOCS, page), 'utf8');
 const OTHERS = readdirSync(DOCS, { recursive: true, encoding: 'utf8' })
   .filter((page) => page.endsWith('.md') && !PAGES.includes(page))
