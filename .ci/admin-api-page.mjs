@@ -5,7 +5,7 @@ import process from 'node:process';
 const PAGE = 'docs/admin-api.md';
 const INTRODUCTION = `# Admin API by address
 
-Written by \`npm run admin-api-page\` from the OpenAPI document, which a bridge serves at \`/admin/v1/openapi.json\`. How the API is opened and called: [admin](admin.md#the-api). All addresses are below \`/admin/v1\`. Fields with \`?\` may be absent.
+Written by \`npm run admin-api-page\` from the OpenAPI document, which a bridge serves at \`/admin/v1/openapi.json\`. How the API is opened and called: [admin API](api.md). All addresses are below \`/admin/v1\`. Fields with \`?\` may be absent.
 `;
 const ALWAYS = ['400', '401', '403', '429', '500', '503'];
 const REF = '#/components/schemas/';

@@ -24,8 +24,8 @@ test('every address below /admin/v1 that a page names exists', () => {
   expect(named.filter(([, path]) => !exists(path))).toEqual([]);
 });
 
-test('docs/admin.md names methods and addresses of the admin API', () => {
-  const named = [...read('admin.md').matchAll(/`(GET|POST|DELETE) (\/[^`?]+)/g)].map(
+test('docs/api.md and docs/admin.md name methods and addresses of the admin API', () => {
+  const named = [...`${read('api.md')}${read('admin.md')}`.matchAll(/`(GET|POST|DELETE) (\/[^`?]+)/g)].map(
     ([, method = '', path = '']) => [method, path] as const,
   );
   expect(named.length).toBeGreaterThan(5);
