@@ -62,6 +62,7 @@ export const SECTIONS = [
       ['docs/events.md', 'Security events'],
       'docs/platform-client.md',
       ['docs/sandbox.md', 'Sandbox'],
+      ['docs/sandbox-data.md', 'Data of the sandbox'],
       'docs/versions.md',
       ['CHANGELOG.md', 'Changelog'],
     ],
