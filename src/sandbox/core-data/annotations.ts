@@ -2,7 +2,7 @@
 import type { CubeDocument, MemberDocument, MetaDocument, SegmentDocument } from './documents.ts';
 import type { Query } from './json-query.ts';
 import { inOrder, type Cube, type Dimension, type Measure, type Model, type Segment } from './model.ts';
-import { isVisible, visiblePart } from './policy.ts';
+import { visiblePart } from './policy.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 
 type Described = Pick<Dimension, 'title' | 'description' | 'from'> & { readonly name: string };
@@ -60,10 +60,14 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
   };
 }
 
-/** Returns public cubes and views with a policy for the context: cubes first, then by name. */
+/** Returns public cubes and views with a member that the context may see: cubes first, then by name. */
 export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cube[] {
-  const visible = model.cubes.filter((cube) => cube.isPublic && isVisible(cube, context));
-  return inOrder(visible.map((cube) => visiblePart(cube, context)));
+  const visible = model.cubes.filter(({ isPublic }) => isPublic).map((cube) => visiblePart(cube, context));
+  return inOrder(
+    visible.filter(
+      ({ measures, dimensions, segments }) => measures.length + dimensions.length + segments.length,
+    ),
+  );
 }
 
 /** Returns the document of `/v1/meta`. */
@@ -105,7 +109,7 @@ export function annotationOf(query: Query): Readonly<Record<string, Annotation>>
     ),
     segments: Object.fromEntries(
       query.segments
-        .filter(({ cube }) => cube.isPublic)
+        .filter(({ cube, member }) => cube.isPublic && member.isPrivate !== true)
         .map(({ cube, name, member: { title } }) => [
           name,
           { title: `${cube.title} ${title}`, shortTitle: title },

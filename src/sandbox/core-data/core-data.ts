@@ -1,7 +1,7 @@
 // Defines the interface of Core Data, which the data API and chat query with a security context (contract 5).
 import type { DeploymentRecord } from '../records.ts';
 import type { MetaDocument, SqlPart, SqlQuery, LoadResult, ResultRole } from './documents.ts';
-import type { Statement } from './engine.ts';
+import type { Statement } from './statement.ts';
 import type { Query } from './json-query.ts';
 import type { ModelOf } from './models.ts';
 import type { QueryForm } from './query-form.ts';

@@ -9,12 +9,12 @@ import type { CoreDataSecurityContext } from './security-context.ts';
 import type { CoreData, QueryAccess } from './core-data.ts';
 import { runSql } from './cubesql.ts';
 import { createEngine, type Bounds } from './engine.ts';
-import { membersOfQuery, resolveQuery, type Query } from './json-query.ts';
+import { resolveQuery, type Query } from './json-query.ts';
 import { toLoadResult } from './load-result.ts';
 import type { ResultRole } from './documents.ts';
 import { toStatements, type LoadStatements } from './load-sql.ts';
 import { createModels } from './models.ts';
-import { accessOf, policyFilters, visiblePart, type Access } from './policy.ts';
+import { visiblePart } from './policy.ts';
 import type { Cube, Model } from './model.ts';
 import type { QueryForm } from './query-form.ts';
 import { createStores } from './stores.ts';
@@ -65,33 +65,24 @@ export function createCoreData({ now, settings, model: given }: CoreDataDeps): C
   ): QueryAccess {
     const branch = requireBranch(deployment, branchName);
     const model = modelOf(deployment);
-    const accessTo = (cube: Cube): Access => accessOf(cube, context);
-    const isGranted = ({ cube, member }: FoundMember<{ readonly name: string }>): boolean =>
-      cube.policies.length === 0 ||
-      (accessTo(cube).kind !== 'none' && isShown(visiblePart(cube, context), member.name));
+    const isVisible = ({ cube, member }: FoundMember<{ readonly name: string }>): boolean =>
+      cube.isPublic && isShown(visiblePart(cube, context), member.name);
 
-    /** A query that names a member without a policy for it gets no rows, also where the member is only a filter. */
     async function statementsOf(query: Query): Promise<LoadStatements> {
-      const isDenied = !membersOfQuery(query).every(isGranted);
-      const place = await stores.placeOf(deployment, branch);
-      return toStatements(query, place, isDenied ? () => ({ kind: 'none' }) : accessTo);
+      return toStatements(query, await stores.placeOf(deployment, branch));
     }
 
     /** @throws 400 for a member of the answer that the context may not see. A filter may use a private member. */
     function requireVisible(query: Query): void {
       const times = query.timeDimensions.filter(({ granularity }) => granularity !== null);
-      const hidden = [...query.measures, ...query.dimensions, ...times].find(
-        (found) => !found.cube.isPublic || !isGranted(found),
-      );
+      const hidden = [...query.measures, ...query.dimensions, ...times].find((found) => !isVisible(found));
       if (hidden) throw hiddenMember(hidden);
     }
 
     function resolve(form: QueryForm): Query {
       const { dataRowDefault, dataRowCap } = settings();
       const defaultLimit = Math.min(dataRowDefault, dataRowCap);
-      const query = resolveQuery(form, model, { nowMs: now(), defaultLimit, maxLimit: dataRowCap });
-      const named = membersOfQuery(query).map(({ cube }) => cube);
-      return { ...query, policyFilters: policyFilters([...new Set(named)], accessTo) };
+      return resolveQuery(form, model, context, { nowMs: now(), defaultLimit, maxLimit: dataRowCap });
     }
 
     async function run(query: Query, role: ResultRole): Promise<LoadResult> {

@@ -4,13 +4,16 @@ import { SandboxProblem } from '../problem.ts';
 import type { SqlPart, SqlQuery } from './documents.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 import { isTimezone } from './date-range.ts';
-import type { Bounds, Engine, Statement } from './engine.ts';
+import type { Bounds, Engine } from './engine.ts';
 import { userError } from './members.ts';
-import type { Model, TableSource } from './model.ts';
-import { accessOf, visiblePart } from './policy.ts';
+import type { Cube, Model, TableSource } from './model.ts';
+import { namedInSql } from './policy.ts';
 import { relationSql } from './relation.ts';
+import { evaluatedNames, rowAccessOf } from './row-access.ts';
 import { rewrite } from './sql/rewrite.ts';
+import { namesIn } from './sql/names.ts';
 import { MAX_SQL_LENGTH, PARSE_SQL } from './sql/syntax.ts';
+import type { Statement } from './statement.ts';
 
 /** Number of rows in one part of the stream. */
 const PORTION = 100;
@@ -40,13 +43,29 @@ async function parse(engine: Engine, query: string, bounds: Bounds): Promise<str
 async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSetting): Promise<Statement> {
   if (!isTimezone(timezone)) throw userError('timezone must be the name of a zone');
   const { engine, model, context, place, nowMs, bounds } = setting;
-  const cubes = model.cubes.map((cube) => visiblePart(cube, context));
-  return rewrite(await parse(engine, query, bounds), {
+  const cubes = model.cubes
+    .map((cube) => namedInSql(cube, context))
+    .filter(
+      ({ measures, dimensions, segments }) => measures.length + dimensions.length + segments.length > 0,
+    );
+  const parsed = await parse(engine, query, bounds);
+  const { names, isAll, countsRows } = namesIn(parsed);
+  /** Members of the cube that the query may evaluate; those that it cannot name are never evaluated. */
+  const evaluated = (cube: Cube): string[] => {
+    const all = [...cube.measures, ...cube.dimensions, ...cube.segments];
+    const counts = countsRows ? cube.measures.filter(({ aggType }) => aggType === 'count') : [];
+    const named = [...counts, ...all.filter(({ name }) => names.has(name.toLowerCase()))];
+    const members = isAll || named.length === 0 ? all : named;
+    return evaluatedNames(members.map((member) => ({ cube, member, name: `${cube.name}.${member.name}` })));
+  };
+  return rewrite(parsed, {
     findCube: (name) => cubes.find((cube) => cube.isPublic && cube.name === name),
     relation: (cube, bind) =>
       relationSql([cube], {
         ...{ place, timezone, bind },
-        accessTo: (one) => accessOf(one, context),
+        access: rowAccessOf(evaluated(cube), {
+          ...{ context, setting: { model, nowMs, timezone }, filterCount: 0 },
+        }),
         columnOf: (_one, member) => member,
       }),
     now: new Date(nowMs).toISOString().slice(0, -1).replace('T', ' '),

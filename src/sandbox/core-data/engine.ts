@@ -4,6 +4,7 @@ import { SandboxProblem } from '../problem.ts';
 import { toCell, toColumnType, toNativeCell } from './cells.ts';
 import type { Cell, Column } from './documents.ts';
 import { createSlots } from './slots.ts';
+import type { Statement } from './statement.ts';
 
 /** Largest number of concurrent queries; below the size of Node's thread pool. */
 const PARALLEL = 3;
@@ -19,14 +20,6 @@ const OPTIONS = {
   autoload_known_extensions: 'false',
   allow_community_extensions: 'false',
 };
-
-export interface Statement {
-  readonly sql: string;
-  /** Texts for `$1`, `$2` and so on. */
-  readonly values: readonly string[];
-  /** Keeps whole numbers of 32 bits as numbers, as in answers of `/v1/load`. */
-  readonly keepsNumbers?: boolean;
-}
 
 export interface Bounds {
   readonly timeoutMs: number;

@@ -4,6 +4,8 @@ import { parseFilters, type CoreDataFilter } from './filters.ts';
 import { compilerError, requireMember, userError, type FoundMember } from './members.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
 import type { QueryForm, ResponseFormat, TimeDimensionForm } from './query-form.ts';
+import { evaluatedNames, rowAccessOf, type RowAccess } from './row-access.ts';
+import type { CoreDataSecurityContext } from './security-context.ts';
 
 export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
@@ -25,8 +27,8 @@ export interface Query {
   readonly timeDimensions: readonly TimeDimension[];
   readonly segments: readonly FoundMember<Segment>[];
   readonly filters: readonly CoreDataFilter[];
-  /** Filters that access policies add, as the answer shows them. */
-  readonly policyFilters: readonly unknown[];
+  /** Rows that access policies leave. */
+  readonly access: RowAccess;
   /** Null = the default order. */
   readonly order: readonly OrderStep[] | null;
   readonly limit: number;
@@ -46,6 +48,9 @@ export interface QueryBounds {
   readonly defaultLimit: number;
   readonly maxLimit: number;
 }
+
+/** The part of a query that names members. */
+type NamedMembers = Pick<Query, 'measures' | 'dimensions' | 'timeDimensions' | 'segments' | 'filters'>;
 
 /** Moves dimensions such as `orders.created_at.year` to the time dimensions. */
 function splitDimensions({ dimensions = [], timeDimensions = [] }: QueryForm) {
@@ -100,31 +105,38 @@ function joinedCubes(named: readonly FoundMember<{ readonly from?: string }>[]):
 /** The part that measures, dimensions and segments have in common. */
 interface QueryMember {
   readonly name: string;
+  readonly isPrivate?: boolean;
+  readonly uses?: readonly string[];
   readonly from?: string;
 }
 
 /** Returns the members of a query in the order in which it names them, with those of its filters. */
-export function membersOfQuery(query: Omit<Query, 'cubes'>): FoundMember<QueryMember>[] {
+export function membersOfQuery(query: NamedMembers): FoundMember<QueryMember>[] {
   const filtered = query.filters.flatMap(function members(filter): FoundMember<QueryMember>[] {
     return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(members);
   });
   return [...query.measures, ...query.dimensions, ...query.timeDimensions, ...query.segments, ...filtered];
 }
 
-/** Resolves a query; throws Problem 400 when it cannot run. */
-export function resolveQuery(form: QueryForm, model: Model, bounds: QueryBounds): Query {
+/** Resolves a query of a context; throws Problem 400 when it cannot run. */
+export function resolveQuery(
+  form: QueryForm,
+  model: Model,
+  context: CoreDataSecurityContext,
+  bounds: QueryBounds,
+): Query {
   const { measures = [], segments = [], limit = bounds.defaultLimit } = form;
   const timezone = zoneNamed(form.timezone ?? '') ?? 'UTC';
   // Refused instead of lowered: the client must not take an incomplete result for the whole. Cube answers 500.
   if (limit > bounds.maxLimit) throw userError('Error: The query limit has been exceeded.');
   const { plain, times } = splitDimensions(form);
+  const setting = { model, nowMs: bounds.nowMs, timezone };
   const query = {
     measures: [...new Set(measures)].map((name) => requireMember(model, 'measures', name)),
     dimensions: plain.map((name) => requireMember(model, 'dimensions', name)),
     timeDimensions: times.map((entry) => resolveTime(entry, model, bounds.nowMs, timezone)),
     segments: [...new Set(segments)].map((name) => requireMember(model, 'segments', name)),
-    filters: parseFilters(form.filters ?? [], { model, nowMs: bounds.nowMs, timezone }),
-    policyFilters: [],
+    filters: parseFilters(form.filters ?? [], setting),
     order: toOrder(form.order),
     limit,
     offset: form.offset ?? null,
@@ -134,5 +146,9 @@ export function resolveQuery(form: QueryForm, model: Model, bounds: QueryBounds)
     format: form.responseFormat ?? ('default' as const),
     form,
   };
-  return { ...query, cubes: joinedCubes(membersOfQuery(query)) };
+  const members = membersOfQuery(query);
+  const cubes = joinedCubes(members);
+  const filterCount = query.filters.length;
+  const access = rowAccessOf(evaluatedNames(members), { context, setting, filterCount });
+  return { ...query, cubes, access };
 }

@@ -77,7 +77,7 @@ export function showQuery(query: Query): LoadResult {
       ...(span === null ? {} : { dateRange: span.map(isoOf) }),
     })),
     ...(form.segments === undefined ? {} : { segments: form.segments }),
-    filters: [...query.filters.map(showFilter), ...query.policyFilters],
+    filters: [...query.filters.map(showFilter), ...query.access.shown],
     ...(query.order === null
       ? {}
       : { order: query.order.map(({ id, isDescending }) => ({ id, desc: isDescending })) }),

@@ -1,14 +1,13 @@
 // Converts a JSON query to one SQL statement: names come from the model, values of the client are bound
 // parameters.
-import type { Operator } from './filter-form.ts';
-import { comparedValue } from './filter-values.ts';
-import { aboutOf, type CoreDataFilter } from './filters.ts';
+import { filterSql } from './filter-sql.ts';
+import type { FilterTarget } from './filter-values.ts';
+import { aboutOf } from './filters.ts';
 import type { OrderStep, Query, TimeDimension } from './json-query.ts';
 import type { FoundMember } from './members.ts';
 import type { Cube, Measure, TableSource } from './model.ts';
-import type { Access } from './policy.ts';
-import { KEY_COLUMN, quoteName, relationSql, type Bind } from './relation.ts';
-import type { Statement } from './engine.ts';
+import { KEY_COLUMN, relationSql } from './relation.ts';
+import { quoteName, type Bind, type Statement } from './statement.ts';
 
 /** A column of the answer. */
 export interface LoadColumn {
@@ -77,92 +76,6 @@ export function columnsOf(query: Query): LoadColumn[] {
   ];
 }
 
-const COMPARISONS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
-
-/** Returns a value in the type that the member is compared with. */
-function typed(filter: CoreDataFilter & { kind: 'condition' }, value: string, bind: Bind): string {
-  const text = comparedValue(filter.target, value);
-  if (filter.target.kind === 'measure') return `CAST(${bind(text)} AS DOUBLE)`;
-  const types = { number: 'DOUBLE', boolean: 'BOOLEAN', time: 'TIMESTAMP', string: 'VARCHAR' } as const;
-  return `CAST(${bind(text)} AS ${types[filter.target.member.type]})`;
-}
-
-function equality(filter: CoreDataFilter & { kind: 'condition' }, column: string, bind: Bind): string {
-  const present = filter.values.filter((value) => value !== null);
-  const list = present.map((value) => typed(filter, value, bind)).join(', ');
-  const parts = present.length > 0 ? [`${column} IN (${list})`] : [];
-  if (present.length < filter.values.length) parts.push(`${column} IS NULL`);
-  return parts.join(' OR ');
-}
-
-/** Builds `contains` and similar operators: ignoring case, any of the values. */
-function textMatch(
-  operator: string,
-  filter: CoreDataFilter & { kind: 'condition' },
-  column: string,
-  bind: Bind,
-) {
-  const text = `lower(CAST(${column} AS VARCHAR))`;
-  const word = { contains: 'contains', startsWith: 'starts_with', endsWith: 'ends_with' }[operator];
-  const values = filter.values.filter((value) => value !== null);
-  return values.map((value) => `${word}(${text}, lower(CAST(${bind(value)} AS VARCHAR)))`).join(' OR ');
-}
-
-type End = (which: 'from' | 'to') => string;
-
-/** Date operators as SQL over the column and the ends of the range; an end is bound only where it is used. */
-const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
-  inDateRange: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
-  notInDateRange: (column, end) => `${column} < ${end('from')} OR ${column} > ${end('to')}`,
-  beforeDate: (column, end) => `${column} < ${end('from')}`,
-  onTheDate: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
-  // A bare date is its midnight here, as in Cube's planner of old.
-  beforeOrOnDate: (column, end) => `${column} <= ${end('from')}`,
-  afterDate: (column, end) => `${column} > ${end('from')}`,
-  afterOrOnDate: (column, end) => `${column} >= ${end('from')}`,
-};
-
-function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: string, bind: Bind): string {
-  const { operator, values } = filter;
-  const dates = DATES[operator];
-  if (dates && filter.span) {
-    const [from, to] = filter.span;
-    return dates(column, (which) => `CAST(${bind(which === 'from' ? from : to)} AS TIMESTAMP)`);
-  }
-  if (operator === 'measureFilter') return 'TRUE';
-  if (operator === 'set') return `${column} IS NOT NULL`;
-  if (operator === 'notSet') return `${column} IS NULL`;
-  const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
-  if (compare !== undefined) {
-    // Further values have no effect.
-    const first = values.find((value) => value !== null);
-    return first === undefined ? 'FALSE' : `${column} ${compare} ${typed(filter, first, bind)}`;
-  }
-  if (operator === 'equals' || operator === 'in') return equality(filter, column, bind);
-  if (operator === 'notEquals' || operator === 'notIn') {
-    const orAbsent = values.includes(null) ? '' : ` OR ${column} IS NULL`;
-    return `NOT (${equality(filter, column, bind)})${orAbsent}`;
-  }
-  const hasNull = values.includes(null);
-  if (!operator.startsWith('not')) {
-    const matched = textMatch(operator, filter, column, bind);
-    return hasNull ? `${matched} OR ${column} IS NULL` : matched;
-  }
-  if (values.every((value) => value === null)) return 'TRUE';
-  const positive = operator.charAt(3).toLowerCase() + operator.slice(4);
-  return `NOT (${textMatch(positive, filter, column, bind)})${hasNull ? '' : ` OR ${column} IS NULL`}`;
-}
-
-function filterSql(query: Query, filter: CoreDataFilter, bind: Bind): string {
-  if (filter.kind !== 'condition') {
-    const parts = filter.parts.filter((part) => aboutOf(part) !== null);
-    return parts.map((part) => `(${filterSql(query, part, bind)})`).join(` ${filter.kind.toUpperCase()} `);
-  }
-  const { target } = filter;
-  const column = target.kind === 'measure' ? measureSql(query, target) : quoteName(target.name);
-  return conditionSql(filter, column, bind);
-}
-
 function spanSql({ name, span }: TimeDimension, bind: Bind): string[] {
   if (!span) return [];
   const [from, to] = span;
@@ -200,25 +113,23 @@ export interface LoadStatements {
 }
 
 /** Returns the statement of a query and the one that counts its rows. */
-export function toStatements(
-  query: Query,
-  place: TableSource,
-  accessTo: (cube: Cube) => Access,
-): LoadStatements {
+export function toStatements(query: Query, place: TableSource): LoadStatements {
   const values: string[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const columns = columnsOf(query);
-  const { timezone } = query;
+  const { timezone, access } = query;
   const columnOf = (cube: Cube, member: string): string => `${cube.name}.${member}`;
-  const relation = relationSql(query.cubes, { place, accessTo, timezone, bind, columnOf });
+  const relation = relationSql(query.cubes, { place, access, timezone, bind, columnOf });
+  const columnFor = (target: FilterTarget): string =>
+    target.kind === 'measure' ? measureSql(query, target) : quoteName(target.name);
+  const conditions = (about: FilterTarget['kind']): string[] =>
+    query.filters.filter((one) => aboutOf(one) === about).map((one) => filterSql(one, columnFor, bind));
   const onRows = [
     ...query.segments.map(({ name }) => quoteName(name)),
     ...query.timeDimensions.flatMap((time) => spanSql(time, bind)),
-    ...query.filters.filter((one) => aboutOf(one) === 'dimension').map((one) => filterSql(query, one, bind)),
+    ...conditions('dimension'),
   ];
-  const onSums = query.filters
-    .filter((one) => aboutOf(one) === 'measure')
-    .map((one) => filterSql(query, one, bind));
+  const onSums = conditions('measure');
   const groups = columns.flatMap(({ isAggregate }, index) => (isAggregate ? [] : [String(index + 1)]));
   const isGrouped = !query.isUngrouped && groups.length > 0;
   const all = (conditions: readonly string[]): string => conditions.map((one) => `(${one})`).join(' AND ');

@@ -56,8 +56,12 @@ export function requireMember<K extends Kind>(model: Model, kind: K, name: strin
 }
 
 /** Returns the refusal of a member that is private, or that no policy shows to the asker. Cube answers 500. */
-export const hiddenMember = ({ cube, name }: FoundMember<unknown>): SandboxProblem =>
+export const hiddenMember = ({
+  cube,
+  member,
+  name,
+}: FoundMember<{ readonly isPrivate?: boolean }>): SandboxProblem =>
   userError(
-    `Error: You requested hidden member: '${cube.isPublic ? name : name.replace('.', '__')}'. Please make it visible using \`public: true\`. ` +
+    `Error: You requested hidden member: '${cube.isPublic && member.isPrivate !== true ? name : name.replace('.', '__')}'. Please make it visible using \`public: true\`. ` +
       'Please note primaryKey fields are `public: false` by default: https://cube.dev/docs/schema/reference/joins#setting-a-primary-key.',
   );

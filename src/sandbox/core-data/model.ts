@@ -1,13 +1,22 @@
 // Defines the types of a semantic model: tables, cubes and views over them, and row policies.
 import type { MemberType } from './documents.ts';
+import type { Operator } from './filter-form.ts';
 import type { PolicyTest } from './policy-condition.ts';
 
 /** Aggregation of a measure; `count` counts rows, `number` is calculated from other measures. */
 export type AggType = 'count' | 'countDistinct' | 'sum' | 'avg' | 'min' | 'max' | 'number';
 
-export interface Dimension {
+/** The part that dimensions, measures and segments share. */
+interface Member {
   readonly name: string;
   readonly title: string;
+  /** Clients may use the member in filters only. */
+  readonly isPrivate?: boolean;
+  /** Further members that a query with this one evaluates, as `cube.member`; access policies check them too. */
+  readonly uses?: readonly string[];
+}
+
+export interface Dimension extends Member {
   readonly description?: string;
   readonly type: MemberType;
   /** Numbers of an integer column. */
@@ -20,9 +29,7 @@ export interface Dimension {
   readonly sql: string;
 }
 
-export interface Measure {
-  readonly name: string;
-  readonly title: string;
+export interface Measure extends Member {
   readonly description?: string;
   readonly aggType: AggType;
   /** The aggregated column is one of integers. */
@@ -35,9 +42,7 @@ export interface Measure {
   readonly single?: (column: string) => string;
 }
 
-export interface Segment {
-  readonly name: string;
-  readonly title: string;
+export interface Segment extends Member {
   readonly sql: string;
 }
 
@@ -47,17 +52,21 @@ export interface Segment {
  */
 export interface RowFilter {
   readonly dimension: string;
-  readonly operator: 'equals' | 'in' | 'notEquals' | 'notIn';
-  readonly values: readonly string[] | string;
+  readonly operator: Operator;
+  /** Absent for operators without values. */
+  readonly values?: readonly string[] | string;
 }
 
-/**
- * Rows that members of a group see: all filters must match. Group `*` means every user (contract 5.6,
- * ASSUMED-78).
- */
+/** A condition, or a group of which all or any must match. */
+export type PolicyFilter =
+  RowFilter | { readonly and: readonly PolicyFilter[] } | { readonly or: readonly PolicyFilter[] };
+
+/** Members and rows that a group sees; all filters must match. Group `*` means every user (contract 5.6). */
 export interface Policy {
-  readonly group: string;
-  readonly filters: readonly RowFilter[];
+  /** The policy is for users of any of these groups. */
+  readonly groups: readonly string[];
+  /** An empty list gives all rows. */
+  readonly filters: readonly PolicyFilter[];
   /** The policy counts only where all conditions hold. */
   readonly conditions?: readonly PolicyTest[];
   /** Members that the policy shows; absent = all. */
@@ -93,8 +102,6 @@ export interface Cube {
   readonly segments: readonly Segment[];
   /** An empty list = no restriction; otherwise the members are hidden from a user without a matching policy. */
   readonly policies: readonly Policy[];
-  /** Cubes of a view whose policies restrict its rows too. */
-  readonly guards?: readonly Cube[];
 }
 
 /** A stored value; text in the form of a timestamp is one in a TIMESTAMP column. */

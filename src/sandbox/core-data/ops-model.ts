@@ -32,10 +32,10 @@ const incidents: Cube = {
   segments: [],
   policies: [
     {
-      group: 'operators',
+      groups: ['operators'],
       filters: [{ dimension: 'country', operator: 'equals', values: ['{ userAttributes.country }'] }],
     },
-    { group: 'everything', filters: [] },
+    { groups: ['everything'], filters: [] },
   ],
 };
 

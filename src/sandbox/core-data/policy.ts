@@ -1,20 +1,9 @@
-// Evaluates the row policies of a cube for a security context: groups and user attributes (contract 5.6).
+// Evaluates the access policies of cubes for a security context: visible members and filters of rows (contract 5.6).
 import type { CoreDataSecurityContext } from './security-context.ts';
-import { userError } from './members.ts';
-import type { Cube, Policy, RowFilter } from './model.ts';
+import type { Cube, Policy, PolicyFilter, RowFilter } from './model.ts';
 
-/** `column IN values`, or its negation, with the references resolved. */
-export interface PolicyCondition {
-  readonly dimension: string;
-  readonly operator: RowFilter['operator'];
-  readonly values: readonly string[];
-}
-
-/** `some`: a row is visible when all conditions of at least one alternative match. */
-export type Access =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'none' }
-  | { readonly kind: 'some'; readonly alternatives: readonly (readonly PolicyCondition[])[] };
+/** A filter of a policy with its values, in the form of a query's filters. */
+export type EvaluatedFilter = Readonly<Record<string, unknown>>;
 
 const ATTRIBUTE = `(?:security_?[cC]ontext\\.cube_?[cC]loud\\.)?user_?[aA]ttributes\\.([A-Za-z_][A-Za-z0-9_]*)`;
 const TEMPLATE = new RegExp(`^\\{\\s*${ATTRIBUTE}\\s*\\}$`);
@@ -29,83 +18,116 @@ function fill(text: string, context: CoreDataSecurityContext): string {
   return name === undefined ? text : String(attributeOf(context, name));
 }
 
-/** Returns the list of an attribute. @throws 400 as Cube does for another type and for an empty list */
-function listOfAttribute({ dimension, operator, values }: RowFilter, context: CoreDataSecurityContext) {
-  const [, name = ''] = LIST_REFERENCE.exec(String(values)) ?? [];
-  const value = attributeOf(context, name);
-  if (value !== undefined && !Array.isArray(value))
-    throw userError('Invalid query format: "filters[0]" does not match any of the allowed types');
-  if (value === undefined || value.length === 0)
-    throw userError(`Values required for filter: ${JSON.stringify({ member: dimension, operator })}`);
-  return (value as readonly (string | number)[]).map(String);
+/** Returns the values as Cube adds them to the query; an attribute is taken as it is, also where it is no list. */
+function valuesOf({ values }: RowFilter, context: CoreDataSecurityContext): unknown {
+  if (typeof values !== 'string') return values?.map((text) => fill(text, context));
+  return attributeOf(context, LIST_REFERENCE.exec(values)?.[1] ?? '');
 }
 
-function toCondition(filter: RowFilter, context: CoreDataSecurityContext): PolicyCondition {
-  const { dimension, operator, values } = filter;
-  const list =
-    typeof values === 'string' ? listOfAttribute(filter, context) : values.map((text) => fill(text, context));
-  return { dimension, operator, values: list };
+function evaluate(filter: PolicyFilter, cube: Cube, context: CoreDataSecurityContext): EvaluatedFilter {
+  if ('and' in filter) return { and: filter.and.map((one) => evaluate(one, cube, context)) };
+  if ('or' in filter) return { or: filter.or.map((one) => evaluate(one, cube, context)) };
+  const values = valuesOf(filter, context);
+  const { dimension, operator } = filter;
+  return { member: `${cube.name}.${dimension}`, operator, ...(values === undefined ? {} : { values }) };
 }
 
 /** Returns the policies that name one of the context's groups or `*` and whose conditions hold. */
 function matchingPolicies(cube: Cube, context: CoreDataSecurityContext): Policy[] {
   return cube.policies.filter(
-    ({ group, conditions = [] }) =>
-      (group === '*' || context.groups.includes(group)) && conditions.every((holds) => holds(context)),
+    ({ groups, conditions = [] }) =>
+      groups.some((group) => group === '*' || context.groups.includes(group)) &&
+      conditions.every((holds) => holds(context)),
   );
 }
 
-/** Returns true when a policy matches the context, or when the cube has no policies. */
-export function isVisible(cube: Cube, context: CoreDataSecurityContext): boolean {
-  return cube.policies.length === 0 || matchingPolicies(cube, context).length > 0;
-}
-
-const showsMember = ({ members }: Policy, name: string): boolean => {
+function showsMember({ members }: Policy, name: string): boolean {
   if (members === undefined) return true;
   const { includes, excludes } = members;
   if (excludes === '*' || excludes.includes(name)) return false;
   return includes === '*' || includes.includes(name);
-};
+}
 
-/** Returns the cube with the members that a matching policy shows, and the policies that show any of them. */
-export function visiblePart(cube: Cube, context: CoreDataSecurityContext): Cube {
-  if (cube.policies.every(({ members }) => members === undefined)) return cube;
-  const matching = matchingPolicies(cube, context);
-  const shown = <T extends { readonly name: string }>(list: readonly T[]): T[] =>
-    list.filter(({ name }) => matching.some((policy) => showsMember(policy, name)));
+/** Returns the cube with those of its public members that pass the test. */
+function partOf(cube: Cube, test: (name: string) => boolean): Cube {
+  const shown = <T extends { readonly name: string; readonly isPrivate?: boolean }>(
+    list: readonly T[],
+  ): T[] => list.filter(({ name, isPrivate }) => isPrivate !== true && test(name));
+  const { measures, dimensions, segments } = cube;
   return {
     ...cube,
-    measures: shown(cube.measures),
-    dimensions: shown(cube.dimensions),
-    segments: shown(cube.segments),
+    ...{ measures: shown(measures), dimensions: shown(dimensions), segments: shown(segments) },
   };
 }
 
-/**
- * Returns the access of the context; without a matching policy it is `none`. A template whose attribute has no value
- * matches no row. @throws 400 for a list attribute without values
- */
-export function accessOf(cube: Cube, context: CoreDataSecurityContext): Access {
-  if (!isVisible(cube, context)) return { kind: 'none' };
+/** Returns the cube with its public members, each shown by at least one matching policy if there are policies. */
+export function visiblePart(cube: Cube, context: CoreDataSecurityContext): Cube {
   const matching = matchingPolicies(cube, context);
-  if (matching.every(({ filters }) => filters.length > 0) && matching.length > 0) {
-    const alternatives = matching.map(({ filters }) => filters.map((filter) => toCondition(filter, context)));
-    return { kind: 'some', alternatives };
-  }
-  return { kind: 'all' };
+  return partOf(
+    cube,
+    (name) => cube.policies.length === 0 || matching.some((policy) => showsMember(policy, name)),
+  );
 }
 
-const allOf = (parts: readonly unknown[]): unknown => (parts.length === 1 ? parts[0] : { and: parts });
+/** Returns the cube as SQL may name it: without a matching policy it has its columns, and no rows. */
+export const namedInSql = (cube: Cube, context: CoreDataSecurityContext): Cube =>
+  matchingPolicies(cube, context).length > 0 ? visiblePart(cube, context) : partOf(cube, () => true);
 
-/** Returns the filters that policies add to a query, as Cube shows them: one for all cubes, or none. */
-export function policyFilters(cubes: readonly Cube[], accessTo: (cube: Cube) => Access): unknown[] {
-  const constraints = cubes.flatMap((cube) => {
-    const access = accessTo(cube);
-    if (access.kind !== 'some') return [];
-    const choices = access.alternatives.map((conditions) =>
-      allOf(conditions.map(({ dimension, ...rest }) => ({ member: `${cube.name}.${dimension}`, ...rest }))),
+const allOf = (parts: readonly EvaluatedFilter[]): EvaluatedFilter | undefined =>
+  parts.length > 1 ? { and: parts } : parts[0];
+const anyOf = (parts: readonly EvaluatedFilter[]): EvaluatedFilter | undefined =>
+  parts.length > 1 ? { or: parts } : parts[0];
+
+/**
+ * Returns the row filters of one cube for the members of a query, or null when a member has no policy. Each member is
+ * seen in the rows of any policy that shows it; a query sees the rows that all of its members have in common.
+ */
+function constraintsOf(
+  policies: readonly Policy[],
+  members: readonly string[],
+  evaluateAll: (policy: Policy) => EvaluatedFilter | undefined,
+  isBelowView: boolean,
+): EvaluatedFilter[] | null {
+  const found = new Map<string, EvaluatedFilter>();
+  for (const name of members) {
+    const granting = isBelowView ? policies : policies.filter((policy) => showsMember(policy, name));
+    if (granting.length === 0) return null;
+    if (granting.some(({ filters }) => filters.length === 0)) continue;
+    const constraint = anyOf(granting.map(evaluateAll).filter((one) => one !== undefined));
+    if (constraint) found.set(JSON.stringify(constraint), constraint);
+  }
+  return [...found.values()];
+}
+
+/**
+ * Returns the filters that policies add to a query which evaluates these members (`cube.member`): one, or none. Null =
+ * a member is not granted, so that the query sees no rows. A view decides on the members of the cubes below it, whose
+ * policies restrict the rows only.
+ */
+export function policyFilters(
+  cubes: readonly Cube[],
+  names: readonly string[],
+  context: CoreDataSecurityContext,
+): EvaluatedFilter[] | null {
+  const members = new Map<string, string[]>();
+  for (const name of names) {
+    const [cube = '', member = ''] = name.split('.');
+    members.set(cube, [...(members.get(cube) ?? []), member]);
+  }
+  const queried = [...members.keys()].flatMap((name) => cubes.find((cube) => cube.name === name) ?? []);
+  const belowViews = new Set(queried.flatMap((cube) => (cube.kind === 'view' ? cube.cubes : [])));
+  const constraints: EvaluatedFilter[] = [];
+  for (const cube of queried) {
+    if (cube.policies.length === 0) continue;
+    const found = constraintsOf(
+      matchingPolicies(cube, context),
+      members.get(cube.name) ?? [],
+      ({ filters }) => allOf(filters.map((filter) => evaluate(filter, cube, context))),
+      belowViews.has(cube.name),
     );
-    return [choices.length === 1 ? choices[0] : { or: choices }];
-  });
-  return constraints.length === 0 ? [] : [allOf(constraints)];
+    if (found === null) return null;
+    constraints.push(...[allOf(found)].filter((one) => one !== undefined));
+  }
+  const whole = allOf(constraints);
+  return whole === undefined ? [] : [whole];
 }

@@ -1,15 +1,9 @@
 // Builds cubes as one relation: a row per source row, a column per member, only the rows that the context may see.
-import { userError } from './members.ts';
-import type { Access } from './policy.ts';
+import { filterSql } from './filter-sql.ts';
+import type { FilterTarget } from './filter-values.ts';
 import type { Cube, Dimension, TableSource } from './model.ts';
-
-/** Binds a value to the statement and returns its placeholder. */
-export type Bind = (value: string) => string;
-
-/** Quotes an identifier with any content. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
+import type { RowAccess } from './row-access.ts';
+import { quoteName, type Bind } from './statement.ts';
 
 /** Returns the SQL of a dimension per row; times are converted to the zone. */
 export function dimensionSql(dimension: Dimension, timezone: string, bind: Bind): string {
@@ -17,33 +11,9 @@ export function dimensionSql(dimension: Dimension, timezone: string, bind: Bind)
   return `timezone(${bind(timezone)}, timezone('UTC', ${dimension.sql}))`;
 }
 
-/** @throws 400 for a text at a number, as a template without value gives */
-function requireTyped(cube: Cube, dimension: string, values: readonly string[]): void {
-  const isNumber = cube.dimensions.some(({ name, type }) => name === dimension && type === 'number');
-  const bad = isNumber ? values.find((value) => !Number.isFinite(Number(value))) : undefined;
-  if (bad !== undefined)
-    throw userError(`Error: invalid input syntax for type numeric: "${bad.slice(0, 100)}"`);
-}
-
-function conditionSql(cube: Cube, access: Exclude<Access, { kind: 'all' }>, bind: Bind): string {
-  if (access.kind === 'none' || access.alternatives.length === 0) return 'FALSE';
-  const alternatives = access.alternatives.map((conditions) =>
-    conditions
-      .map(({ dimension, operator, values }) => {
-        const sql = cube.dimensions.find(({ name }) => name === dimension)?.sql;
-        if (sql === undefined) throw new Error(`The policy of ${cube.name} names no dimension: ${dimension}`);
-        requireTyped(cube, dimension, values);
-        const isIn = `CAST(${sql} AS VARCHAR) IN (${values.map((value) => bind(value)).join(', ')})`;
-        return operator.startsWith('not') ? `(${sql} IS NULL OR NOT ${isIn})` : isIn;
-      })
-      .join(' AND '),
-  );
-  return alternatives.map((one) => `(${one})`).join(' OR ');
-}
-
 export interface RelationParts {
   readonly place: TableSource;
-  readonly accessTo: (cube: Cube) => Access;
+  readonly access: RowAccess;
   /** IANA name. */
   readonly timezone: string;
   readonly bind: Bind;
@@ -67,7 +37,7 @@ export const KEY_COLUMN = '#key';
 export function relationSql(cubes: readonly Cube[], parts: RelationParts): string {
   const [root] = cubes;
   if (!root) throw new Error('A relation needs a cube');
-  const { place, accessTo, timezone, bind, columnOf } = parts;
+  const { place, access, timezone, bind, columnOf } = parts;
   const columns = cubes.flatMap((cube) => {
     const named = (sql: string, name: string): string => `${sql} AS ${quoteName(columnOf(cube, name))}`;
     return [
@@ -76,11 +46,13 @@ export function relationSql(cubes: readonly Cube[], parts: RelationParts): strin
       ...(cubes.length > 1 ? [named(cube.key, KEY_COLUMN)] : []),
     ];
   });
-  const guarded = cubes.flatMap((cube) => [cube, ...(cube.guards ?? [])]);
-  const conditions = guarded.flatMap((cube) => {
-    const access = accessTo(cube);
-    return access.kind === 'all' ? [] : [`(${conditionSql(cube, access, bind)})`];
-  });
+  const sqlOf = (target: FilterTarget): string =>
+    target.kind === 'dimension'
+      ? `(${dimensionSql(target.member, timezone, bind)})`
+      : `(${target.member.sql})`;
+  const conditions = access.isDenied
+    ? ['FALSE']
+    : access.filters.map((filter) => `(${filterSql(filter, sqlOf, bind)})`);
   const rows = `SELECT ${columns.join(', ')} FROM ${root.source(place)}`;
   return conditions.length === 0 ? rows : `${rows} WHERE ${conditions.join(' AND ')} ${FENCE}`;
 }

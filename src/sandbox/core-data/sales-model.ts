@@ -22,10 +22,10 @@ const CUSTOMERS = 120;
 /** Analysts see their own country, the group `everything` sees all rows, other users none (docs/sandbox.md). */
 const BY_COUNTRY: readonly Policy[] = [
   {
-    group: 'analysts',
+    groups: ['analysts'],
     filters: [{ dimension: 'country', operator: 'equals', values: ['{ userAttributes.country }'] }],
   },
-  { group: 'everything', filters: [] },
+  { groups: ['everything'], filters: [] },
 ];
 
 const country: Dimension = {
@@ -122,7 +122,7 @@ const countries: Cube = {
     { name: 'region', title: 'Region', type: 'string', sql: 'r.region' },
   ],
   segments: [],
-  policies: [{ group: '*', filters: [] }],
+  policies: [{ groups: ['*'], filters: [] }],
 };
 
 /** Returns a private cube that views use. It has no policy, because clients see it in filters only. */

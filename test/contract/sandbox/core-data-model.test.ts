@@ -277,7 +277,7 @@ test.each<[string, Record<string, string>, RegExp[]]>([
     sql_table: t
     measures: [{ name: n, type: sum, sql: "{nothing}" }, { name: r, type: number, sql: "SUM(x)" }]
     joins: [{ name: missing, relationship: many_to_one, sql: "1 = 1" }]
-    access_policy: [{ group: g, conditions: [{ if: "{ eval(1) }" }], row_level: { filters: [{ member: z, operator: gt, values: ['1'] }] } }]
+    access_policy: [{ group: g, conditions: [{ if: "{ eval(1) }" }], row_level: { filters: [{ member: z, operator: rank, values: ['1'] }] } }]
 views:
   - { name: v, cubes: [{ join_path: a.b, includes: [nope] }] }
 `,

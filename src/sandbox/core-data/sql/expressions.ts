@@ -1,6 +1,6 @@
 // Rewrites expressions of a client's SQL node by node; an unknown kind of node is refused.
 import { own } from '../../json.ts';
-import { quoteName } from '../relation.ts';
+import { quoteName } from '../statement.ts';
 import { writeConstant, writeType } from './constants.ts';
 import { writeFunction } from './functions.ts';
 import {

@@ -3,7 +3,7 @@
 import { own } from '../../json.ts';
 import type { Cube } from '../model.ts';
 import { aggregateSql } from '../load-sql.ts';
-import { quoteName } from '../relation.ts';
+import { quoteName } from '../statement.ts';
 import { constantText } from './constants.ts';
 import {
   nodesAt,

@@ -1,6 +1,6 @@
 // Rewrites a client's SQL: the result contains no text of the client except quoted literals and names.
 import type { Cube } from '../model.ts';
-import type { Statement } from '../engine.ts';
+import type { Statement } from '../statement.ts';
 import { writeExpression } from './expressions.ts';
 import { writeSelect } from './selects.ts';
 import { queryOf } from './syntax.ts';

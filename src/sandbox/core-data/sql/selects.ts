@@ -1,6 +1,6 @@
 // Rewrites SELECT and its combinations: UNION and similar, common table expressions, ORDER BY, LIMIT.
 import { own } from '../../json.ts';
-import { quoteName } from '../relation.ts';
+import { quoteName } from '../statement.ts';
 import { constantCount } from './constants.ts';
 import { writeOrders } from './orders.ts';
 import {

@@ -1,5 +1,5 @@
 // Rewrites FROM: cubes of the model, subqueries, common table expressions and joins of them.
-import { quoteName } from '../relation.ts';
+import { quoteName } from '../statement.ts';
 import { userError } from '../members.ts';
 import { maybeAt, nodeAt, notSupported, requireUnused, textAt, textsAt, type Node } from './syntax.ts';
 import type { WritingScope, Writing } from './writing.ts';

@@ -1,6 +1,6 @@
 // Defines the state that all SQL writers share: the scope of names, and the limits of one query.
 import type { Cube } from '../model.ts';
-import type { Bind } from '../relation.ts';
+import type { Bind } from '../statement.ts';
 import { notSupported, type Node } from './syntax.ts';
 
 /** Names that a part of a query can use, in lower case because SQL ignores case. */

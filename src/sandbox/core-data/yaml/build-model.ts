@@ -5,10 +5,11 @@ import { buildMeasure } from './build-measures.ts';
 import { readCube, sqlOf, type CubeSource, type DimensionSource, type JoinSource } from './cube-source.ts';
 import { ModelFaults, readModelFiles } from './model-files.ts';
 import { parseModelFile, requireKeys, type SourceNode } from './model-source.ts';
+import { usesOf } from './member-uses.ts';
 import { readPolicies } from './policy-source.ts';
 import { createSampler } from './sample-tables.ts';
 import { fromOf, neededTables, tablesOf } from './needed-tables.ts';
-import { readView, type ViewSource } from './view-source.ts';
+import { readView, type ShownMember, type ViewSource } from './view-source.ts';
 
 /** One joined cube of a source, with the condition and whether the join multiplies rows. */
 interface Joined {
@@ -73,7 +74,6 @@ const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, 
   sql: sqlOf({ node: source.node, template: source.sql }, cube, cubes),
 });
 
-const isPublic = (one: { isPublic: boolean }): boolean => one.isPublic;
 const descriptionOf = ({ values }: SourceNode): string =>
   typeof values['description'] === 'string' ? values['description'] : '';
 
@@ -88,15 +88,19 @@ function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
 function buildCube(cube: CubeSource, cubes: Cubes): Cube {
   const joined = reachable(cube, cubes);
   for (const join of cube.joins) joinTo(join, cube, cubes);
+  const rights = ({ name, isPublic }: { name: string; isPublic: boolean }) => ({
+    ...(isPublic ? {} : { isPrivate: true }),
+    uses: usesOf(cube, name, cubes),
+  });
   return withPolicies(cube.node, {
     ...{ name: cube.name, kind: 'cube', title: cube.title, description: descriptionOf(cube.node) },
     ...{ isPublic: cube.isPublic, tables: tablesOf(cube), cubes: [] },
     key: keyOf(cube, cubes, cube.joins.length > 0),
     reaches: joined.map((one) => one.cube.name),
     source: sourceOf(cube, joined),
-    measures: cube.measures.filter(isPublic).map((one) => buildMeasure(one, cube, cubes)),
-    dimensions: cube.dimensions.filter(isPublic).map((one) => buildDimension(one, cube, cubes)),
-    segments: cube.segments.filter(isPublic).map((one) => buildSegment(one, cube, cubes)),
+    measures: cube.measures.map((one) => ({ ...buildMeasure(one, cube, cubes), ...rights(one) })),
+    dimensions: cube.dimensions.map((one) => ({ ...buildDimension(one, cube, cubes), ...rights(one) })),
+    segments: cube.segments.map((one) => ({ ...buildSegment(one, cube, cubes), ...rights(one) })),
   });
 }
 
@@ -121,7 +125,7 @@ function joinsOf(view: ViewSource, root: CubeSource, cubes: Cubes): Joined[] {
   return [...found.values()];
 }
 
-function buildView(view: ViewSource, cubes: Cubes, built: ReadonlyMap<string, Cube>): Cube | undefined {
+function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
   const root = cubes.get(view.parts[0]?.path[0] ?? '');
   if (!root) {
     view.node.fail('the first "join_path" of the view names no cube', 'cubes');
@@ -138,8 +142,12 @@ function buildView(view: ViewSource, cubes: Cubes, built: ReadonlyMap<string, Cu
     view.node.fail(`the view has two members "${name}"; use "prefix" or "alias"`, 'cubes');
   const renamed = <T extends { name: string; title: string }>(
     one: T,
-    { name, title }: { name: string; title: string | undefined },
-  ): T => ({ ...one, name, title: title ?? one.title });
+    { name, title, member, cube }: ShownMember & { cube: CubeSource },
+  ): T & { uses: string[] } => ({
+    ...one,
+    ...{ name, title: title ?? one.title },
+    uses: [`${cube.name}.${member}`, ...usesOf(cube, member, cubes)],
+  });
   const measures = pick.flatMap((one) => {
     const source = one.cube.measures.find(({ name }) => name === one.member);
     const key = one.cube === root && !isMultiplied ? undefined : keyOf(one.cube, cubes, true);
@@ -161,7 +169,6 @@ function buildView(view: ViewSource, cubes: Cubes, built: ReadonlyMap<string, Cu
     cubes: used.map(({ name }) => name),
     key: keyOf(root, cubes, false),
     source: sourceOf(root, joined),
-    guards: used.flatMap(({ name }) => built.get(name) ?? []).filter(({ policies }) => policies.length > 0),
   });
 }
 
@@ -209,8 +216,8 @@ export function readModel(folder: string): Model {
     if ('joins' in source) cubes.set(source.name, source);
   }
   if (faults.length > 0) throw new ModelFaults(faults);
-  const built = new Map(sources.map((source) => [source.name, buildCube(source, cubes)]));
-  const all = [...built.values(), ...views.flatMap((view) => buildView(view, cubes, built) ?? [])];
+  const built = sources.map((source) => buildCube(source, cubes));
+  const all = [...built, ...views.flatMap((view) => buildView(view, cubes) ?? [])];
   const needed = neededTables(cubes);
   const sample = createSampler(needed, files.tables, faults);
   if (faults.length > 0) throw new ModelFaults([...new Set(faults)]);

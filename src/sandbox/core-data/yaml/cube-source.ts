@@ -1,7 +1,7 @@
 // Reads cubes of Cube's YAML: tables, joins and members with their SQL templates.
 import type { AggType, Segment } from '../model.ts';
 import type { MemberType } from '../documents.ts';
-import { nameOf, requireKeys, memberTitle, type KEYS, type SourceNode } from './model-source.ts';
+import { isPublicIn, nameOf, requireKeys, memberTitle, type KEYS, type SourceNode } from './model-source.ts';
 import { expandSql, type TemplateCube } from './sql-templates.ts';
 
 export interface MeasureSource {
@@ -11,6 +11,8 @@ export interface MeasureSource {
   readonly description: string | undefined;
   readonly aggType: AggType;
   readonly isPublic: boolean;
+  /** Counts the rows, and so evaluates the primary key. */
+  readonly countsKeys: boolean;
   /** Template per row; for `number` the formula over other measures. */
   readonly template: string;
 }
@@ -93,7 +95,8 @@ function readMeasure(node: SourceNode): MeasureSource {
   return {
     ...shared(node, name),
     aggType: aggType ?? 'count',
-    isPublic: node.flag('public', true),
+    isPublic: isPublicIn(node, true),
+    countsKeys: aggType === 'count' && node.text('sql') === undefined,
     template,
   };
 }
@@ -114,7 +117,7 @@ function readDimension(node: SourceNode): DimensionSource {
   const isKey = node.flag('primary_key', false);
   return {
     ...shared(node, name),
-    ...{ type: type ?? 'string', isKey, isPublic: node.flag('public', !isKey) },
+    ...{ type: type ?? 'string', isKey, isPublic: isPublicIn(node, !isKey) },
     template: caseTemplate(node) ?? required(node, 'sql'),
   };
 }
@@ -138,7 +141,7 @@ export function readCube(node: SourceNode): CubeSource {
   const dimensions = listOf(node, 'dimensions', 'dimension', readDimension);
   const segments = listOf(node, 'segments', 'segment', (segment) => ({
     ...shared(segment, nameOf(segment)),
-    ...{ sql: required(segment, 'sql'), isPublic: segment.flag('public', true) },
+    ...{ sql: required(segment, 'sql'), isPublic: isPublicIn(segment, true) },
   }));
   const all = [...measures, ...dimensions, ...segments];
   for (const [at, member] of all.entries())
@@ -146,7 +149,7 @@ export function readCube(node: SourceNode): CubeSource {
       member.node.fail(`the name "${member.name}" is used twice`, 'name');
   return {
     ...{ node, name, table, sql, measures, dimensions, segments },
-    ...{ title: memberTitle(node, name), isPublic: node.flag('public', true) },
+    ...{ title: memberTitle(node, name), isPublic: isPublicIn(node, true) },
     joins: listOf(node, 'joins', 'join', readJoin),
     members: new Map([...measures, ...dimensions].map((member) => [member.name, member.template])),
   };

@@ -127,6 +127,10 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
   return undefined;
 }
 
+/** Returns whether clients may use an entry; `shown` is the former name of `public`. */
+export const isPublicIn = (node: SourceNode, absent: boolean): boolean =>
+  node.flag('public', node.flag('shown', absent));
+
 const NAME = /^[A-Za-z_]\w*$/;
 
 /** Returns the name of an entry; reports a missing or unusable one. */

@@ -1,6 +1,6 @@
 // Finds the physical tables of a model, the columns that its SQL names, and writes a cube's part of FROM.
 import type { TableSource } from '../model.ts';
-import { quoteName } from '../relation.ts';
+import { quoteName } from '../statement.ts';
 import { sqlOf, type CubeSource } from './cube-source.ts';
 import type { NeededTable } from './sample-tables.ts';
 import { columnsIn } from './sql-templates.ts';

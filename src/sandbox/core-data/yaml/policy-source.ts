@@ -1,11 +1,13 @@
 // Reads access policies of Cube's YAML: groups, conditions, members and rows.
 import { isJsonObject } from '../../json.ts';
-import type { Policy, RowFilter } from '../model.ts';
+import { OPERATORS } from '../filter-form.ts';
+import type { Policy, PolicyFilter } from '../model.ts';
 import { parseCondition } from '../policy-condition.ts';
 import { requireKeys, type SourceNode } from './model-source.ts';
 
-const MAX_ALTERNATIVES = 64;
-const OPERATORS = ['equals', 'in', 'notEquals', 'notIn'] as const;
+const WITHOUT_VALUES: readonly string[] = ['set', 'notSet'];
+/** Spellings of a dimension of the entry itself. */
+const OWN = /^\{?(?:CUBE\}?\.)?([A-Za-z_]\w*)\}?$/;
 
 function textsAt(node: SourceNode, name: string): string[] | '*' | undefined {
   const value = node.values[name];
@@ -25,54 +27,42 @@ function groupsOf(node: SourceNode): string[] {
   return [];
 }
 
-function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): RowFilter[] {
+function conditionOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
   requireKeys(filter, 'rowFilter');
-  const dimension = filter.text('member') ?? filter.text('dimension') ?? '';
+  const written = filter.text('member') ?? filter.text('dimension') ?? '';
   const operator = OPERATORS.find((one) => one === filter.values['operator']);
   const { values } = filter.values;
-  const name = dimension.replace(/^\{?CUBE\}?\./, '');
-  if (!dimensions.has(name)) filter.fail(`"${dimension}" is no dimension of this entry`, 'member');
+  const [, dimension = ''] = OWN.exec(written) ?? [];
+  if (!dimensions.has(dimension)) filter.fail(`"${written}" is no dimension of this entry`, 'member');
   if (!operator) {
     filter.fail(`the operator of a policy must be one of ${OPERATORS.join(', ')}`, 'operator');
     return [];
   }
   const isScalar = (one: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof one);
-  if (typeof values === 'string') return [{ dimension: name, operator, values }];
+  if (WITHOUT_VALUES.includes(operator)) return [{ dimension, operator }];
+  if (typeof values === 'string') return [{ dimension, operator, values }];
   if (Array.isArray(values) && values.length > 0 && values.every(isScalar))
-    return [{ dimension: name, operator, values: values.map(String) }];
+    return [{ dimension, operator, values: values.map(String) }];
   filter.fail('"values" must be a list with entries, or one text', 'values');
   return [];
 }
 
-/** Returns filters as alternatives, each with the filters that must all match; `or` gives several. */
-function alternativesOf(filters: readonly SourceNode[], dimensions: ReadonlySet<string>): RowFilter[][] {
-  let alternatives: RowFilter[][] = [[]];
-  for (const filter of filters) {
-    const group = ['or', 'and'].find((name) => name in filter.values);
-    if (group !== undefined && filter.nodes(group).length === 0)
-      filter.fail(`"${group}" needs filters`, group);
-    const parts =
-      group === 'or'
-        ? filter.nodes('or').flatMap((one) => alternativesOf([one], dimensions))
-        : group === 'and'
-          ? alternativesOf(filter.nodes('and'), dimensions)
-          : [filterOf(filter, dimensions)];
-    alternatives = alternatives.flatMap((one) => parts.map((part) => [...one, ...part]));
-    if (alternatives.length > MAX_ALTERNATIVES) {
-      filter.fail(`the filters of a policy have more than ${MAX_ALTERNATIVES} alternatives`);
-      return [];
-    }
-  }
-  return alternatives;
+/** Returns a filter of a policy: a condition, or a group under `or` or `and`. */
+function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
+  const group = (['or', 'and'] as const).find((name) => name in filter.values);
+  if (group === undefined) return conditionOf(filter, dimensions);
+  const parts = filter.nodes(group).flatMap((one) => filterOf(one, dimensions));
+  if (filter.nodes(group).length === 0) filter.fail(`"${group}" needs filters`, group);
+  return [group === 'or' ? { or: parts } : { and: parts }];
 }
 
-/** Returns the policies of a cube or view, one for each group and alternative. */
+/** Returns the policies of a cube or view. */
 export function readPolicies(
   node: SourceNode,
   members: ReadonlySet<string>,
   dimensions: ReadonlySet<string>,
 ): Policy[] {
-  return node.nodes('access_policy').flatMap((policy) => {
+  return node.nodes('access_policy').map((policy): Policy => {
     requireKeys(policy, 'policy');
     const conditions = policy.nodes('conditions').flatMap((condition) => {
       requireKeys(condition, 'condition');
@@ -94,14 +84,11 @@ export function readPolicies(
     const filters = rows && !rows.flag('allow_all', false) ? rows.nodes('filters') : [];
     if (isJsonObject(row) && row['allow_all'] !== true && filters.length === 0)
       rows?.fail('"row_level" needs "filters" or "allow_all: true"');
-    const shared = {
+    return {
+      groups: groupsOf(policy),
+      filters: filters.flatMap((one) => filterOf(one, dimensions)),
       ...(conditions.length > 0 ? { conditions } : {}),
       ...(level ? { members: { includes: includes ?? '*', excludes: excludes ?? [] } } : {}),
     };
-    const alternatives = alternativesOf(filters, dimensions);
-    // Policies of one group add up, so that each alternative is a policy of its own.
-    return groupsOf(policy).flatMap((group) =>
-      alternatives.map((one) => ({ group, filters: one, ...shared })),
-    );
   });
 }

@@ -1,5 +1,5 @@
 // Expands references in the SQL of a model: `{CUBE}`, `{member}`, `{other_cube.member}` and plain columns.
-import { quoteName } from '../relation.ts';
+import { quoteName } from '../statement.ts';
 
 /** A cube as references see it. */
 export interface TemplateCube {

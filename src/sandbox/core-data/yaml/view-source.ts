@@ -1,7 +1,7 @@
 // Reads views of Cube's YAML: the cubes that they join and the members that they show.
 import { isJsonObject } from '../../json.ts';
 import type { CubeSource } from './cube-source.ts';
-import { nameOf, requireKeys, memberTitle, type SourceNode } from './model-source.ts';
+import { isPublicIn, nameOf, requireKeys, memberTitle, type SourceNode } from './model-source.ts';
 
 /** A member of a cube under the name that it has in the view. */
 export interface ShownMember {
@@ -61,9 +61,8 @@ function readPart(node: SourceNode): ViewPart {
       const all = [...cube.measures, ...cube.dimensions, ...cube.segments];
       const wanted = wantedOf(node, 'includes');
       const left = wantedOf(node, 'excludes');
-      const everything = all
-        .filter(({ isPublic }) => isPublic)
-        .map(({ name }) => ({ name, alias: undefined, title: undefined }));
+      // A view shows private members of its cubes too.
+      const everything = all.map(({ name }) => ({ name, alias: undefined, title: undefined }));
       const chosen = wanted === '*' ? everything : wanted;
       for (const { name } of [wanted, left].flatMap((list) => (list === '*' ? [] : list)))
         if (!all.some((one) => one.name === name))
@@ -82,5 +81,5 @@ export function readView(node: SourceNode): ViewSource {
   const name = nameOf(node);
   const parts = node.nodes('cubes').map(readPart);
   if (parts.length === 0) node.fail('a view needs "cubes"', 'name');
-  return { node, name, title: memberTitle(node, name), isPublic: node.flag('public', true), parts };
+  return { node, name, title: memberTitle(node, name), isPublic: isPublicIn(node, true), parts };
 }

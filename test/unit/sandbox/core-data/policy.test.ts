@@ -1,58 +1,78 @@
 import type { CoreDataSecurityContext } from '../../../../src/sandbox/core-data/core-data.ts';
 import type { Cube, Policy } from '../../../../src/sandbox/core-data/model.ts';
-import { accessOf } from '../../../../src/sandbox/core-data/policy.ts';
+import { policyFilters } from '../../../../src/sandbox/core-data/policy.ts';
 import { SALES_MODEL } from '../../../../src/sandbox/core-data/sales-model.ts';
 import { contextOfClaims } from '../../../../src/sandbox/core-data/security-context.ts';
 
 const [template] = SALES_MODEL.cubes;
 
-function access(policies: readonly Policy[], context: Partial<CoreDataSecurityContext>) {
-  return accessOf({ ...(template as Cube), policies }, { groups: [], userAttributes: {}, ...context });
+/** Returns the filters that the policies add to a query of these members; null = the query sees no rows. */
+function filters(
+  policies: readonly Policy[],
+  context: Partial<CoreDataSecurityContext>,
+  members = ['country'],
+): unknown {
+  const cube: Cube = { ...(template as Cube), policies };
+  const names = members.map((name) => `${cube.name}.${name}`);
+  return policyFilters([cube], names, { groups: [], userAttributes: {}, ...context });
 }
 const own = (group: string, ...values: string[]): Policy => ({
-  group,
+  groups: [group],
   filters: [{ dimension: 'country', operator: 'equals', values }],
 });
 const COUNTRY = '{ userAttributes.country }';
-const some = (...alternatives: string[][]) => by('equals', ...alternatives);
-const by = (operator: string, ...alternatives: string[][]) => ({
-  kind: 'some',
-  alternatives: alternatives.map((values) => [{ dimension: 'country', operator, values }]),
-});
+const by = (operator: string, ...values: unknown[]) => ({ member: 'orders.country', operator, values });
+const equal = (...values: string[]) => by('equals', ...values);
 
 test('without policies every row is visible; with policies of which none matches, no row', () => {
-  expect(access([], {})).toEqual({ kind: 'all' });
-  expect(access([own('analysts', 'DE')], { groups: ['others'] })).toEqual({ kind: 'none' });
-  expect(access([own('*', 'DE')], {})).toEqual(some(['DE']));
+  expect(filters([], {})).toEqual([]);
+  expect(filters([own('analysts', 'DE')], { groups: ['others'] })).toBeNull();
+  expect(filters([own('*', 'DE')], {})).toEqual([equal('DE')]);
 });
 
 test('several matching policies combine their rows, and one without filters gives all rows', () => {
-  const policies = [own('analysts', COUNTRY), own('french', 'FR'), { group: 'everything', filters: [] }];
+  const policies = [own('analysts', COUNTRY), own('french', 'FR'), { groups: ['everything'], filters: [] }];
   const userAttributes = { country: 'DE' };
-  expect(access(policies, { groups: ['analysts', 'french'], userAttributes })).toEqual(some(['DE'], ['FR']));
-  expect(access(policies, { groups: ['analysts', 'everything'], userAttributes })).toEqual({ kind: 'all' });
+  expect(filters(policies, { groups: ['analysts', 'french'], userAttributes })).toEqual([
+    { or: [equal('DE'), equal('FR')] },
+  ]);
+  expect(filters(policies, { groups: ['analysts', 'everything'], userAttributes })).toEqual([]);
+});
+
+test('each member is seen in the rows of the policies that show it, and a query sees the rows of all its members', () => {
+  const showing = (policy: Policy, ...includes: string[]): Policy => ({
+    ...policy,
+    members: { includes, excludes: [] },
+  });
+  const policies = [
+    showing(own('*', 'DE'), 'country', 'status'),
+    showing(own('*', 'FR'), 'country', 'count'),
+  ];
+  expect(filters(policies, {})).toEqual([{ or: [equal('DE'), equal('FR')] }]);
+  expect(filters(policies, {}, ['status'])).toEqual([equal('DE')]);
+  expect(filters(policies, {}, ['status', 'count'])).toEqual([{ and: [equal('DE'), equal('FR')] }]);
+  expect(filters(policies, {}, ['country', 'created_at'])).toBeNull();
 });
 
 test('a template renders a list as joined text, and a missing attribute as the word undefined', () => {
   const policies = [own('analysts', COUNTRY)];
-  const groups = ['analysts'];
-  expect(access(policies, { groups, userAttributes: { country: ['DE', 'FR'] } })).toEqual(some(['DE,FR']));
-  expect(access(policies, { groups, userAttributes: { country: 7 } })).toEqual(some(['7']));
-  expect(access(policies, { groups, userAttributes: { country: [] } })).toEqual(some(['']));
-  for (const userAttributes of [{}, { Country: 'DE' }]) {
-    expect(access(policies, { groups, userAttributes })).toEqual(some(['undefined']));
-  }
-  expect(access([own('*', '{ userAttributes.toString }')], {})).toEqual(some(['undefined']));
+  const at = (userAttributes: Record<string, string | number | string[]>) =>
+    filters(policies, { groups: ['analysts'], userAttributes });
+  expect(at({ country: ['DE', 'FR'] })).toEqual([equal('DE,FR')]);
+  expect(at({ country: 7 })).toEqual([equal('7')]);
+  expect(at({ country: [] })).toEqual([equal('')]);
+  for (const userAttributes of [{}, { Country: 'DE' }])
+    expect(at(userAttributes)).toEqual([equal('undefined')]);
+  expect(filters([own('*', '{ userAttributes.toString }')], {})).toEqual([equal('undefined')]);
 });
 
-test('a policy filter on a list attribute uses the list, and throws for a text, an empty list or a missing attribute', () => {
-  const filters = [{ dimension: 'country', operator: 'in' as const, values: 'userAttributes.countries' }];
+test('a policy filter on a list attribute uses the value as it is', () => {
+  const list = [{ dimension: 'country', operator: 'in' as const, values: 'userAttributes.countries' }];
   const at = (userAttributes: Record<string, string | string[]>) =>
-    access([{ group: '*', filters }], { userAttributes });
-  expect(at({ countries: ['DE', 'US'] })).toEqual(by('in', ['DE', 'US']));
-  expect(() => at({ countries: 'DE' })).toThrow('does not match any of the allowed types');
-  for (const attributes of [{ countries: [] }, {}])
-    expect(() => at(attributes)).toThrow('Values required for filter');
+    filters([{ groups: ['*'], filters: list }], { userAttributes });
+  expect(at({ countries: ['DE', 'US'] })).toEqual([by('in', 'DE', 'US')]);
+  expect(at({ countries: 'DE' })).toEqual([{ ...by('in'), values: 'DE' }]);
+  expect(at({})).toEqual([{ member: 'orders.country', operator: 'in' }]);
 });
 
 test('claims are read inside the wrapper only, and only with the right types', () => {

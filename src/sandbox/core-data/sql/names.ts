@@ -1,0 +1,28 @@
+// Collects the column names of a parsed SQL query, for the access policies of the members that it evaluates.
+
+export interface NamesOfSql {
+  /** Lower-case parts of all column references. */
+  readonly names: ReadonlySet<string>;
+  /** The query has a star, which stands for all columns. */
+  readonly isAll: boolean;
+  readonly countsRows: boolean;
+}
+
+/** Returns the names in the parser's tree (JSON text); text that is no JSON is refused where it is rewritten. */
+export function namesIn(parsed: string): NamesOfSql {
+  const names = new Set<string>();
+  let [isAll, countsRows] = [false, false];
+  const visit = (key: string, value: unknown): unknown => {
+    if ((key === 'column_names' || key === 'using_columns') && Array.isArray(value))
+      for (const name of value) names.add(String(name).toLowerCase());
+    if (key === 'function_name' && value === 'count_star') countsRows = true;
+    if (key === 'class' && value === 'STAR') isAll = true;
+    return value;
+  };
+  try {
+    JSON.parse(parsed, visit);
+  } catch {
+    isAll = true;
+  }
+  return { names, isAll, countsRows };
+}
