@@ -17,7 +17,7 @@ const may = {
   notices: ['tokens', 'ops', 'directory', 'support'],
   explain: ['sync', 'reconcile', 'ops', 'directory', 'guard', 'scim', 'support'],
   'verify-access': ['explain', 'sync', 'reconcile', 'ops', 'platform', 'directory', 'scim', 'support'],
-  ops: ['sync', 'reconcile', 'platform', 'directory', 'guard', 'scim', 'support'],
+  ops: ['sync', 'reconcile', 'tokens', 'platform', 'directory', 'guard', 'scim', 'support'],
   http: [
     'provider',
     'tokens',

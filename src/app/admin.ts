@@ -9,11 +9,10 @@ import type { Admission } from '../http/admission/admission.ts';
 import { createAdmin, type Admin } from '../http/admin/admin.ts';
 import { createAdminCheck, type AdminCheck } from '../http/admin/authenticate.ts';
 import { createClientAddress } from '../http/middleware/client-address.ts';
-import { reconcileFindings } from '../ops/reconcile-age.ts';
-import { logFindings } from '../ops/check-logs.ts';
-import { fleetFindings, type ReadFleet } from '../ops/fleet.ts';
+import type { ReadFleet } from '../ops/fleet.ts';
 import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
+import { storedFindings } from '../ops/stored-findings.ts';
 import type { Target } from '../sync/target.ts';
 import { buildNoticeOperations } from './notices.ts';
 import { buildNextReconcile } from './open.ts';
@@ -50,6 +49,7 @@ export function buildAdmin(
   if (!checkAdmin && !config.server.signIn) return undefined;
   const signIn = buildSignIn(parts, checkAdmin);
   const notices = buildNoticeOperations(parts, states);
+  const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
   const admin = createAdmin(
     {
       ...parts,
@@ -70,11 +70,8 @@ export function buildAdmin(
         const { checkEverything } = await import('../ops/check-everything.ts');
         const connections = states.map(({ connection }) => connection);
         const data = async () => [
-          ...fleetFindings(await readFleet()),
           ...lastProofFindings(connections, await lastProofs(states), clock.now()),
-          ...(await reconcileFindings(states, parts.clock.now())),
-          ...(await logFindings(states)),
-          ...(await notices.findings()),
+          ...(await storedFindings({ states, readFleet, notices, tokensOf, clock })),
         ];
         const { durability } = config.redis;
         const store = {
@@ -87,7 +84,7 @@ export function buildAdmin(
           signal,
         );
       },
-      tokensOf: (connection) => config.connections[connection]?.tokens ?? [],
+      tokensOf,
       settings: () => printableConfig(config),
       compileTried: buildCompileTried(parts),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),

@@ -3,11 +3,9 @@ import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
 import type { DoctorFinding } from '../ops/doctor.ts';
-import { logFindings } from '../ops/check-logs.ts';
-import { fleetFindings } from '../ops/fleet.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
-import { reconcileFindings } from '../ops/reconcile-age.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
+import { storedFindings } from '../ops/stored-findings.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -64,15 +62,11 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       facts: () => readStoreFacts(redis, () => systemClock.now()),
     };
     const data = async (): Promise<DoctorFinding[]> => {
-      const logs = [
-        ...fleetFindings(await readFleet()),
-        ...(await reconcileFindings(states, systemClock.now())),
-        ...(await logFindings(states)),
-        ...(await notices.findings()),
-      ];
-      if (!withLastProof) return logs;
+      const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
+      const found = await storedFindings({ states, readFleet, notices, tokensOf, clock: systemClock });
+      if (!withLastProof) return found;
       const connections = states.map(({ connection }) => connection);
-      return [...lastProofFindings(connections, await lastProofs(states), systemClock.now()), ...logs];
+      return [...lastProofFindings(connections, await lastProofs(states), systemClock.now()), ...found];
     };
     const targets = Object.values(config.targets);
     const settings = { durability, targets, warnings: configWarnings(config) };

@@ -12,6 +12,8 @@ import { breakerWords } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/reconcile-age.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
 import { expiryText } from './approval-view.ts';
+import { systemClock } from '../support/sources.ts';
+import { tokenFindings } from '../ops/token-findings.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
@@ -23,7 +25,8 @@ export function statusCommand(program: Command, cli: Cli): void {
     .description('how far each target is behind; exit 2 while something is not applied')
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }, command: Command) => {
-      const rows = await withStore(readConfig(command, cli), async (states, store) => {
+      const config = readConfig(command, cli);
+      const rows = await withStore(config, async (states, store) => {
         const found = await readStatus(states, store);
         if (options.json) return found;
         for (const row of found) {
@@ -34,6 +37,9 @@ export function statusCommand(program: Command, cli: Cli): void {
           print(row, named);
         }
         printFleet(found[0]?.fleet ?? (await store.readFleet()));
+        const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
+        for (const { area, message, advice } of await tokenFindings({ states, tokensOf }, systemClock))
+          say(`${area}: ! ${message}. ${advice ?? ''}`);
         return found;
       });
       if (options.json) sayJson(rows);
@@ -59,8 +65,8 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
       `  held changes: without a decision the guard judges them anew; ${expiryText(guard.expiresAt, Date.now())}`,
     );
   const { coverage } = rest;
-  say(`  people: ${coverageText(coverage.users)}`);
-  if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups)}`);
+  say(`  people: ${coverageText(coverage.users, true)}`);
+  if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);
   const missing = coverage.users.missing + coverage.groups.missing;
   if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
   const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);

@@ -76,7 +76,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
     case 'stopped':
       return `A change of ${name} waits because ${
         facts.hold
-          ? `an operator has stopped all writes to ${target}`
+          ? `all writes to ${target} are on hold`
           : facts.breaker
             ? `${target} ${breakerWords(facts.breaker.status)}; it is applied as soon as calls succeed`
             : 'no worker runs: start one'
@@ -91,10 +91,10 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
       }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? 'closed' : 'kept as it is'}`}.`;
     case 'differs':
       if (facts.platform?.state === 'differs')
-        return `${name} is not at ${target} as desired, read just now: the next reconcile, or scim-bridge sync, brings it.`;
+        return `${name} is not at ${target} as desired, read just now: ${bringsIt(facts)}.`;
       return link.platformId === null
         ? `${name} has no ${what} at ${target} and nothing is on its way: see reasons.`
-        : `${name} differs at ${target} from what the settings now ask for: the next reconcile, or scim-bridge sync, brings it.`;
+        : `${name} differs at ${target} from what the settings now ask for: ${bringsIt(facts)}.`;
     case 'gone':
       return `${name} was deleted at the source${facts.deletedAt ? ` on ${facts.deletedAt}` : ''}; ${
         link.platformId === null
@@ -105,6 +105,12 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
       }.`;
   }
 }
+
+/** What will bring a resource that differs to the platform. */
+const bringsIt = ({ hold, target }: Facts): string =>
+  hold
+    ? `nothing is written there while ${target} is on hold`
+    : 'the next reconcile, or scim-bridge sync, brings it';
 
 /** Returns words about the first membership that waits for an operator, else about the policy of the target. */
 function membershipCause({ memberships, kind, policy }: Facts): string {

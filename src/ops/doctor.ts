@@ -9,8 +9,8 @@ import type { UserAttributeType } from '../platform/wire.ts';
 
 export interface DoctorFinding {
   /**
-   * `redis`, `clock`, `config`, `fleet`, `reconcile <connection> → <target>`, `target <name>`, `data <connection>`, or `log
-   * <connection>`.
+   * `redis`, `clock`, `config`, `fleet`, `target <name>`, `hold` or `reconcile` with `<connection> → <target>`, or `data`,
+   * `tokens` or `log` with `<connection>`.
    */
   area: string;
   level: 'ok' | 'warning' | 'error';

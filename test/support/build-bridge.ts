@@ -1,5 +1,6 @@
 // Builds a bridge in the test process with real Redis, real HTTP and the sandbox as platform.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startApp, type App, type Role } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/schema.ts';
@@ -62,6 +63,7 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
   const start = (role: Role): Promise<App> =>
     startApp(config, role, { logger, clock: systemClock, ids: randomIds, random: Math.random });
   const app = await start(options.role ?? 'all');
+  await untilReady(app.port);
   const others: App[] = [];
   return {
     config,
@@ -81,4 +83,16 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
       await sandbox.stop();
     },
   };
+}
+
+const READY_LIMIT_MS = 5000;
+
+/** Waits while pushes would get 503. A test whose Redis is away goes on after the limit. */
+async function untilReady(port: number): Promise<void> {
+  const limit = Date.now() + READY_LIMIT_MS;
+  while (Date.now() < limit) {
+    const { status } = await fetch(`http://127.0.0.1:${port}/readyz`);
+    if (status !== 503) return;
+    await sleep(20);
+  }
 }

@@ -1,8 +1,8 @@
 // Runs commands in the test process and returns their output and exit code.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { runCli } from '../../src/cli/index.ts';
 
 export interface Answer {
@@ -20,6 +20,26 @@ export interface Commands {
   remove(): void;
 }
 
+interface Printed {
+  out: string[];
+  all: string[];
+}
+
+/** What the command prints that is running. Commands may run at the same time, and each gets its own lines. */
+const running = new AsyncLocalStorage<Printed>();
+const { log, error } = console;
+console.log = (...words) => {
+  const printed = running.getStore();
+  if (!printed) return log(...words);
+  printed.out.push(String(words[0]));
+  printed.all.push(String(words[0]));
+};
+console.error = (...words) => {
+  const printed = running.getStore();
+  if (!printed) return error(...words);
+  printed.all.push(String(words[0]));
+};
+
 /** @param settings content of the settings file */
 export function createCommands(settings: object): Commands {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
@@ -29,20 +49,10 @@ export function createCommands(settings: object): Commands {
     folder,
     remove: () => rmSync(folder, { recursive: true, force: true }),
     run: async (...args) => {
-      const out: string[] = [];
-      const all: string[] = [];
-      const log = jest.spyOn(console, 'log').mockImplementation((line) => {
-        out.push(String(line));
-        all.push(String(line));
-      });
-      const error = jest.spyOn(console, 'error').mockImplementation((line) => void all.push(String(line)));
-      try {
-        const code = await runCli(['--config', file, ...args], { ...process.env, NO_COLOR: '1' });
-        return { code, text: all.join('\n'), json: parsed(out.join('\n')) };
-      } finally {
-        log.mockRestore();
-        error.mockRestore();
-      }
+      const printed: Printed = { out: [], all: [] };
+      const settled = ['--config', file, ...args];
+      const code = await running.run(printed, () => runCli(settled, { ...process.env, NO_COLOR: '1' }));
+      return { code, text: printed.all.join('\n'), json: parsed(printed.out.join('\n')) };
     },
   };
 }

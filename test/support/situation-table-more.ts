@@ -1,10 +1,31 @@
-// Defines the situations of docs/situations.md about Redis, the rights of the platform key and a second connection.
+// Defines the situations of docs/situations.md about Redis, tokens, receivers, changed settings, the rights of the platform key and a second connection.
+import { generateKeyPairSync } from 'node:crypto';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { createIdp } from './idp.ts';
 import { eventually } from './eventually.ts';
 import { ANN, type Situation } from './situation-table.ts';
 import { TOKEN } from './build-bridge.ts';
 
-const REDIS = { topic: 'Redis', ownRedis: true, isSlow: true };
+const REDIS = { topic: 'Redis', ownRedis: true };
+const PRIMARY = { name: 'primary', secret: TOKEN };
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString();
+const withTokens = (...more: object[]) => ({ connections: { default: { tokens: [PRIMARY, ...more] } } });
+const key = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+const push = { token: 'a-token-of-the-receiver-0123456789', allowLoopbackHttp: true };
+const eventsTo = (endpoint: string) => ({
+  connections: {
+    default: {
+      tokens: [PRIMARY],
+      events: {
+        ...{ issuer: 'https://scim.example.com', audience: 'https://siem.example.com', key },
+        push: { ...push, endpoint },
+      },
+    },
+  },
+});
+let otherTenant: Sandbox | undefined;
 const AWAY = /Redis at 127\.0\.0\.1:\d+ does not answer/;
 
 export const MORE_SITUATIONS: Situation[] = [
@@ -26,6 +47,105 @@ export const MORE_SITUATIONS: Situation[] = [
     plan: AWAY,
     explain: AWAY,
     doctor: /✘ redis: Redis does not answer/,
+  },
+  {
+    ...REDIS,
+    name: 'Redis is a replica',
+    cause: ({ redis }) => redis.replicaof('127.0.0.1', 1),
+    status: /Redis takes no writes \(it is a replica\)/,
+    plan: /Redis does not answer, or takes no writes \(.*\)/,
+    explain: /Redis does not answer, or takes no writes \(.*\)/,
+    doctor: /✘ redis: Redis is a replica\. .*/,
+  },
+  {
+    ...REDIS,
+    name: 'The memory of Redis is full',
+    cause: ({ redis }) => redis.config('SET', 'maxmemory', '1mb'),
+    status: /Redis takes no writes \(its memory of 1\.0 MB is full\)/,
+    plan: /Redis does not answer, or takes no writes \(its memory is full\)/,
+    explain: /Redis does not answer, or takes no writes \(its memory is full\)/,
+    doctor: /✘ redis: Redis takes no writes, because its memory of 1\.0 MB is full/,
+  },
+  {
+    ...REDIS,
+    name: 'The memory of Redis is nearly full',
+    cause: async ({ redis }) => {
+      await redis.setrange('filler', 50_000_000, 'x');
+      const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+      await redis.config('SET', 'maxmemory', String(Math.round(used * 1.1)));
+    },
+    plan: /no changes/,
+    explain: /as desired/,
+    doctor: /! redis: its memory is 9\d % full/,
+  },
+  {
+    topic: 'Tokens and receivers',
+    name: 'A token expires in five days',
+    rest: withTokens({ name: 'next', secret: `${TOKEN}2`, expiresAt: inDays(5) }),
+    status: /tokens default: ! next expires at [^.]*\.\d+Z/,
+    plan: /no changes/,
+    explain: /as desired/,
+    doctor: /! tokens default: next expires at [^.]*\.\d+Z/,
+  },
+  {
+    topic: 'Tokens and receivers',
+    name: 'A token has expired',
+    rest: withTokens({ name: 'former', secret: `${TOKEN}2`, expiresAt: inDays(-1) }),
+    status: /tokens default: ! former has expired at [^.]*\.\d+Z/,
+    plan: /no changes/,
+    explain: /as desired/,
+    doctor: /! tokens default: former has expired at [^.]*\.\d+Z/,
+  },
+  {
+    topic: 'Tokens and receivers',
+    name: 'The receiver of security events is away',
+    rest: eventsTo('http://127.0.0.1:1/'),
+    cause: async (place) => {
+      await place.idp.createUser('bob@acme.example');
+      await eventually('the delivery has failed', async () =>
+        (await place.commands.run('status')).text.includes('the receiver gave no answer'),
+      );
+    },
+    status: /events: \d+ not taken yet .*/,
+    plan: /no changes/,
+    explain: /as desired/,
+  },
+  {
+    topic: 'The platform',
+    name: 'The address leads to another tenant',
+    cause: async (place) => {
+      const { ready } = (otherTenant = await startSandbox());
+      await place.change(({ targets: { main } }) =>
+        Object.assign(main, { url: ready.platformUrl, token: ready.fixtures.apiKeys.admin }),
+      );
+      await eventually('the bridge has stopped its writes', async () =>
+        (await place.commands.run('status')).text.includes('may be another tenant'),
+      );
+    },
+    after: async () => otherTenant?.stop(),
+    status: /main may be another tenant: its address changed/,
+    plan: /Target main: on hold since .*/,
+    explain: /nothing is written there while main is on hold/,
+    doctor: /! hold default → main: on hold since .*/,
+  },
+  {
+    topic: 'The platform',
+    name: 'A mapping was changed, and applied after the restart',
+    cause: async (place) => {
+      await place.idp.createUser('tim@acme.example', { title: 'lead' });
+      await place.idle();
+      await place.change(({ targets: { main } }) =>
+        Object.assign(main, { attributes: { title: { type: 'string', from: 'title' } } }),
+      );
+      await eventually('the value is at the platform', async () =>
+        (await place.commands.run('explain', 'tim@acme.example')).text.includes('attributes.title'),
+      );
+      await place.idle();
+    },
+    person: 'tim@acme.example',
+    status: /2 linked, .*/,
+    plan: /no changes/,
+    explain: /as desired/,
   },
   {
     topic: 'The platform',

@@ -20,8 +20,6 @@ export interface Situation extends PlaceOptions {
   plan?: RegExp;
   explain?: RegExp;
   doctor?: RegExp;
-  /** The commands wait for an unavailable server, so they run concurrently. */
-  isSlow?: boolean;
   planFlags?: string[];
   /** False: the situation starts without the user Ann and without a first reconcile. */
   isWell?: boolean;
@@ -50,7 +48,7 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The service',
     name: 'All is well',
-    status: /1 linked, 1 shown by the platform, 0 missing/,
+    status: /1 linked, 1 shown by the platform at the last reconcile, 0 missing/,
     plan: /no changes\. The platform is as desired/,
     explain: /ann@acme\.example is at main as desired: active/,
     doctor: /target main: the key is valid/,
@@ -109,7 +107,6 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The platform',
     name: 'The platform is away',
-    isSlow: true,
     cause: async (place) => {
       await place.sandbox.stop();
       await some(place);
@@ -124,7 +121,6 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The platform',
     name: 'The platform answers 503',
-    isSlow: true,
     cause: async (place) => {
       await faults(place, { status5xx: { share: 1 } });
       await some(place);
@@ -139,7 +135,6 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The platform',
     name: 'The platform refuses the key (401)',
-    isSlow: true,
     cause: async (place) => {
       await faults(place, { status5xx: { share: 1, status: 401 } });
       await some(place);
@@ -154,7 +149,6 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The platform',
     name: 'The platform limits the rate (429)',
-    isSlow: true,
     planFlags: ['--deadline', '5s'],
     cause: async (place) => {
       await faults(place, { status429: { share: 1, retryAfter: 30 } });
@@ -267,7 +261,7 @@ export const SITUATIONS: Situation[] = [
     },
     status: /on hold since .* by alice/,
     plan: /on hold.*/,
-    explain: /waits because an operator has stopped all writes to main/,
+    explain: /waits because all writes to main are on hold/,
   },
   {
     topic: 'Refusals',

@@ -1,6 +1,5 @@
 // Opens a bridge in which a test causes a situation, and asks every reading command and the alerts about it.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { openDesiredStates, startApp, type App, type Role } from '../../src/app.ts';
@@ -33,6 +32,8 @@ export interface Place {
   start(role?: Role, version?: string): Promise<App>;
   /** Stops the instances. */
   stopApps(): Promise<void>;
+  /** Restarts with changed settings. */
+  change(edit: (settings: TestSettings) => void): Promise<void>;
   /** The Redis server of this place; undefined when it shares one. */
   server: LocalRedis | undefined;
   /** Checks the hash chains as the scheduler does every hour. */
@@ -67,7 +68,8 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const redis = new Redis(url, { retryStrategy: () => null });
   redis.on('error', () => undefined);
   const apps: App[] = [];
-  const config = readSettings({ env: {}, cwd: commands.folder, file: `${commands.folder}/bridge.json` });
+  const file = join(commands.folder, 'bridge.json');
+  const read = () => readSettings({ env: {}, cwd: commands.folder, file });
   const start = async (role: Role = 'all', version?: string): Promise<App> => {
     const identity = version === undefined ? {} : { identity: { version, host: `pod-${role}` } };
     const deps = {
@@ -77,7 +79,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       random: Math.random,
       ...identity,
     };
-    const app = await startApp(config, role, deps);
+    const app = await startApp(read(), role, deps);
     apps.push(app);
     return app;
   };
@@ -99,9 +101,16 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     get port() {
       return apps[0]?.port ?? 0;
     },
+    change: async (edit) => {
+      await stopApps();
+      const changed = JSON.parse(readFileSync(file, 'utf8')) as TestSettings;
+      edit(changed);
+      writeFileSync(file, JSON.stringify(changed));
+      await start();
+    },
     idle: () => untilIdle({ url, prefix }),
     checkLogs: async () => {
-      const opened = openDesiredStates(config);
+      const opened = openDesiredStates(read());
       try {
         await opened.reach();
         for (const state of opened.states) await tendLogs(state, Date.now());
@@ -133,31 +142,17 @@ export interface Answers {
   alerts: string[];
 }
 
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
-
-/** Runs a command as a process of its own, so that several can wait at the same time. */
-async function runApart({ folder }: Commands, args: string[]): Promise<Answer> {
-  const child = spawn(process.execPath, [MAIN, '--config', join(folder, 'bridge.json'), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let text = '';
-  child.stdout.on('data', (data: Buffer) => (text += data.toString()));
-  child.stderr.on('data', (data: Buffer) => (text += data.toString()));
-  const [code] = (await once(child, 'close')) as [number];
-  return { code, text, json: undefined };
-}
-
-/** @param person the person to explain @param isSlow whether commands wait for an unavailable server */
+/** Asks at the same time, because some commands wait for a server that does not answer. @param person the person to explain */
 export async function ask(
   place: Place,
-  { person, isSlow, planFlags = [] }: { person: string; isSlow: boolean; planFlags?: string[] | undefined },
+  { person, planFlags = [] }: { person: string; planFlags?: string[] | undefined },
 ): Promise<Answers> {
   const { commands, port } = place;
-  const questions = [['status'], ['plan', ...planFlags], ['explain', person, '--all'], ['doctor']];
-  const answers: Answer[] = [];
-  if (isSlow) answers.push(...(await Promise.all(questions.map((each) => runApart(commands, each)))));
-  else for (const each of questions) answers.push(await commands.run(...each));
-  const [status, plan, explain, doctor] = answers;
-  if (!status || !plan || !explain || !doctor) throw new Error('a command gave no answer');
+  const [status, plan, explain, doctor] = await Promise.all([
+    commands.run('status'),
+    commands.run('plan', ...planFlags),
+    commands.run('explain', person, '--all'),
+    commands.run('doctor'),
+  ]);
   return { status, plan, explain, doctor, alerts: firingAlerts(await scrape(port)) };
 }

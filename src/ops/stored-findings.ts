@@ -1,0 +1,44 @@
+// Gathers the findings of doctor that come from data in Redis: processes, reconcile runs, holds, tokens, logs, notices.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Clock } from '../support/sources.ts';
+import { logFindings } from './check-logs.ts';
+import type { DoctorFinding } from './doctor.ts';
+import { fleetFindings, type ReadFleet } from './fleet.ts';
+import { reconcileFindings } from './reconcile-age.ts';
+import { tokenFindings, type TokenPlaces } from './token-findings.ts';
+
+export interface StoredSubject extends TokenPlaces {
+  states: readonly DesiredState[];
+  readFleet: ReadFleet;
+  notices: { findings: () => Promise<DoctorFinding[]> };
+  clock: Clock;
+}
+
+export async function storedFindings(subject: StoredSubject): Promise<DoctorFinding[]> {
+  const { states, readFleet, notices, clock } = subject;
+  return [
+    ...fleetFindings(await readFleet()),
+    ...(await holdFindings(states)),
+    ...(await reconcileFindings(states, clock.now())),
+    ...(await tokenFindings(subject, clock)),
+    ...(await logFindings(states)),
+    ...(await notices.findings()),
+  ];
+}
+
+/** One warning for each target to which nothing is written, because somebody or a reconcile stopped it. */
+async function holdFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const { connection, outboxes } of states)
+    for (const [target, outbox] of outboxes) {
+      const hold = await outbox.guardStore.onHold();
+      if (!hold) continue;
+      const note = hold.note ? ` (${hold.note})` : '';
+      findings.push({
+        ...{ area: `hold ${connection} → ${target}`, level: 'warning' },
+        message: `on hold since ${new Date(hold.since).toISOString()} by ${hold.by}${note}: nothing is written`,
+        advice: `scim-bridge status says what is decided there; scim-bridge release --target ${target} ends it.`,
+      });
+    }
+  return findings;
+}

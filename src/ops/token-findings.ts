@@ -1,0 +1,51 @@
+// Warns in status and doctor of tokens that have expired, or soon will.
+import type { DesiredState } from '../directory/desired-state.ts';
+import type { Clock } from '../support/sources.ts';
+import { warningOf } from '../tokens/expiry.ts';
+import type { SettingsToken } from '../tokens/keyring.ts';
+import { listTokens } from '../tokens/operations.ts';
+import type { DoctorFinding } from './doctor.ts';
+
+export interface TokenPlaces {
+  states: readonly Pick<DesiredState, 'connection' | 'tokens'>[];
+  /** The tokens that the settings name. */
+  tokensOf: (connection: string) => readonly SettingsToken[];
+}
+
+/** One finding for each token within 30 days of its end, or after it; an error where a connection has no valid token. */
+export async function tokenFindings(
+  { states, tokensOf }: TokenPlaces,
+  clock: Clock,
+): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const { connection, tokens: stored } of states) {
+    const tokens = await listTokens(clock, { settings: tokensOf(connection), stored });
+    const isShut = tokens.length > 0 && tokens.every(({ state }) => state === 'expired');
+    for (const { name, expiresAt, state, source } of tokens) {
+      if (expiresAt === null || warningOf(Date.parse(expiresAt), clock.now()) === undefined) continue;
+      const isExpired = state === 'expired';
+      findings.push({
+        area: `tokens ${connection}`,
+        level: isExpired && isShut ? 'error' : 'warning',
+        message: isExpired ? `${name} has expired at ${expiresAt}` : `${name} expires at ${expiresAt}`,
+        advice: adviceOf({ name, connection, isUseless: isExpired && !isShut, source }),
+      });
+    }
+  }
+  return findings;
+}
+
+function adviceOf(token: {
+  name: string;
+  connection: string;
+  /** Expired, and others are valid. */
+  isUseless: boolean;
+  source: 'settings' | 'stored';
+}): string {
+  const { name, connection, isUseless, source } = token;
+  if (!isUseless)
+    return `Pushes with it are refused then: scim-bridge token create NAME --connection ${connection}, and enter the new token at the identity provider.`;
+  return source === 'settings'
+    ? `If the identity provider has a newer one, take it out of connections.${connection}.tokens.`
+    : `If the identity provider has a newer one: scim-bridge token revoke ${name} --connection ${connection}.`;
+}
