@@ -26,7 +26,9 @@ export function buildEvents(
   const draining = new AbortController();
   const delivered = states.flatMap(({ connection, events: stream }) => {
     const settings = config.connections[connection]?.events;
-    return settings ? [{ settings, stream, feed: createFeed(stream, connection, settings) }] : [];
+    return settings
+      ? [{ settings, stream, feed: createFeed({ stream, pace: admission.pace }, connection, settings) }]
+      : [];
   });
   const feeds = delivered.map(({ feed }) => feed);
   const tending = startTending(parts, feeds);
@@ -44,7 +46,13 @@ export function buildEvents(
   const entrances = delivered.map(({ settings, feed }) => {
     const { poll } = settings;
     if (poll === null) return { feed };
-    return { feed, poll: { ask: createPoll(parts, feed, draining.signal), token: () => poll.token } };
+    return {
+      feed,
+      poll: {
+        ask: createPoll({ ...parts, turns: admission.of(feed.connection).polls }, feed, draining.signal),
+        token: () => poll.token,
+      },
+    };
   });
   return {
     feeds: new Map(feeds.map((feed) => [feed.connection, feed])),

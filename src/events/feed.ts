@@ -1,6 +1,7 @@
 // Provides the events of one connection as signed tokens, for push and poll delivery.
 import type { EventDelivery, EventStream, EventRefusal } from '../directory/logs/event-stream.ts';
 import { eventIdOf, toClaims } from './claims.ts';
+import type { Slice } from '../support/pace.ts';
 import { createSigner, type KeySettings, type Signer } from './signer.ts';
 
 export interface FeedSettings extends KeySettings {
@@ -30,7 +31,15 @@ export interface Feed {
   keys: Signer['keys'];
 }
 
-export function createFeed(stream: EventStream, connection: string, settings: FeedSettings): Feed {
+/** Tokens that are signed at once: more would occupy every processor of a small machine. */
+const SIGNED_AT_ONCE = 8;
+
+/** @param pace lets short requests be served while many tokens are signed */
+export function createFeed(
+  { stream, pace }: { stream: EventStream; pace: () => Slice },
+  connection: string,
+  settings: FeedSettings,
+): Feed {
   const signer = createSigner(settings);
   const idsOf = (jti: string): string[] => {
     const id = eventIdOf(jti, connection);
@@ -40,10 +49,20 @@ export function createFeed(stream: EventStream, connection: string, settings: Fe
     connection,
     next: async (count) => {
       const { issuer, audience } = settings;
-      const claims = (await stream.oldest(count)).map((event) =>
-        toClaims(event, { connection, issuer, audience }),
-      );
-      return Promise.all(claims.map(async (each) => ({ jti: each.jti, text: await signer.sign(each) })));
+      const events = await stream.oldest(count);
+      const tokens: EventToken[] = [];
+      const slice = pace();
+      while (tokens.length < events.length) {
+        const portion = events.slice(tokens.length, tokens.length + SIGNED_AT_ONCE);
+        const claims = portion.map((event) => toClaims(event, { connection, issuer, audience }));
+        tokens.push(
+          ...(await Promise.all(
+            claims.map(async (each) => ({ jti: each.jti, text: await signer.sign(each) })),
+          )),
+        );
+        if (slice.isOver()) await slice.rest();
+      }
+      return tokens;
     },
     acknowledge: async (acknowledged, refused = []) => {
       await stream.acknowledge(

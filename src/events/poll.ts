@@ -1,6 +1,7 @@
 // Answers a receiver that polls for events (RFC 8936 §2): acknowledged events are removed, the next ones are returned.
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../support/sources.ts';
+import type { Turns } from '../support/limits.ts';
 import type { EventToken, Feed } from './feed.ts';
 
 export interface PollRequest {
@@ -56,15 +57,19 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 export type Poll = (request: PollRequest, left: AbortSignal) => Promise<PollAnswer>;
 
-/** @param stopping aborts all waiting requests */
-export function createPoll({ clock }: { clock: Clock }, feed: Feed, stopping: AbortSignal): Poll {
+/** @param stopping aborts all waiting requests @param turns of reading and signing, which takes processor time */
+export function createPoll(
+  { clock, turns }: { clock: Clock; turns: Turns },
+  feed: Feed,
+  stopping: AbortSignal,
+): Poll {
   let waiting = 0;
   // Each waiting request adds a listener.
   setMaxListeners(0, stopping);
 
-  async function look(maxEvents: number): Promise<PollAnswer> {
+  async function look(maxEvents: number, left: AbortSignal): Promise<PollAnswer> {
     // One event more than requested shows whether there are more.
-    const found = await feed.next(maxEvents + 1);
+    const found = await turns.run(() => feed.next(maxEvents + 1), left);
     return answerOf(found.slice(0, maxEvents), found.length > maxEvents);
   }
 
@@ -73,14 +78,14 @@ export function createPoll({ clock }: { clock: Clock }, feed: Feed, stopping: Ab
     const endsAt = clock.now() + WAIT_MS;
     for (;;) {
       await clock.sleep(LOOK_MS, over);
-      const answer = await look(maxEvents);
+      const answer = await look(maxEvents, left);
       if (Object.keys(answer.sets).length > 0 || over.aborted || clock.now() >= endsAt) return answer;
     }
   }
 
   return async ({ maxEvents, returnImmediately, ack, refused }, left) => {
     if (ack.length + refused.length > 0) await feed.acknowledge(ack, refused);
-    const answer = await look(maxEvents);
+    const answer = await look(maxEvents, left);
     const mayWait = !returnImmediately && maxEvents > 0 && !stopping.aborted && waiting < MOST_WAITING;
     if (!mayWait || Object.keys(answer.sets).length > 0) return answer;
     waiting += 1;

@@ -106,7 +106,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
   }
 }
 
-/** What will bring a resource that differs to the platform. */
+/** Names the run that brings a resource that differs to the platform. */
 const bringsIt = ({ hold, target }: Facts): string =>
   hold
     ? `nothing is written there while ${target} is on hold`

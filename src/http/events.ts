@@ -4,11 +4,13 @@ import express, { type RequestHandler, type Router } from 'express';
 import { parsePollRequest, type Poll } from '../events/poll.ts';
 import type { Feed } from '../events/feed.ts';
 import { invalidValue, methodNotAllowed, tooManyRequests, unauthorized } from '../scim/index.ts';
+import type { ByteShare } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
 import { digestOf } from '../tokens/secret.ts';
 import type { Admission } from './admission/admission.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { createBadCredentials } from './middleware/bad-credentials.ts';
+import { countUntilRead } from './scim/respond.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
 import { createJsonBody } from './middleware/json-body.ts';
 
@@ -51,7 +53,7 @@ export function createEventRouters(
           .all(createReceiverCheck({ clock, clientAddress }, poll.token))
           .post(
             createJsonBody({ limit: MAX_BYTES, admitted: admission.of(feed.connection) }),
-            answerPoll(poll.ask),
+            answerPoll(poll.ask, admission.of(feed.connection).answers),
           )
           .all(refuse('POST'));
       return [`/connections/${feed.connection}/events`, router];
@@ -85,13 +87,14 @@ function createReceiverCheck(
 }
 
 const answerPoll =
-  (ask: Poll): RequestHandler =>
+  (ask: Poll, answers: ByteShare): RequestHandler =>
   async (request, response) => {
     const parsed = parsePollRequest(request.body);
     if (typeof parsed === 'string') throw invalidValue(parsed);
     const left = new AbortController();
     response.on('close', () => left.abort());
     const text = JSON.stringify(await ask(parsed, left.signal));
+    countUntilRead(response, text.length, answers);
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...JSON_HEADERS };
     response.writeHead(200, headers).end(text);
   };

@@ -3,6 +3,7 @@
 import jsonata from 'jsonata';
 import { codeOf, ExpressionFailed, faultInText, LIMITS, toFailure } from './expression-failure.ts';
 import { createMeter, SIZES } from './expression-size.ts';
+import { createPace } from '../support/pace.ts';
 import { compilePattern, patternFault, type Pattern } from '../support/linear-regexp.ts';
 import { patternSize } from '../support/pattern-size.ts';
 
@@ -25,22 +26,18 @@ export function compileExpression(text: string): Evaluate {
   if (fault !== undefined) throw new Error(fault);
 
   limitSizes(expression);
-  const evaluate = (input: unknown): Promise<unknown> => expression.evaluate(input) as Promise<unknown>;
+  const evaluate = async (input: unknown): Promise<unknown> =>
+    bounded(await alone(() => expression.evaluate(input) as Promise<unknown>));
   return async (input) => {
     try {
-      return bounded(await evaluate(input));
+      return await evaluate(input);
     } catch (error) {
       if (codeOf(error) !== 'D1012') throw toFailure(error);
     }
     // The process may have been suspended, so only an expression that is slow twice fails.
-    await otherWork();
-    try {
-      return bounded(await evaluate(input));
-    } catch (error) {
+    return evaluate(input).catch((error: unknown) => {
       throw toFailure(error);
-    } finally {
-      await otherWork();
-    }
+    });
   };
 }
 
@@ -52,8 +49,27 @@ function parse(text: string): jsonata.Expression {
   }
 }
 
-/** Yields to the event loop after a slow evaluation, because an evaluation runs in one turn. */
-const otherWork = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Ends when the event loop is free for the next evaluation. */
+let turn: Promise<void> = Promise.resolve();
+const pace = createPace();
+
+/**
+ * Runs one evaluation at a time, and after a slow one serves other work first. Evaluations that alternate would count the
+ * time of each other, and several in one turn of the event loop would add up their delays.
+ */
+async function alone<T>(evaluate: () => Promise<T>): Promise<T> {
+  const before = turn;
+  let end: () => void = () => undefined;
+  turn = new Promise((resolve) => (end = resolve));
+  await before;
+  const slice = pace();
+  try {
+    return await evaluate();
+  } finally {
+    if (slice.isOver()) void slice.rest().then(end);
+    else end();
+  }
+}
 
 /**
  * Binding that JSONata calls after each evaluation step. It is not in the public documentation; the maintainer keeps it

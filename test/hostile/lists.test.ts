@@ -45,3 +45,25 @@ test('200 searches without an index whose clients disconnect leave the service a
 test('50 sorted pages of 1,000 leave the service available', async () => {
   await siege.withstand('50 sorted pages', () => burst(port(), many(50, 'sortBy=title&count=1000')));
 }, 60_000);
+
+test('200 polls for events at once leave the service available, and what is too much gets 503', async () => {
+  const body = (n: number) => ({
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: `told${n}`,
+  });
+  const Operations = Array.from({ length: 500 }, (_, n) => ({
+    ...{ method: 'POST', path: '/Users', bulkId: `b${n}`, data: body(n) },
+  }));
+  const schemas = ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'];
+  const bulk = JSON.stringify({ schemas, Operations });
+  await burst(port(), [scimRequest('POST /scim/v2/Bulk', TOKENS.scim, bulk)]);
+  const poll = JSON.stringify({ maxEvents: 500, returnImmediately: true });
+  const wire = scimRequest('POST /connections/default/events', TOKENS.receiver, poll);
+  const { statuses } = await siege.withstand('200 polls for 500 events', () =>
+    burst(
+      port(),
+      Array.from({ length: 200 }, () => wire),
+    ),
+  );
+  expect(Object.keys(statuses).sort()).toEqual(['200', '503']);
+}, 60_000);

@@ -25,20 +25,22 @@ interface Printed {
   all: string[];
 }
 
-/** What the command prints that is running. Commands may run at the same time, and each gets its own lines. */
+/** Lines of the running command. Commands may run at the same time, and each gets its own lines. */
 const running = new AsyncLocalStorage<Printed>();
 const { log, error } = console;
-console.log = (...words) => {
-  const printed = running.getStore();
-  if (!printed) return log(...words);
-  printed.out.push(String(words[0]));
-  printed.all.push(String(words[0]));
-};
-console.error = (...words) => {
-  const printed = running.getStore();
-  if (!printed) return error(...words);
-  printed.all.push(String(words[0]));
-};
+Object.assign(console, {
+  log: (...words: unknown[]) => {
+    const printed = running.getStore();
+    if (!printed) return log(...words);
+    printed.out.push(String(words[0]));
+    printed.all.push(String(words[0]));
+  },
+  error: (...words: unknown[]) => {
+    const printed = running.getStore();
+    if (!printed) return error(...words);
+    printed.all.push(String(words[0]));
+  },
+});
 
 /** @param settings content of the settings file */
 export function createCommands(settings: object): Commands {

@@ -55,7 +55,7 @@ export function createLogExports() {
     }
   }
 
-  return { answer };
+  return { answer, inTurn };
 }
 
 async function* linesOf<Found>(

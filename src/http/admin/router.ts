@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
+import type { Turns } from '../../support/limits.ts';
 import type { Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import type { Admitted } from '../admission/admission.ts';
@@ -44,7 +45,7 @@ export function createAdminRouter(
   for (const [path, some] of byPath(all)) {
     const address = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
     for (const route of some) {
-      const handler = toHandler(route, checksOf(route));
+      const handler = toHandler(route, checksOf(route), options.admitted.readings);
       if (route.body) address[route.method](admit(route), readBody, handler);
       else address[route.method](admit(route), handler);
     }
@@ -81,7 +82,7 @@ const describing = (routes: readonly AdminRoute[]): AdminRoute => {
   };
 };
 
-function toHandler(route: AdminRoute, checks: Checks): RequestHandler {
+function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestHandler {
   return async (request, response) => {
     const { pathname, search } = splitUrl(request.url);
     const given: unknown = request.body;
@@ -97,7 +98,9 @@ function toHandler(route: AdminRoute, checks: Checks): RequestHandler {
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
       signal: untilClosed(response),
     };
-    await respond(request, response, await route.handle(call));
+    const isReading = route.method === 'get';
+    const handled = () => route.handle(call);
+    await respond(request, response, isReading ? await readings.run(handled, call.signal) : await handled());
   };
 }
 

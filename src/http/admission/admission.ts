@@ -19,6 +19,10 @@ export interface Admitted {
   lists: Turns;
   /** Requests for one resource. */
   singles: Turns;
+  /** Polls of the receiver of events: each signs up to 500 tokens. */
+  polls: Turns;
+  /** Reading calls of the admin API. */
+  readings: Turns;
   /** Bodies above 256 kB: parsing them takes memory and blocks the event loop. */
   largeBodies: Turns;
 }
@@ -32,6 +36,8 @@ export interface Admission {
 
 const LIST_QUEUE = { queue: 32, waitMs: 2000 };
 const SINGLES = { atOnce: 64, queue: 2000, waitMs: 5000 };
+const READINGS = { atOnce: 16, queue: 200, waitMs: 10_000 };
+const POLLS = { atOnce: 2, queue: 16, waitMs: 2000 };
 const LARGE_BODIES = { atOnce: 2, queue: 64, waitMs: 5000 };
 
 /** @param maxBodyBytes largest body; the budget is raised so that one body of this size always fits */
@@ -46,6 +52,8 @@ export function createAdmission({
   const answers = createByteBudget(Math.max(limits.inFlightBytes, 4 * limits.pageBytes));
   const lists = createTurns({ atOnce: limits.lists, ...LIST_QUEUE });
   const singles = createTurns(SINGLES);
+  const readings = createTurns(READINGS);
+  const polls = createTurns(POLLS);
   const largeBodies = createTurns(LARGE_BODIES);
   const known = new Map<string, Admitted>();
   return {
@@ -56,6 +64,8 @@ export function createAdmission({
         answers: answers.share(),
         lists: lists(),
         singles: singles(),
+        readings: readings(),
+        polls: polls(),
         largeBodies: largeBodies(),
       };
       known.set(name, admitted);

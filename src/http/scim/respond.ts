@@ -59,11 +59,16 @@ export function send(response: Response, answer: Answer, answers: ByteShare): vo
   }
   // The client has left.
   if (response.closed) return;
+  countUntilRead(response, size, answers);
+  respond(response, answer);
+}
+
+/** Counts `size` bytes until the client has read them. @throws Busy when unread answers use up the share */
+export function countUntilRead(response: Response, size: number, answers: ByteShare): void {
   if (!answers.take(size)) throw new Busy(RETRY_AFTER_SECONDS);
   const timer = setTimeout(() => response.destroy(), READ_LIMIT_MS);
   response.once('close', () => {
     clearTimeout(timer);
     answers.give(size);
   });
-  respond(response, answer);
 }

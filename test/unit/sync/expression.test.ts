@@ -162,3 +162,23 @@ test('evaluating 100,000 names and 1,000 expressions takes seconds of processor 
   for (let at = 0; at < 1000; at++) await evaluate(input);
   expect(usedMs(between)).toBeLessThan(5000);
 });
+
+test('slow expressions evaluated at the same time do not add up their delays, and a quick one succeeds', async () => {
+  const slow = compileExpression('$string($sort([1..9000], function($a, $b){ $a < $b })[0])');
+  const quick = compileExpression('$uppercase(title)');
+  let last = performance.now();
+  let longest = 0;
+  const watch = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  }, 1);
+  const all = await Promise.allSettled([
+    ...Array.from({ length: 12 }, () => slow({})),
+    quick({ title: 'lead' }),
+  ]);
+  clearInterval(watch);
+  expect(all.at(-1)).toEqual({ status: 'fulfilled', value: 'LEAD' });
+  expect(all[0]?.status).toBe('rejected');
+  // One evaluation at a time; together they take 24 times the limit.
+  expect(longest).toBeLessThan(6 * LIMITS.timeout);
+});

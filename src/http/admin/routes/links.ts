@@ -33,18 +33,26 @@ const refuses = { 404: 'No person and no group has this name, or there is no suc
 /** Largest import: the handler checks each row with one platform call. */
 const MOST_ROWS = 500;
 
+/** More would fill the memory of the process. */
+const MOST_LISTED = 10_000;
+const TOO_MANY = `There are more than ${MOST_LISTED} links: take /admin/v1/links/export.`;
+
 export const linkRoutes = (context: AdminContext): AdminRoute[] => [
   route<undefined, Filter>({
     method: 'get',
     path: '/links',
     id: 'listLinks',
     twin: 'links list --json',
-    summary: 'All links; for very many links the export is lighter.',
+    summary: `All links, up to ${MOST_LISTED}.`,
     query,
     answers: { status: 200, description: 'In no order.', schema: links },
+    refuses: { 413: TOO_MANY },
     handle: async ({ query: filter }) => {
       const rows = [];
-      for await (const row of listLinks(context.states, filter)) rows.push(row);
+      for await (const row of listLinks(context.states, filter)) {
+        if (rows.length === MOST_LISTED) throw new Problem(413, TOO_MANY);
+        rows.push(row);
+      }
       return json(rows);
     },
   }),
@@ -66,7 +74,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
         kind: 'lines',
         contentType: 'application/x-ndjson',
         filename: 'links.ndjson',
-        lines: linesOf(context, filter),
+        lines: context.logExports.inTurn(linesOf(context, filter)),
       }),
   }),
   route<{ rows: object[]; dryRun?: boolean } & OperatorFields>({
