@@ -16,7 +16,9 @@ import type { FailedQuery, FailureKind } from './report.ts';
 const HIDDEN = /requested hidden member/i;
 const COMPILE_ERROR = /compile errors?\b|schema (?:compilation|validation)/i;
 const NO_VALUES = /Values required for filter: (\{.*)/s;
-const WRONG_FORM = /"filters\[\d+\]" does not match any of the allowed types/;
+const WRONG_FORM = /"filters\[(\d+)\]" does not match any of the allowed types/;
+/** The server's error is the same for a member that the model keeps private. */
+const PRIVATE = ', or it is private in the model (public: false)';
 /** A template of a policy writes a missing attribute as the word `undefined`. */
 const UNDEFINED_VALUE = /invalid input syntax for type [\w ]+: "undefined"/;
 
@@ -63,7 +65,9 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
 function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   if (UNDEFINED_VALUE.test(message)) return true;
   const own = query?.filters ?? [];
-  if (WRONG_FORM.test(message)) return own.length === 0;
+  const [, place] = WRONG_FORM.exec(message) ?? [];
+  // Filters of policies stand behind those of the query.
+  if (place !== undefined) return Number(place) >= own.length;
   const [, text] = NO_VALUES.exec(message) ?? [];
   const [, member] = /"member":"([^"]*)"/.exec(text ?? '') ?? [];
   return text !== undefined && !JSON.stringify(own).includes(`"${member ?? ''}"`);
@@ -74,8 +78,8 @@ function meaningOf(kind: FailureKind, error: PlatformError, call: FailedCall): s
   switch (kind) {
     case 'hidden':
       return groups.length === 0
-        ? 'not visible: this user is in no group, and no policy is for everybody'
-        : `not visible: no policy names a group of this user (${groups.join(', ')})`;
+        ? `not visible: this user is in no group, and no policy for everybody shows the member${PRIVATE}`
+        : `not visible: no policy for a group of this user (${groups.join(', ')}) shows the member${PRIVATE}`;
     case 'attributeMissing':
       return 'not visible: a user attribute that a policy needs has no value or another type';
     case 'refused':

@@ -96,7 +96,7 @@ const CASES: [
     2,
     false,
     'hidden',
-    /no policy names.*analysts.*hidden member/,
+    /no policy for a group.*\(analysts\) shows the member, or it is private.*hidden member/,
   ],
   ['hidden member, 403', { status: 403, body: { error: HIDDEN } }, 2, false, 'hidden', /not visible/],
   [
@@ -130,6 +130,14 @@ const CASES: [
     false,
     'attributeMissing',
     /user attribute/,
+  ],
+  [
+    'scope missing',
+    { status: 403, body: { error: 'API scope is missing: data' } },
+    1,
+    null,
+    'notAllowed',
+    /refused the token.*API scope is missing/,
   ],
   [
     'compile error',
@@ -176,6 +184,34 @@ test.each(CASES)(
     expect(run.errors === '').toBe(code !== 1);
   },
 );
+
+test('verify-access names a closed port as an address that cannot be reached', async () => {
+  const closed = createServer();
+  await new Promise<void>((done) => closed.listen(0, '127.0.0.1', done));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((done) => closed.close(done));
+  const address = `http://127.0.0.1:${port}/cubejs-api`;
+  const { code, out, errors } = await verify(['--query', QUERY, '--json', '--data-url', address]);
+  const report = JSON.parse(out);
+  expect(report.chain.map((link: any) => link.ok ?? null)).toEqual([true, true, true, null]);
+  expect([code, report.query.kind]).toEqual([1, 'unreachable']);
+  expect(report.chain[3].detail).toMatch(/cannot be reached.*--data-url/);
+  expect(errors).not.toBe('');
+});
+
+test('a filter of the query that has another form is a mistake of the query, one behind it a missing attribute', async () => {
+  const filters = [{ member: 'orders.country', operator: 'equals', values: ['DE'] }];
+  const query = JSON.stringify({ measures: ['orders.count'], filters });
+  const kindOf = async (place: number): Promise<[number, string]> => {
+    answer = refused(`Invalid query format: "filters[${place}]" does not match any of the allowed types`);
+    const { code, out } = await verify(['--query', query, '--json']);
+    return [code, JSON.parse(out).query.kind];
+  };
+  expect([await kindOf(0), await kindOf(1)]).toEqual([
+    [2, 'refused'],
+    [2, 'attributeMissing'],
+  ]);
+});
 
 test('a failed list of entities does not hide the rows of the query', async () => {
   meta = { status: 500, body: { error: 'Error: meta is broken' } };

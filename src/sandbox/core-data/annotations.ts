@@ -1,11 +1,12 @@
 // Describes members for `/v1/meta`, for the annotation of an answer and for entities (contract 5.3, 5.4).
 import type { CubeDocument, MemberDocument, MetaDocument, SegmentDocument } from './documents.ts';
+import { GRANULARITIES } from './granularity.ts';
 import type { Query } from './json-query.ts';
 import { inOrder, type Cube, type Dimension, type Measure, type Model, type Segment } from './model.ts';
 import { visiblePart } from './policy.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 
-type Described = Pick<Dimension, 'title' | 'description' | 'from'> & { readonly name: string };
+type Described = Pick<Dimension, 'title' | 'description' | 'from' | 'alias'> & { readonly name: string };
 
 function describe(cube: Cube, member: Described): SegmentDocument {
   return {
@@ -21,7 +22,8 @@ const NUMBER = { name: 'number', specifier: ',.2~f' };
 const SHOWN = { isVisible: true, public: true };
 
 /** Returns the member of the cube behind a view. */
-function aliasOf(cube: Cube, { name, from }: Described): { aliasMember?: string } {
+function aliasOf(cube: Cube, { name, from, alias }: Described): { aliasMember?: string } {
+  if (alias !== undefined) return { aliasMember: alias };
   const source = from ?? cube.base;
   return cube.kind === 'view' && source !== undefined ? { aliasMember: `${source}.${name}` } : {};
 }
@@ -40,7 +42,9 @@ function showDimension(cube: Cube, dimension: Dimension): MemberDocument {
   const primaryKey = dimension.isKey ?? false;
   const flags = { primaryKey, suggestFilterValues: true, ...aliasOf(cube, dimension), ...SHOWN };
   const format = dimension.type === 'number' ? { formatDescription: NUMBER } : {};
-  return { ...describe(cube, dimension), type: dimension.type, ...flags, ...format };
+  const { type, granularities } = dimension;
+  const steps = granularities === undefined ? {} : { granularities };
+  return { ...describe(cube, dimension), type, ...flags, ...format, ...steps };
 }
 
 const showSegment = (cube: Cube, segment: Segment) => ({ ...describe(cube, segment), ...SHOWN });
@@ -51,7 +55,7 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
     name: cube.name,
     type: cube.kind,
     title: cube.title,
-    description: cube.description,
+    ...(cube.description === undefined ? {} : { description: cube.description }),
     ...{ ...SHOWN, hierarchies: [], folders: [], nestedFolders: [] },
     measures: cube.measures.map((one) => showMeasure(cube, one)),
     dimensions: cube.dimensions.map((one) => showDimension(cube, one)),
@@ -95,7 +99,9 @@ export function annotationOf(query: Query): Readonly<Record<string, Annotation>>
   const times = query.timeDimensions.flatMap(({ cube, name, member, granularity }): [string, unknown][] => {
     if (granularity === null) return [];
     const shown = annotateDimension(cube, member);
-    const step = { name: granularity, title: granularity, interval: `1 ${granularity}` };
+    const step = GRANULARITIES.some((one) => one === granularity)
+      ? { name: granularity, title: granularity, interval: `1 ${granularity}` }
+      : member.granularities?.find((one) => one.name === granularity);
     const isDimension = query.dimensions.some((one) => one.name === name);
     const entries: [string, unknown][] = [[`${name}.${granularity}`, { ...shown, granularity: step }]];
     return isDimension ? entries : [...entries, [name, shown]];

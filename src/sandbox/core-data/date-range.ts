@@ -27,7 +27,7 @@ export function zoneNamed(name: string): string | undefined {
 export const isTimezone = (name: string): boolean => zoneNamed(name) !== undefined;
 
 /** Returns the local time of `ms` in `timezone`, stored in a Date's UTC fields. */
-function wallClock(ms: number, timezone: string): Date {
+export function wallClock(ms: number, timezone: string): Date {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: timezone,
     hourCycle: 'h23',

@@ -46,7 +46,7 @@ export function showEntity(model: Model, context: CoreDataSecurityContext, name:
       type: cube.kind,
       name: cube.name,
       title,
-      description,
+      ...(description === undefined ? {} : { description }),
       table_references: cube.tables.map((table) => ({ data_source: 'default', schema: 'main', table })),
       cube_references: cube.cubes,
       measures,

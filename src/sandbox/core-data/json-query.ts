@@ -1,17 +1,17 @@
 // Resolves a JSON query of valid form: finds all members, the cube that joins them, dates and the order (contract 5.1).
 import { parseSpan, zoneNamed, type Span } from './date-range.ts';
 import { parseFilters, type CoreDataFilter } from './filters.ts';
+import { customTimeBucket, GRANULARITIES, plainTimeBucket, type TimeBucket } from './granularity.ts';
 import { compilerError, requireMember, userError, type FoundMember } from './members.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
 import type { QueryForm, ResponseFormat, TimeDimensionForm } from './query-form.ts';
 import { evaluatedNames, rowAccessOf, type RowAccess } from './row-access.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
 
-export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
-export type Granularity = (typeof GRANULARITIES)[number];
-
 export interface TimeDimension extends FoundMember<Dimension> {
-  readonly granularity: Granularity | null;
+  readonly granularity: string | null;
+  /** Truncates the time to the granularity. */
+  readonly bucket: TimeBucket;
   readonly span: Span | null;
 }
 
@@ -68,14 +68,20 @@ function resolveTime(entry: TimeDimensionForm, model: Model, nowMs: number, zone
   const { dimension, granularity, dateRange } = entry;
   const span = dateRange === undefined ? null : parseSpan(dateRange, nowMs, zone);
   const found = requireMember(model, 'dimensions', dimension);
-  const known = GRANULARITIES.find((one) => one === granularity) ?? null;
+  const known = GRANULARITIES.find((one) => one === granularity);
+  const custom = found.member.granularities?.find(({ name }) => name === granularity);
   if (found.member.type !== 'time')
     throw userError(`Error: invalid input syntax for type timestamp with time zone: "${dimension}"`);
-  if (granularity !== undefined && known === null)
+  if (granularity !== undefined && !known && !custom)
     throw compilerError(
       `Granularity "${granularity.slice(0, 100)}" does not exist in dimension ${dimension}`,
     );
-  return { ...found, granularity: known, span };
+  const bucket = known
+    ? plainTimeBucket(known)
+    : custom
+      ? customTimeBucket(custom, nowMs, zone)
+      : (column: string): string => column;
+  return { ...found, granularity: granularity ?? null, bucket, span };
 }
 
 function toOrder(order: QueryForm['order']): OrderStep[] | null {

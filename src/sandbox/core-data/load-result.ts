@@ -2,7 +2,8 @@
 import type { Cell, LoadResult, ResultRole } from './documents.ts';
 import { annotationOf } from './annotations.ts';
 import type { CoreDataFilter } from './filters.ts';
-import { GRANULARITIES, type Query } from './json-query.ts';
+import { GRANULARITIES } from './granularity.ts';
+import type { Query } from './json-query.ts';
 import { columnsOf } from './load-sql.ts';
 
 type Rows = readonly (readonly Cell[])[];

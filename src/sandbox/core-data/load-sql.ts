@@ -53,10 +53,6 @@ function measureSql({ cubes, isUngrouped }: Query, { cube, member, name }: Found
   return distinctSql(member, column, quoteName(`${cube.name}.${KEY_COLUMN}`));
 }
 
-function truncated({ name, granularity }: TimeDimension): string {
-  return granularity === null ? quoteName(name) : `date_trunc('${granularity}', ${quoteName(name)})`;
-}
-
 /** Returns the columns in the order of the answer: dimensions, times, measures. */
 export function columnsOf(query: Query): LoadColumn[] {
   return [
@@ -65,7 +61,7 @@ export function columnsOf(query: Query): LoadColumn[] {
       .filter(({ granularity }) => granularity !== null)
       .map((time) => ({
         name: `${time.name}.${time.granularity}`,
-        sql: truncated(time),
+        sql: time.bucket(quoteName(time.name)),
         isAggregate: false,
       })),
     ...query.measures.map((found) => ({

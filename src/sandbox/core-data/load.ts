@@ -5,7 +5,7 @@ import type { SandboxProblem } from '../problem.ts';
 import type { LoadResult } from './documents.ts';
 import type { QueryAccess } from './core-data.ts';
 import type { Query } from './json-query.ts';
-import { sortStepsOf } from './load-sql.ts';
+import { columnsOf, sortStepsOf } from './load-sql.ts';
 import { showQuery } from './load-result.ts';
 import type { ResultRole } from './documents.ts';
 import { userError } from './members.ts';
@@ -149,8 +149,10 @@ export async function showSql(source: SandboxJsonObject, access: QueryAccess): P
     const { sql, values } = await access.statementOf(query);
     // Schemas of branches are internal names.
     const text = sql.replace(/\bmemory\.store_\d+\./g, '');
-    const named = [...query.dimensions, ...query.timeDimensions, ...query.measures].map(({ name }) => name);
-    const aliasNameToMember = Object.fromEntries(named.map((name) => [name.replace('.', '__'), name]));
+    const names = columnsOf(query).map(({ name }) => name);
+    const aliasNameToMember = Object.fromEntries(
+      names.map((name) => [name.replace('.', '__').replace('.', '_'), name]),
+    );
     const order = showOrder(query);
     const detail = { sql: [text, values], order, external: false, dataSource: 'default', aliasNameToMember };
     answers.push({ sql: detail, dataSource: 'default' });

@@ -1,6 +1,7 @@
 // Defines the types of a semantic model: tables, cubes and views over them, and row policies.
 import type { MemberType } from './documents.ts';
 import type { Operator } from './filter-form.ts';
+import type { CustomGranularity } from './granularity.ts';
 import type { PolicyTest } from './policy-condition.ts';
 
 /** Aggregation of a measure; `count` counts rows, `number` is calculated from other measures. */
@@ -14,11 +15,15 @@ interface Member {
   readonly isPrivate?: boolean;
   /** Further members that a query with this one evaluates, as `cube.member`; access policies check them too. */
   readonly uses?: readonly string[];
+  /** Member of a cube, as `cube.member`, that a view shows. */
+  readonly alias?: string;
 }
 
 export interface Dimension extends Member {
   readonly description?: string;
   readonly type: MemberType;
+  /** Granularities of a time beside the predefined ones. */
+  readonly granularities?: readonly CustomGranularity[];
   /** Numbers of an integer column. */
   readonly isWhole?: true;
   /** The primary key of the cube. */
@@ -83,7 +88,7 @@ export interface Cube {
   readonly name: string;
   readonly kind: 'cube' | 'view';
   readonly title: string;
-  readonly description: string;
+  readonly description?: string;
   /** Private cubes are used by views; clients cannot query them. */
   readonly isPublic: boolean;
   readonly tables: readonly string[];

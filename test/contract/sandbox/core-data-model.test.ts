@@ -242,7 +242,11 @@ test('tables without a file get rows of the seed, or generated rows', async () =
 test.each<[string, Record<string, string>, RegExp[]]>([
   ['no YAML', { 'a.txt': '' }, [/no \.yml or \.yaml file/]],
   ['broken YAML', { 'a.yml': 'cubes:\n  - name: [\n' }, [/a\.yml:\d+:\d+: /]],
-  ['Jinja', { 'a.yml': 'cubes:\n  - name: "{{ x }}"\n' }, [/a\.yml:2:12: Jinja is not supported/]],
+  [
+    'Jinja',
+    { 'a.yml': 'cubes:\n  - name: "{{ x }}"\n' },
+    [/a\.yml:2:12: Jinja \(\{\{\) is not supported: write the cubes out/],
+  ],
   ['a list', { 'a.yml': '- 1\n' }, [/a\.yml:1:1: the file must hold "cubes" or "views"/]],
   [
     'several faults at once, each with its place',
@@ -262,7 +266,7 @@ test.each<[string, Record<string, string>, RegExp[]]>([
 `,
     },
     [
-      /b\/a\.yml:4:14: "extends" is not supported here/,
+      /b\/a\.yml:4:14: there is no "other" to extend/,
       /b\/a\.yml:6:26: measures of type "rank" are not supported/,
       /b\/a\.yml:8:17: the name "n" is used twice/,
       /b\/a\.yml:10:26: a dimension is of type/,
@@ -338,7 +342,7 @@ test('the command prints each fault of a model on its own line and exits 1', () 
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr.trimEnd().split('\n')).toEqual([
     'The data model cannot be used:',
-    '  a.yml:3:14: "extends" is not supported here',
+    '  a.yml:3:14: there is no "b" to extend',
     '  a.yml:2:11: a cube has either "sql_table" or "sql"',
   ]);
 });

@@ -3,8 +3,9 @@ import type { Cube, Dimension, Model, ModelTable, Segment } from '../model.ts';
 import { createDice } from '../sampling.ts';
 import { buildMeasure } from './build-measures.ts';
 import { readCube, sqlOf, type CubeSource, type DimensionSource, type JoinSource } from './cube-source.ts';
+import { extendedNodes } from './extended-nodes.ts';
 import { ModelFaults, readModelFiles } from './model-files.ts';
-import { parseModelFile, requireKeys, type SourceNode } from './model-source.ts';
+import { memberTitle, parseModelFile, requireKeys, type SourceNode } from './model-source.ts';
 import { usesOf } from './member-uses.ts';
 import { readPolicies } from './policy-source.ts';
 import { createSampler } from './sample-tables.ts';
@@ -19,6 +20,8 @@ interface Joined {
 }
 
 type Cubes = ReadonlyMap<string, CubeSource>;
+/** A member of a cube that a view shows. */
+type Picked = ShownMember & { readonly cube: CubeSource };
 
 const told = (one: { name: string; title: string; description?: string | undefined }) => ({
   ...{ name: one.name, title: one.title },
@@ -66,7 +69,9 @@ function reachable(root: CubeSource, cubes: Cubes): Joined[] {
 
 function buildDimension(source: DimensionSource, cube: CubeSource, cubes: Cubes): Dimension {
   const key = source.isKey ? ({ isKey: true } as const) : {};
-  return { ...told(source), type: source.type, ...key, sql: sqlOf(source, cube, cubes) };
+  const { type, granularities } = source;
+  const steps = granularities.length > 0 ? { granularities } : {};
+  return { ...told(source), type, ...key, ...steps, sql: sqlOf(source, cube, cubes) };
 }
 
 const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, cubes: Cubes): Segment => ({
@@ -74,8 +79,8 @@ const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, 
   sql: sqlOf({ node: source.node, template: source.sql }, cube, cubes),
 });
 
-const descriptionOf = ({ values }: SourceNode): string =>
-  typeof values['description'] === 'string' ? values['description'] : '';
+const descriptionOf = ({ values }: SourceNode): { description?: string } =>
+  typeof values['description'] === 'string' ? { description: values['description'] } : {};
 
 function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
   const dimensions = new Set(cube.dimensions.map(({ name }) => name));
@@ -93,7 +98,7 @@ function buildCube(cube: CubeSource, cubes: Cubes): Cube {
     uses: usesOf(cube, name, cubes),
   });
   return withPolicies(cube.node, {
-    ...{ name: cube.name, kind: 'cube', title: cube.title, description: descriptionOf(cube.node) },
+    ...{ name: cube.name, kind: 'cube', title: cube.title, ...descriptionOf(cube.node) },
     ...{ isPublic: cube.isPublic, tables: tablesOf(cube), cubes: [] },
     key: keyOf(cube, cubes, cube.joins.length > 0),
     reaches: joined.map((one) => one.cube.name),
@@ -140,30 +145,30 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
   const names = pick.map(({ name }) => name);
   for (const name of new Set(names.filter((one, at) => names.indexOf(one) < at)))
     view.node.fail(`the view has two members "${name}"; use "prefix" or "alias"`, 'cubes');
-  const renamed = <T extends { name: string; title: string }>(
-    one: T,
-    { name, title, member, cube }: ShownMember & { cube: CubeSource },
-  ): T & { uses: string[] } => ({
+  const renamed = <T extends object>(one: T, node: SourceNode, { name, title, member, cube }: Picked) => ({
     ...one,
-    ...{ name, title: title ?? one.title },
+    ...{ name, title: title ?? memberTitle(node, name), alias: `${cube.name}.${member}` },
     uses: [`${cube.name}.${member}`, ...usesOf(cube, member, cubes)],
   });
   const measures = pick.flatMap((one) => {
     const source = one.cube.measures.find(({ name }) => name === one.member);
     const key = one.cube === root && !isMultiplied ? undefined : keyOf(one.cube, cubes, true);
-    return source ? [renamed(buildMeasure(source, one.cube, cubes, key), one)] : [];
+    return source ? [renamed(buildMeasure(source, one.cube, cubes, key), source.node, one)] : [];
   });
   const dimensions = pick.flatMap((one) => {
     const source = one.cube.dimensions.find(({ name }) => name === one.member);
-    return source ? [{ ...renamed(buildDimension(source, one.cube, cubes), one), from: one.cube.name }] : [];
+    if (!source) return [];
+    // The primary key of a cube is a plain dimension of the view.
+    const built = buildDimension({ ...source, isKey: false }, one.cube, cubes);
+    return [{ ...renamed(built, source.node, one), from: one.cube.name }];
   });
   const segments = pick.flatMap((one) => {
     const source = one.cube.segments.find(({ name }) => name === one.member);
-    return source ? [renamed(buildSegment(source, one.cube, cubes), one)] : [];
+    return source ? [renamed(buildSegment(source, one.cube, cubes), source.node, one)] : [];
   });
   const used = [root, ...joined.map(({ cube }) => cube)];
   return withPolicies(view.node, {
-    ...{ name: view.name, kind: 'view', title: view.title, description: descriptionOf(view.node) },
+    ...{ name: view.name, kind: 'view', title: view.title, ...descriptionOf(view.node) },
     ...{ isPublic: view.isPublic, base: root.name, measures, dimensions, segments },
     tables: [...new Set(used.flatMap(tablesOf))],
     cubes: used.map(({ name }) => name),
@@ -207,8 +212,8 @@ export function readModel(folder: string): Model {
   const files = readModelFiles(folder);
   const roots = files.models.flatMap((file) => parseModelFile(file, faults) ?? []);
   for (const root of roots) requireKeys(root, 'file');
-  const nodes = roots.flatMap((root) => root.nodes('cubes'));
-  const views = roots.flatMap((root) => root.nodes('views')).map(readView);
+  const nodes = extendedNodes(roots.flatMap((root) => root.nodes('cubes')));
+  const views = extendedNodes(roots.flatMap((root) => root.nodes('views'))).map(readView);
   const sources = nodes.map(readCube);
   const cubes = new Map<string, CubeSource>();
   for (const source of [...sources, ...views]) {

@@ -1,4 +1,5 @@
 // Reads cubes of Cube's YAML: tables, joins and members with their SQL templates.
+import { granularityFault, type CustomGranularity } from '../granularity.ts';
 import type { AggType, Segment } from '../model.ts';
 import type { MemberType } from '../documents.ts';
 import { isPublicIn, nameOf, requireKeys, memberTitle, type KEYS, type SourceNode } from './model-source.ts';
@@ -25,6 +26,7 @@ export interface DimensionSource {
   readonly type: MemberType;
   readonly isPublic: boolean;
   readonly isKey: boolean;
+  readonly granularities: readonly CustomGranularity[];
   readonly template: string;
 }
 
@@ -110,14 +112,32 @@ function caseTemplate(node: SourceNode): string | undefined {
   return `CASE ${parts.join(' ')} ELSE ${other ? label(other) : 'NULL'} END`;
 }
 
+function readGranularity(node: SourceNode): CustomGranularity {
+  const name = nameOf(node);
+  const text = (key: 'offset' | 'origin') => {
+    const value = node.text(key);
+    return value === undefined ? {} : { [key]: value };
+  };
+  const custom = {
+    ...{ name, title: memberTitle(node, name), interval: required(node, 'interval') },
+    ...{ ...text('offset'), ...text('origin') },
+  };
+  const fault = granularityFault(custom);
+  if (fault !== undefined) node.fail(fault, 'interval');
+  return custom;
+}
+
 function readDimension(node: SourceNode): DimensionSource {
   const name = nameOf(node);
   const type = TYPES.find((one) => one === node.values['type']);
   if (!type) node.fail(`a dimension is of type ${TYPES.join(', ')}`, 'type');
   const isKey = node.flag('primary_key', false);
+  const granularities = listOf(node, 'granularities', 'granularity', readGranularity);
+  if (granularities.length > 0 && type !== 'time')
+    node.fail('only a dimension of type time has granularities', 'granularities');
   return {
     ...shared(node, name),
-    ...{ type: type ?? 'string', isKey, isPublic: isPublicIn(node, !isKey) },
+    ...{ type: type ?? 'string', isKey, granularities, isPublic: isPublicIn(node, !isKey) },
     template: caseTemplate(node) ?? required(node, 'sql'),
   };
 }

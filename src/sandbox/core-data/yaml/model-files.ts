@@ -37,7 +37,7 @@ export class ModelFaults extends Error {
 /** Returns the files of the folder and its subfolders; links are not followed. @throws ModelFaults */
 export function readModelFiles(folder: string): ModelFiles {
   const entries = listFolder(folder);
-  const wanted = entries.filter((name) => /\.(ya?ml|csv)$/i.test(name)).sort();
+  const wanted = entries.filter((name) => /\.(ya?ml|jinja|csv)$/i.test(name)).sort();
   if (entries.length > MAX_ENTRIES || wanted.length > MAX_FILES)
     throw new ModelFaults([`${folder}: more than ${MAX_FILES} model files or ${MAX_ENTRIES} entries`]);
   let total = 0;

@@ -27,14 +27,15 @@ export const KEYS = {
   file: ['cubes', 'views'],
   cube: [
     ...['name', 'title', 'sql', 'sql_table', 'public', 'joins', 'measures', 'dimensions', 'segments'],
-    'access_policy',
+    ...['access_policy', 'extends'],
   ],
-  view: ['name', 'title', 'public', 'cubes', 'access_policy'],
+  view: ['name', 'title', 'public', 'cubes', 'access_policy', 'extends'],
   viewCube: ['join_path', 'includes', 'excludes', 'prefix', 'alias'],
   included: ['name', 'alias', 'title'],
   join: ['name', 'relationship', 'sql'],
   measure: ['name', 'title', 'type', 'sql', 'public', 'filters'],
   dimension: ['name', 'title', 'type', 'sql', 'public', 'primary_key', 'case', 'granularities'],
+  granularity: ['name', 'title', 'interval', 'offset', 'origin'],
   segment: ['name', 'title', 'sql', 'public'],
   filter: ['sql'],
   policy: ['group', 'groups', 'role', 'conditions', 'member_level', 'row_level'],
@@ -63,7 +64,11 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
     const { line, col } = lines.linePos(offset);
     faults.push(`${name}:${line}:${col}: ${message}`);
   };
-  if (jinja) report(jinja.index, 'Jinja is not supported');
+  if (jinja)
+    report(
+      jinja.index,
+      `Jinja (${jinja[0]}) is not supported: write the cubes out, or give the folder with the YAML that the templates render`,
+    );
   for (const error of document.errors) report(error.pos[0], error.message);
   if (jinja || document.errors.length > 0) return undefined;
   const offsetAt = (path: Path): number => {
@@ -140,6 +145,25 @@ export function nameOf(node: SourceNode): string {
   return name;
 }
 
-/** Returns a title made of a name: `total_amount` becomes `Total Amount`. */
-export const memberTitle = (node: SourceNode, name: string): string =>
-  node.text('title') ?? name.replaceAll('_', ' ').replace(/\b\w/g, (letter) => letter.toUpperCase());
+/** Words that a title does not begin with a capital letter. */
+const SMALL_WORDS = new Set([
+  ...['and', 'or', 'nor', 'a', 'an', 'the', 'so', 'but', 'to', 'of', 'at', 'by', 'from', 'into', 'on'],
+  ...['onto', 'off', 'out', 'in', 'over', 'with', 'for'],
+]);
+
+/** Returns a title made of a name, as in Cube: `paid_at` becomes `Paid at`, `user_id` becomes `User ID`. */
+function titleOf(name: string): string {
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split('_');
+  const shown = words
+    .filter((word) => word !== '')
+    .map((word, place) =>
+      place > 0 && SMALL_WORDS.has(word) ? word : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`,
+    );
+  return shown.join(' ').replace(/\bId(s?)\b/g, 'ID$1');
+}
+
+/** Returns the title of an entry, or one made of its name. */
+export const memberTitle = (node: SourceNode, name: string): string => node.text('title') ?? titleOf(name);

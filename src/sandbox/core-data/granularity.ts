@@ -1,0 +1,140 @@
+// Truncates times to granularities: the predefined ones, and those that a model defines with an interval.
+import { momentOfFilter, wallClock } from './date-range.ts';
+
+export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
+type Unit = (typeof GRANULARITIES)[number];
+
+/** A granularity of one dimension, as the model defines it. */
+export interface CustomGranularity {
+  readonly name: string;
+  readonly title: string;
+  /** `1 year`, `2 weeks`, `1 month 10 days`. */
+  readonly interval: string;
+  /** Moves the beginning of each interval: `3 months`, `-1 day`. */
+  readonly offset?: string;
+  /** Beginning of one interval: a date or a moment. */
+  readonly origin?: string;
+}
+
+interface Interval {
+  readonly months: number;
+  readonly days: number;
+  readonly seconds: number;
+}
+
+/** Returns the SQL of the beginning of the interval that contains the time of a column. */
+export type TimeBucket = (column: string) => string;
+
+const MONTHS: Partial<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 };
+const DAYS: Partial<Record<Unit, number>> = { day: 1, week: 7 };
+const SECONDS: Partial<Record<Unit, number>> = { second: 1, minute: 60, hour: 3600 };
+/** An interval without an origin begins with the year, so that a year must consist of whole intervals. */
+const PARTS_OF: Readonly<Record<Unit, number>> = {
+  ...{ second: 60, minute: 60, hour: 24, day: 1, week: 1, month: 12, quarter: 4, year: 0 },
+};
+const MAX_PARTS = 8;
+
+function partsOf(text: string): { count: number; unit: Unit }[] | undefined {
+  const words = text.split(/\s+/);
+  if (words.length % 2 !== 0 || words.length > 2 * MAX_PARTS) return undefined;
+  const parts = Array.from({ length: words.length / 2 }, (_, place) => {
+    const [count = '', written = ''] = words.slice(2 * place);
+    const unit = GRANULARITIES.find((one) => one === written || `${one}s` === written);
+    return unit && /^-?\d{1,6}$/.test(count) ? { count: Number(count), unit } : undefined;
+  });
+  return parts.every((part) => part !== undefined) ? parts : undefined;
+}
+
+function intervalOf(text: string): Interval {
+  const total = { months: 0, days: 0, seconds: 0 };
+  for (const { count, unit } of partsOf(text) ?? []) {
+    total.months += count * (MONTHS[unit] ?? 0);
+    total.days += count * (DAYS[unit] ?? 0);
+    total.seconds += count * (SECONDS[unit] ?? 0);
+  }
+  return total;
+}
+
+/** Returns the fault of a granularity, or undefined. */
+export function granularityFault({
+  interval,
+  offset,
+  origin,
+}: Omit<CustomGranularity, 'title'>): string | undefined {
+  const parts = partsOf(interval);
+  const [only, ...others] = parts ?? [];
+  if (!only || parts?.some(({ count }) => count <= 0))
+    return '"interval" must be a count and a unit, such as "1 year" or "2 weeks"';
+  if (offset !== undefined && origin !== undefined) return 'a granularity has "offset" or "origin", not both';
+  if (offset !== undefined && !partsOf(offset))
+    return '"offset" must be a count and a unit, such as "-1 day"';
+  if (origin !== undefined)
+    return isMoment(origin) ? undefined : '"origin" must be a date or a moment, such as "2026-01-05"';
+  const isWhole = only.unit === 'year' || PARTS_OF[only.unit] % only.count === 0;
+  return others.length === 0 && isWhole
+    ? undefined
+    : `the interval "${interval}" needs "origin", because it does not divide the next longer unit`;
+}
+
+function isMoment(text: string): boolean {
+  try {
+    return momentOfFilter(text, 'from', 'UTC') !== '';
+  } catch {
+    // The text is no date.
+    return false;
+  }
+}
+
+const intervalSql = ({ months, days, seconds }: Interval): string =>
+  `(to_months(${months}) + to_days(${days}) + to_seconds(${seconds}))`;
+
+/** Returns the beginning of one interval in the zone: the origin, else the beginning of the year with the offset. */
+function originOf(granularity: CustomGranularity, nowMs: number, timezone: string): string {
+  const { interval, offset, origin } = granularity;
+  if (origin !== undefined) return `TIMESTAMP '${momentOfFilter(origin, 'from', timezone)}'`;
+  const start = new Date(Date.UTC(wallClock(nowMs, timezone).getUTCFullYear(), 0, 1));
+  if (partsOf(interval)?.every(({ unit }) => unit === 'week'))
+    start.setUTCDate(start.getUTCDate() - ((start.getUTCDay() + 6) % 7));
+  const text = `TIMESTAMP '${start.toISOString().slice(0, -1).replace('T', ' ')}'`;
+  return offset === undefined ? text : `(${text} + ${intervalSql(intervalOf(offset))})`;
+}
+
+/** Lengths that PostgreSQL gives to months and years when it divides intervals. */
+const secondsOf = ({ months, days, seconds }: Interval): number =>
+  Math.trunc(months / 12) * 365.25 * 86_400 + (months % 12) * 30 * 86_400 + days * 86_400 + seconds;
+
+/** Returns the bucket of a predefined granularity. */
+export const plainTimeBucket =
+  (unit: Unit): TimeBucket =>
+  (column) =>
+    `date_trunc('${unit}', ${column})`;
+
+/** Returns the bucket of a granularity of the model, in the way of Cube over PostgreSQL. */
+export function customTimeBucket(
+  granularity: CustomGranularity,
+  nowMs: number,
+  timezone: string,
+): TimeBucket {
+  const { interval, offset } = granularity;
+  const [only, ...others] = partsOf(interval) ?? [];
+  if (only?.count === 1 && others.length === 0) {
+    const moved = offset === undefined ? undefined : intervalSql(intervalOf(offset));
+    // A single unit follows the calendar; an origin has no effect.
+    return (column) =>
+      moved === undefined
+        ? `date_trunc('${only.unit}', ${column})`
+        : `(date_trunc('${only.unit}', ${column} - ${moved}) + ${moved})`;
+  }
+  const { months, days, seconds } = intervalOf(interval);
+  const origin = originOf(granularity, nowMs, timezone);
+  const length = secondsOf({ months, days, seconds });
+  return (column) => {
+    const count = `CAST(floor((epoch(${column}) - epoch(${origin})) / ${length}) AS INTEGER)`;
+    const parts = [
+      `to_months(${months} * ${count})`,
+      `to_days(${days} * ${count})`,
+      `to_seconds(${seconds} * ${count})`,
+    ];
+    return `(${origin} + (${parts.join(' + ')}))`;
+  };
+}

@@ -1,0 +1,45 @@
+// Resolves `extends` of cubes and views: an entry has what its parent has, and replaces members by their names.
+import type { SourceNode } from './model-source.ts';
+
+/** Lists whose entries replace those of the parent with the same name; entries of other lists are added. */
+const BY_NAME: ReadonlySet<string> = new Set(['measures', 'dimensions', 'segments']);
+/** One of these in the child replaces both of the parent. */
+const SOURCES = ['sql', 'sql_table'];
+
+function merged(node: SourceNode, parent: SourceNode): SourceNode {
+  const hasSource = SOURCES.some((key) => key in node.values);
+  const inherited = Object.fromEntries(
+    Object.entries(parent.values).filter(([key]) => !(hasSource && SOURCES.includes(key))),
+  );
+  const ownerOf = (key: string): SourceNode =>
+    key in node.values || (hasSource && SOURCES.includes(key)) ? node : parent;
+  return {
+    values: { ...inherited, ...node.values },
+    fail: (message, ...below) => node.fail(message, ...below),
+    text: (key) => ownerOf(key).text(key),
+    flag: (key, absent) => ownerOf(key).flag(key, absent),
+    node: (key) => ownerOf(key).node(key),
+    nodes(key) {
+      const [before, own] = [parent.nodes(key), node.nodes(key)];
+      if (!BY_NAME.has(key)) return [...before, ...own];
+      const nameOf = ({ values }: SourceNode): unknown => values['name'];
+      const kept = before.map((one) => own.find((other) => nameOf(other) === nameOf(one)) ?? one);
+      return [...kept, ...own.filter((one) => !before.some((other) => nameOf(other) === nameOf(one)))];
+    },
+  };
+}
+
+/** Returns the entries with those that they extend merged into them; reports unknown and circular parents. */
+export function extendedNodes(nodes: readonly SourceNode[]): SourceNode[] {
+  const resolve = (node: SourceNode, children: readonly SourceNode[]): SourceNode => {
+    const name = node.text('extends');
+    if (name === undefined) return node;
+    const parent = nodes.find(({ values }) => values['name'] === name);
+    if (parent && parent !== node && !children.includes(parent))
+      return merged(node, resolve(parent, [...children, node]));
+    const fault = parent ? `"${name}" extends itself` : `there is no "${name}" to extend`;
+    node.fail(fault, 'extends');
+    return node;
+  };
+  return nodes.map((node) => resolve(node, []));
+}
