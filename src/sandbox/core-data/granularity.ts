@@ -1,20 +1,9 @@
 // Truncates times to granularities: the predefined ones, and those that a model defines with an interval.
 import { momentOfFilter, wallClock } from './date-range.ts';
+import type { CustomGranularity } from './model.ts';
 
 export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 type Unit = (typeof GRANULARITIES)[number];
-
-/** A granularity of one dimension, as the model defines it. */
-export interface CustomGranularity {
-  readonly name: string;
-  readonly title: string;
-  /** `1 year`, `2 weeks`, `1 month 10 days`. */
-  readonly interval: string;
-  /** Moves the beginning of each interval: `3 months`, `-1 day`. */
-  readonly offset?: string;
-  /** Beginning of one interval: a date or a moment. */
-  readonly origin?: string;
-}
 
 interface Interval {
   readonly months: number;

@@ -1,7 +1,6 @@
 // Defines the types of a semantic model: tables, cubes and views over them, and row policies.
 import type { MemberType } from './documents.ts';
 import type { Operator } from './filter-form.ts';
-import type { CustomGranularity } from './granularity.ts';
 import type { PolicyTest } from './policy-condition.ts';
 
 /** Aggregation of a measure; `count` counts rows, `number` is calculated from other measures. */
@@ -17,6 +16,18 @@ interface Member {
   readonly uses?: readonly string[];
   /** Member of a cube, as `cube.member`, that a view shows. */
   readonly alias?: string;
+}
+
+/** A granularity of one dimension, as the model defines it. */
+export interface CustomGranularity {
+  readonly name: string;
+  readonly title: string;
+  /** `1 year`, `2 weeks`, `1 month 10 days`. */
+  readonly interval: string;
+  /** Moves the beginning of each interval: `3 months`, `-1 day`. */
+  readonly offset?: string;
+  /** Beginning of one interval: a date or a moment. */
+  readonly origin?: string;
 }
 
 export interface Dimension extends Member {

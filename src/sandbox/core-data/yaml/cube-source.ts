@@ -1,6 +1,6 @@
 // Reads cubes of Cube's YAML: tables, joins and members with their SQL templates.
-import { granularityFault, type CustomGranularity } from '../granularity.ts';
-import type { AggType, Segment } from '../model.ts';
+import { granularityFault } from '../granularity.ts';
+import type { AggType, CustomGranularity, Segment } from '../model.ts';
 import type { MemberType } from '../documents.ts';
 import { isPublicIn, nameOf, requireKeys, memberTitle, type KEYS, type SourceNode } from './model-source.ts';
 import { expandSql, type TemplateCube } from './sql-templates.ts';
