@@ -22,7 +22,10 @@ export function complain(...lines: readonly string[]): void {
 /** One JSON document on one line. */
 export const sayJson = (value: unknown): void => console.log(visible(JSON.stringify(value)));
 
-/** Lines that `render` may colour, because the text of `value` is made visible before it sees it. */
+/**
+ * Lines that `render` may colour, because the text of `value` is made visible before it sees it. The commands in `value` are
+ * named before too: `render` breaks lines, also between the words of a command.
+ */
 export function sayPainted<T>(value: T, render: (value: T) => readonly string[]): void {
-  for (const line of render(visibleIn(value))) console.log(withCommandName(line));
+  for (const line of render(visibleIn(value, withCommandName))) console.log(withCommandName(line));
 }

@@ -94,7 +94,13 @@ export interface Explanation {
    * The resource as the platform showed it when the explanation was made. `unread`: it did not answer in time. Null: not
    * asked, because nothing is linked, a change, a hold or a condition is known already, or the caller decided so.
    */
-  platform: { at: string; state: 'equal' | 'differs' | 'unread'; differences: PlatformDifference[] } | null;
+  platform: {
+    at: string;
+    state: 'equal' | 'differs' | 'unread';
+    differences: PlatformDifference[];
+    /** Groups of a person, or members of a group, that others added at the platform and that stay. */
+    addedByOthers: string[];
+  } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
   /** The exception of this resource, as the command exceptions lists it; null: none. */
   exception: { reason: ResourceReason; since: string } | null;
@@ -134,3 +140,6 @@ export interface Explanation {
   /** Whether there may be older entries: the time or the number of entries was bounded. */
   isLogCut: boolean;
 }
+
+/** The facts by which verdict, summary and reasons are decided. */
+export type ExplainedFacts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;

@@ -25,7 +25,7 @@ export async function lookAtPlatform(
   const { clock, target } = scope;
   const at = new Date(clock.now()).toISOString();
   const unread: PlatformLook = {
-    platform: { at, state: 'unread', differences: [] },
+    platform: { at, state: 'unread', differences: [], addedByOthers: [] },
     observe: (values) => values,
   };
   if ((await target.breaker.read()).open) return unread;
@@ -33,15 +33,18 @@ export async function lookAtPlatform(
   try {
     const entries = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (entries === null) return unread;
-    const differences = entries
-      .filter(isChange)
-      .map(({ action, reason, attribute, member, before, after }) => ({
-        action,
-        subject: attribute ?? member?.name ?? null,
-        ...{ reason, before, after },
-      }));
+    // The other side of a membership: the group of a person, or the member of a group.
+    const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
+      member?.ref === ref && kind === 'Group' ? name : member?.name;
+    const differences = entries.filter(isChange).map((entry) => {
+      const { action, reason, before, after } = entry;
+      return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
+    });
+    const addedByOthers = entries
+      .filter(({ action, member }) => action === 'unmanaged' && member)
+      .map((entry) => otherSide(entry) ?? '');
     return {
-      platform: { at, state: differences.length > 0 ? 'differs' : 'equal', differences },
+      platform: { at, state: differences.length > 0 ? 'differs' : 'equal', differences, addedByOthers },
       observe: (values) => withObserved(values, entries),
     };
   } catch (error) {

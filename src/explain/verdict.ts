@@ -1,20 +1,16 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first matching rule decides.
-import type { Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
+import type { Explanation, ExplanationVerdict, ExplainedFacts, MembershipState } from './explanation.ts';
 import { breakerWords } from '../reconcile/breaker-words.ts';
-import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
-import type { DestructiveKind } from '../guard/judge.ts';
-import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
 import { counted } from '../support/counted.ts';
+import { noWorkerOf, reasonsOf } from './reasons.ts';
 
-type Facts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;
-
-export function toVerdict(facts: Facts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
+export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
   const verdict = judge(facts);
   const summary = summaryOf(verdict, facts);
   return { verdict, summary, reasons: reasonsOf(facts, summary) };
 }
 
-function judge(facts: Facts): ExplanationVerdict {
+function judge(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
   const noWorker = noWorkerOf(facts);
   if (deadLetterSince !== null) return 'needsPerson';
@@ -49,7 +45,7 @@ function judgeByGroups(waiting: MembershipState[]): ExplanationVerdict {
 const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
 
 /** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
-function isKeptByPolicy({ policy, link, values }: Facts): boolean {
+function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
   if (link.platformId === null) return false;
   if (policy.policy === 'create-only') return true;
   const differing = values.filter(({ state }) => state !== 'equal');
@@ -59,7 +55,7 @@ function isKeptByPolicy({ policy, link, values }: Facts): boolean {
   );
 }
 
-function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
+function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   const { name, target, condition, mark, link, kind } = facts;
   const what = kind === 'User' ? 'account' : 'group';
   switch (verdict) {
@@ -107,211 +103,21 @@ function summaryOf(verdict: ExplanationVerdict, facts: Facts): string {
 }
 
 /** Names the run that brings a resource that differs to the platform. */
-const bringsIt = ({ hold, target }: Facts): string =>
+const bringsIt = ({ hold, target }: ExplainedFacts): string =>
   hold
     ? `nothing is written there while ${target} is on hold`
     : 'the next reconcile, or scim-bridge sync, brings it';
 
 /** Returns words about the first membership that waits for an operator, else about the policy of the target. */
-function membershipCause({ memberships, kind, policy }: Facts): string {
+function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
   const first = memberships.find(({ condition }) => condition !== undefined);
   if (!first) return `the policy is ${policy.policy}`;
   return `${kind === 'User' ? 'group' : 'member'} ${first.name}: ${first.because ?? ''}`;
 }
 
-function activityOf({ kind, stored, memberships, members }: Facts): string {
+function activityOf({ kind, stored, memberships, members }: ExplainedFacts): string {
   if (kind === 'Group') return `, with ${counted(members?.desired ?? 0, 'member')}`;
   const groups = memberships.filter(({ state }) => state === 'applied').length;
   const active = stored?.active === false ? 'inactive, as the identity provider wants it' : 'active';
   return `: ${active}, in ${counted(groups, 'group')}`;
-}
-
-/** Returns the sentences that the summary does not contain already. */
-function reasonsOf(facts: Facts, summary: string): string[] {
-  const { condition, mark, hold, breaker, link, guard, suspectedDrift, members, policy, lookAgainAt } = facts;
-  const reasons: string[] = [];
-  const say = (sentence: string | false | null | undefined): void => {
-    if (sentence) reasons.push(sentence);
-  };
-  const { exception } = facts;
-  say(
-    exception &&
-      `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}: no run changes it.`,
-  );
-  say(
-    condition &&
-      (summary.includes(condition.message)
-        ? `${condition.reason}. ${adviceOf(facts)}`
-        : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`),
-  );
-  say(
-    hold &&
-      `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release ends it.`,
-  );
-  say(
-    breaker &&
-      `Calls to the target have failed in a row since ${breaker.since} (${breaker.status === 0 ? 'no answer' : `status ${breaker.status}`}): only probes go out until one succeeds.`,
-  );
-  // A condition names the only kind of change that it is about.
-  const kinds = new Set(guard.map(({ kind, state }) => `${state} ${kind}`));
-  if (!condition || kinds.size > 1) for (const sentence of guardReasons(guard)) say(sentence);
-  say(mark && waitingFor(facts));
-  for (const { message, advice } of delays(facts)) say(`${capital(message)}. ${advice}`);
-  say(
-    link.attempts > 0 &&
-      mark !== null &&
-      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.`,
-  );
-  say(
-    link.creating &&
-      (mark?.state === 'running'
-        ? 'An account was asked for and no answer has come yet.'
-        : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
-  );
-  say(membershipReason(facts));
-  say(approvalReason(facts));
-  for (const sentence of valueReasons(facts, summary)) say(sentence);
-  for (const sentence of differenceReasons(facts)) say(sentence);
-  say(
-    suspectedDrift.length > 0 &&
-      `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
-  );
-  if (members && members.unknown.length > 0)
-    say(
-      `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`,
-    );
-  say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
-  say(lookAgainAt && `It is looked at again by itself at ${lookAgainAt}.`);
-  return reasons;
-}
-
-/** Returns sentences with the held changes and the id of the approval that covers them. */
-function approvalReason({ approval, condition, guard, kind, memberships }: Facts): string | undefined {
-  const waiting = memberships.filter((each) => each.condition === 'Held').map(({ name }) => name);
-  if (approval === null)
-    return !condition && waiting.length > 0
-      ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
-      : undefined;
-  const own = guard.flatMap((each) => (each.state === 'held' ? [GUARD_WORDS[each.kind]] : []));
-  const related = kind === 'User' ? 'changes of its groups' : 'changes of its members';
-  const parts = [
-    ...(own.length > 0 ? [`its ${[...new Set(own)].join(' and ')}`] : []),
-    ...(waiting.length > 0 ? [`${related} ${someOf(waiting)}`] : []),
-  ];
-  return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
-}
-
-/** A dropped dead letter cannot be retried as one. */
-const adviceOf = ({ condition, exception }: Facts): string =>
-  exception?.reason === 'Dropped' ? 'Correct the cause, then scim-bridge sync.' : (condition?.advice ?? '');
-
-/** Number of names in a sentence. */
-const MOST_NAMED = 5;
-
-const someOf = (names: readonly string[]): string =>
-  names.slice(0, MOST_NAMED).join(', ') +
-  (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
-
-const GUARD_WORDS: Record<DestructiveKind, string> = {
-  deactivate: 'deactivation',
-  delete: 'deletion',
-  removeMembers: 'removal from a group',
-  clearAttributes: 'cleared attribute',
-};
-
-const guardText = (count: number, kind: DestructiveKind): string =>
-  kind === 'removeMembers'
-    ? counted(count, GUARD_WORDS[kind], 'removals from groups')
-    : counted(count, GUARD_WORDS[kind]);
-
-/** One sentence for all changes of a kind in the same state. */
-function guardReasons(guard: Facts['guard']): string[] {
-  const counts = new Map<string, number>();
-  for (const { kind, state } of guard) {
-    const key = `${state} ${kind}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return (['held', 'approved', 'rejected'] as const).flatMap((state) => {
-    const kinds = [...counts].filter(([key]) => key.startsWith(state));
-    if (kinds.length === 0) return [];
-    const words = kinds.map(([key, count]) =>
-      guardText(count, key.slice(state.length + 1) as DestructiveKind),
-    );
-    return [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
-  });
-}
-
-/** The memberships are listed by name; a sentence tells how many wait. */
-function membershipReason({ kind, memberships, members }: Facts): string {
-  const waiting = (state: string): number => memberships.filter((each) => each.state === state).length;
-  const noun = kind === 'User' ? 'group' : 'member';
-  const parts = [
-    [members?.toAdd ?? waiting('toAdd'), 'to be added'],
-    [members?.toRemove ?? waiting('toRemove'), 'to be removed'],
-  ] as const;
-  const said = parts
-    .filter(([count]) => count > 0)
-    .map(([count, word]) => `${counted(count, noun)} still ${word}`)
-    .join(', ');
-  return said && `${capital(said)}.`;
-}
-
-function valueReasons({ values, inScope, link }: Facts, summary: string): string[] {
-  const namesOf = (state: string): string[] =>
-    values.filter((each) => each.state === state).map(({ name }) => name);
-  const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
-  const unsure = namesOf('unsure').length;
-  const unmappable = values.filter(
-    ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),
-  );
-  const sentences = unmappable
-    .slice(0, MOST_NAMED)
-    .map(({ name, reason }) => `${name} cannot be mapped: ${reason ?? 'no value'}.`);
-  if (unmappable.length > MOST_NAMED)
-    sentences.push(`${unmappable.length - MOST_NAMED} more values cannot be mapped.`);
-  if (differing > 0)
-    sentences.push(
-      `${counted(differing, 'value')} ${differing === 1 ? 'differs' : 'differ'} from what was last applied.`,
-    );
-  if (unsure > 0)
-    sentences.push(`${counted(unsure, 'value')} sent and not confirmed, or seen to differ: written again.`);
-  return sentences;
-}
-
-function differenceReasons({ platform }: Facts): string[] {
-  const found = platform?.differences ?? [];
-  const sentences = found
-    .slice(0, MOST_NAMED)
-    .map(({ subject, reason }) => `At the platform${subject === null ? '' : `, ${subject}`}: ${reason}.`);
-  const left = found.length - MOST_NAMED;
-  return left > 0 ? [...sentences, `${counted(left, 'difference')} more at the platform.`] : sentences;
-}
-
-const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
-const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler', 'versionsDiffer'];
-
-/** Findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
-function delays({ mark, values, fleet }: Facts): FleetFinding[] {
-  if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
-  if (values.every(({ state }) => state === 'equal')) return [];
-  return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
-}
-
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
-
-const noWorkerOf = ({ fleet }: Facts): FleetFinding | undefined =>
-  fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
-
-function waitingFor(facts: Facts): string {
-  const { mark, link, memberships } = facts;
-  if (!mark) return '';
-  if (mark.state === 'running') return 'A worker is at it right now.';
-  if (noWorkerOf(facts)) return '';
-  if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
-  const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
-  const waits =
-    removals.length > 0 && link.platformId !== null
-      ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
-      : '';
-  return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
 }

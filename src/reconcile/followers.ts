@@ -8,7 +8,7 @@ import { asking } from './verify-users.ts';
 
 /** Number of users whose groups are read at once. */
 const PORTION = 200;
-const NEWLY_LINKED: ReadonlySet<string> = new Set(['create', 'adopt', 'relink']);
+export const NEWLY_LINKED: ReadonlySet<string> = new Set(['create', 'adopt', 'relink']);
 /** Actions of a user's sync after which no attribute is written. */
 const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
 
@@ -33,21 +33,22 @@ interface GroupOfPlan {
  */
 export async function withFollowers(
   scan: ScanResult,
-  found: PlanEntry[],
+  entries: PlanEntry[],
   verified: readonly VerifiedUsers[],
 ): Promise<PlanEntry[]> {
+  const definitions = await missingDefinitions(scan, entries);
+  const found = goneWithDefinition(entries, definitions);
   const parents = new Map<Ref, PlanEntry>();
   for (const entry of found)
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
   const returning = returningUsers(found, verified);
-  const definitions = await missingDefinitions(scan, found);
   if (parents.size + returning.length === 0) return [...definitions, ...found];
   // A note of such a membership would be written with the id of the account that is gone.
   const kept = found.filter(
     ({ action, member }) => action !== 'addMember' || !member?.ref || !parents.has(member.ref),
   );
   const named = new Set(kept.map(({ action, ref, member }) => `${action} ${ref ?? ''} ${member?.ref ?? ''}`));
-  const memberOf = new Map(verified.map(({ ref, memberOf: groups }) => [ref, groups]));
+  const memberOf = new Map(verified.map(({ ref, memberOf: groups }) => [ref, groups?.map(({ id }) => id)]));
   const followers: PlanEntry[] = [];
   const add = (following: Following): void => {
     const { group, user } = following;
@@ -171,6 +172,19 @@ async function groupsOf(
   return following;
 }
 
+/** Values that are gone with their definition: the write of the bridge did stick, and somebody deleted the definition. */
+function goneWithDefinition(entries: PlanEntry[], definitions: readonly PlanEntry[]): PlanEntry[] {
+  const names = new Set(definitions.map(({ name }) => name));
+  return entries.map((entry) =>
+    entry.attribute !== undefined && names.has(entry.attribute) && entry.attribution.cause === DID_NOT_STICK
+      ? { ...entry, reason: UNDEFINED, attribution: { cause: 'platform changed' } }
+      : entry,
+  );
+}
+
+const DID_NOT_STICK = 'write did not stick';
+const UNDEFINED = 'the platform does not define the attribute any more';
+
 /** Returns entries for attribute definitions that the first sync of a user creates. */
 async function missingDefinitions(scan: ScanResult, found: PlanEntry[]): Promise<PlanEntry[]> {
   const { catalogue, mapping } = scan.scope.target;
@@ -193,7 +207,9 @@ async function missingDefinitions(scan: ScanResult, found: PlanEntry[]): Promise
       after: { name, type: mapping.types[name] ?? 'string' },
       effect: 'apply',
       reason: 'the settings map it and the platform does not define it',
-      attribution: { cause: first.attribution.cause },
+      attribution: {
+        cause: first.attribution.cause === DID_NOT_STICK ? 'platform changed' : first.attribution.cause,
+      },
       basis: first.basis,
       follows: first.ref as Ref,
     }));

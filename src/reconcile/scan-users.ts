@@ -11,7 +11,8 @@ import { createShownNoter, differences, printOf, desiredFromLink } from './compa
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
 import {
-  groupIds,
+  asking,
+  groupsOfAccount,
   isReturning,
   faultEntries,
   rulesOf,
@@ -57,6 +58,7 @@ export interface UserScan {
 export async function scanUsers(scan: ScanResult, everybody: boolean, orphans: Orphans): Promise<UserScan> {
   let found = await walk(scan, everybody);
   for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(scan, everybody);
+  await noteUndefined(scan, found);
   dropUnreturned(scan, found);
   await addDesired(scan, found, everybody, orphans);
   return found;
@@ -218,7 +220,7 @@ async function mapAll(
     else if (entries.length > 0)
       draft.settled.push({
         ...{ ref, entries, refusal: refusalOf(link, marked) },
-        ...{ memberOf: groupIds(user), isReturning: isReturning(link, known) },
+        ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
       });
     else if (!marked && isPlain(link)) equal.push(toPrint(holder, user));
   }
@@ -248,6 +250,16 @@ async function countNamesakes({ scope }: ScanResult, refs: Ref[], { strangers }:
     }
   }
   return namesakes;
+}
+
+/** An attribute that the platform does not define has no value anywhere, so that no account shows it is a difference. */
+async function noteUndefined(scan: ScanResult, { suspects }: UserScan): Promise<void> {
+  const { visibility, scope } = scan;
+  const isHidden = (name: string): boolean => name.startsWith('attributes.') && !visibility.isVisible(name);
+  if (![...suspects.values()].some((names) => names.some(isHidden))) return;
+  const undefinedThere = await asking(scan, (signal) => scope.target.catalogue.missing(signal));
+  if (!Array.isArray(undefinedThere)) return;
+  for (const name of undefinedThere) visibility.note(`attributes.${name}`, true);
 }
 
 /** Removes differences of attributes that the platform never returns. */

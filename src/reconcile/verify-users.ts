@@ -15,6 +15,12 @@ import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
 import { userEntries, type AdoptableAccount, type UserCase } from './plan-users.ts';
 
+/** A group of the platform, with its name there. */
+export interface GroupOfAccount {
+  id: string;
+  name: string;
+}
+
 /** Findings about one resource, with the facts that attribution needs. */
 export interface VerifiedUsers {
   ref: Ref;
@@ -25,8 +31,8 @@ export interface VerifiedUsers {
   writtenAt?: number | undefined;
   /** Refusal of the last sync, if no mark is pending. */
   refusal?: Condition | undefined;
-  /** Platform ids of the groups of the account, or of the one that is to be adopted. */
-  memberOf?: readonly string[] | undefined;
+  /** Groups of the account, or of the one that is to be adopted. */
+  memberOf?: readonly GroupOfAccount[] | undefined;
   /** The user comes back into scope, so its sync writes all memberships again. */
   isReturning?: boolean;
 }
@@ -136,13 +142,14 @@ async function verifyGroup(
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
-    memberOf: groupIds(present ?? adoptable?.account),
+    memberOf: groupsOfAccount(present ?? adoptable?.account),
     isReturning: isReturning(link, wanted),
   };
 }
 
-export const groupIds = (account: WireUser | undefined): string[] | undefined =>
-  account?.groups?.map(({ value }) => String(value));
+/** Returns the groups that the platform names for an account; undefined: it names none. */
+export const groupsOfAccount = (account: WireUser | undefined): GroupOfAccount[] | undefined =>
+  account?.groups?.map(({ value, display }) => ({ id: String(value), name: display ?? String(value) }));
 
 export const isReturning = ({ departed }: Link, user: UserToVerify | undefined): boolean =>
   departed === true && user?.wanted.inScope === true;

@@ -24,9 +24,9 @@ const written = (character: string): string =>
 /** Returns the text as one line that is safe to print. JSON text stays valid JSON with escapes in its strings. */
 export const visible = (text: string): string => text.replace(UNSAFE, written);
 
-/** Returns a JSON value with all its strings escaped. */
-export function visibleIn<T>(value: T): T {
+/** Returns a JSON value with all its strings escaped. @param change changes each string before */
+export function visibleIn<T>(value: T, change: (text: string) => string = (text) => text): T {
   return JSON.parse(JSON.stringify(value), (_key, each: unknown) =>
-    typeof each === 'string' ? visible(each) : each,
+    typeof each === 'string' ? visible(change(each)) : each,
   ) as T;
 }

@@ -175,6 +175,10 @@ export const SCHEMAS = {
             differences: arrayOf(
               object({ action: textField, subject: nullable('string'), reason: textField }),
             ),
+            addedByOthers: {
+              ...arrayOf(textField),
+              description: 'Groups of a person, or members of a group, that others added and that stay.',
+            },
           }),
           type: ['object', 'null'],
           description:

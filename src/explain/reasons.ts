@@ -1,0 +1,212 @@
+// Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
+import type { ExplainedFacts } from './explanation.ts';
+import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
+import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
+import { counted } from '../support/counted.ts';
+
+/** Returns the sentences that the summary does not contain already. */
+export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
+  const { condition, mark, hold, breaker, link, guard, suspectedDrift, members, policy, lookAgainAt } = facts;
+  const reasons: string[] = [];
+  const say = (sentence: string | false | null | undefined): void => {
+    if (sentence) reasons.push(sentence);
+  };
+  const { exception } = facts;
+  say(
+    exception &&
+      `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}: no run changes it.`,
+  );
+  say(
+    condition &&
+      (summary.includes(condition.message)
+        ? `${condition.reason}. ${adviceOf(facts)}`
+        : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`),
+  );
+  say(
+    hold &&
+      `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release ends it.`,
+  );
+  say(
+    breaker &&
+      `Calls to the target have failed in a row since ${breaker.since} (${breaker.status === 0 ? 'no answer' : `status ${breaker.status}`}): only probes go out until one succeeds.`,
+  );
+  // A condition names the only kind of change that it is about.
+  const kinds = new Set(guard.map(({ kind, state }) => `${state} ${kind}`));
+  if (!condition || kinds.size > 1) for (const sentence of guardReasons(guard)) say(sentence);
+  say(mark && waitingFor(facts));
+  for (const { message, advice } of delays(facts)) say(`${capital(message)}. ${advice}`);
+  say(
+    link.attempts > 0 &&
+      mark !== null &&
+      `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.`,
+  );
+  say(
+    link.creating &&
+      (mark?.state === 'running'
+        ? 'An account was asked for and no answer has come yet.'
+        : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
+  );
+  say(membershipReason(facts));
+  say(approvalReason(facts));
+  for (const sentence of valueReasons(facts, summary)) say(sentence);
+  for (const sentence of differenceReasons(facts)) say(sentence);
+  say(addedReason(facts));
+  say(
+    suspectedDrift.length > 0 &&
+      `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
+  );
+  if (members && members.unknown.length > 0)
+    say(
+      `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`,
+    );
+  say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
+  say(lookAgainAt && `It is looked at again by itself at ${lookAgainAt}.`);
+  return reasons;
+}
+
+/** Returns sentences with the held changes and the id of the approval that covers them. */
+function approvalReason({
+  approval,
+  condition,
+  guard,
+  kind,
+  memberships,
+}: ExplainedFacts): string | undefined {
+  const waiting = memberships.filter((each) => each.condition === 'Held').map(({ name }) => name);
+  if (approval === null)
+    return !condition && waiting.length > 0
+      ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
+      : undefined;
+  const own = guard.flatMap((each) => (each.state === 'held' ? [GUARD_WORDS[each.kind]] : []));
+  const related = kind === 'User' ? 'changes of its groups' : 'changes of its members';
+  const parts = [
+    ...(own.length > 0 ? [`its ${[...new Set(own)].join(' and ')}`] : []),
+    ...(waiting.length > 0 ? [`${related} ${someOf(waiting)}`] : []),
+  ];
+  return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
+}
+
+/** A dropped dead letter cannot be retried as one. */
+const adviceOf = ({ condition, exception }: ExplainedFacts): string =>
+  exception?.reason === 'Dropped' ? 'Correct the cause, then scim-bridge sync.' : (condition?.advice ?? '');
+
+/** Number of names in a sentence. */
+const MOST_NAMED = 5;
+
+const someOf = (names: readonly string[]): string =>
+  names.slice(0, MOST_NAMED).join(', ') +
+  (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
+
+const GUARD_WORDS: Record<DestructiveKind, string> = {
+  deactivate: 'deactivation',
+  delete: 'deletion',
+  removeMembers: 'removal from a group',
+  clearAttributes: 'cleared attribute',
+};
+
+const guardText = (count: number, kind: DestructiveKind): string =>
+  kind === 'removeMembers'
+    ? counted(count, GUARD_WORDS[kind], 'removals from groups')
+    : counted(count, GUARD_WORDS[kind]);
+
+/** One sentence for all changes of a kind in the same state. */
+function guardReasons(guard: ExplainedFacts['guard']): string[] {
+  const counts = new Map<string, number>();
+  for (const { kind, state } of guard) {
+    const key = `${state} ${kind}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return (['held', 'approved', 'rejected'] as const).flatMap((state) => {
+    const kinds = [...counts].filter(([key]) => key.startsWith(state));
+    if (kinds.length === 0) return [];
+    const words = kinds.map(([key, count]) =>
+      guardText(count, key.slice(state.length + 1) as DestructiveKind),
+    );
+    return [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
+  });
+}
+
+/** The memberships are listed by name; a sentence tells how many wait. */
+function membershipReason({ kind, memberships, members }: ExplainedFacts): string {
+  const waiting = (state: string): number => memberships.filter((each) => each.state === state).length;
+  const noun = kind === 'User' ? 'group' : 'member';
+  const parts = [
+    [members?.toAdd ?? waiting('toAdd'), 'to be added'],
+    [members?.toRemove ?? waiting('toRemove'), 'to be removed'],
+  ] as const;
+  const said = parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${counted(count, noun)} still ${word}`)
+    .join(', ');
+  return said && `${capital(said)}.`;
+}
+
+function valueReasons({ values, inScope, link }: ExplainedFacts, summary: string): string[] {
+  const namesOf = (state: string): string[] =>
+    values.filter((each) => each.state === state).map(({ name }) => name);
+  const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
+  const unsure = namesOf('unsure').length;
+  const unmappable = values.filter(
+    ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),
+  );
+  const sentences = unmappable
+    .slice(0, MOST_NAMED)
+    .map(({ name, reason }) => `${name} cannot be mapped: ${reason ?? 'no value'}.`);
+  if (unmappable.length > MOST_NAMED)
+    sentences.push(`${unmappable.length - MOST_NAMED} more values cannot be mapped.`);
+  if (differing > 0)
+    sentences.push(
+      `${counted(differing, 'value')} ${differing === 1 ? 'differs' : 'differ'} from what was last applied.`,
+    );
+  if (unsure > 0)
+    sentences.push(`${counted(unsure, 'value')} sent and not confirmed, or seen to differ: written again.`);
+  return sentences;
+}
+
+function differenceReasons({ platform }: ExplainedFacts): string[] {
+  const found = platform?.differences ?? [];
+  const sentences = found
+    .slice(0, MOST_NAMED)
+    .map(({ subject, reason }) => `At the platform${subject === null ? '' : `, ${subject}`}: ${reason}.`);
+  const left = found.length - MOST_NAMED;
+  return left > 0 ? [...sentences, `${counted(left, 'difference')} more at the platform.`] : sentences;
+}
+
+/** Memberships that the bridge did not write count for what a person sees too. */
+function addedReason({ platform, kind }: ExplainedFacts): string | undefined {
+  const added = platform?.addedByOthers ?? [];
+  if (added.length === 0) return undefined;
+  return kind === 'User'
+    ? `At the platform it is in ${counted(added.length, 'group')} more, which the bridge did not write and leaves: ${someOf(added)}.`
+    : `At the platform others added ${counted(added.length, 'member')}, which the bridge leaves: ${someOf(added)}.`;
+}
+
+const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
+const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler', 'versionsDiffer'];
+
+/** Findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
+function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
+  if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
+  if (values.every(({ state }) => state === 'equal')) return [];
+  return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
+}
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+function waitingFor(facts: ExplainedFacts): string {
+  const { mark, link, memberships } = facts;
+  if (!mark) return '';
+  if (mark.state === 'running') return 'A worker is at it right now.';
+  if (noWorkerOf(facts)) return '';
+  if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
+  const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
+  const waits =
+    removals.length > 0 && link.platformId !== null
+      ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
+      : '';
+  return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
+}
+
+export const noWorkerOf = ({ fleet }: ExplainedFacts): FleetFinding | undefined =>
+  fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');

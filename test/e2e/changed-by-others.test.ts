@@ -1,0 +1,95 @@
+// Tests what plan, explain and sync tell of memberships and attribute definitions that others changed at the platform.
+import { openPlace, type Place } from '../support/situation.ts';
+import { run } from '../support/situation-table.ts';
+import { scimPatch } from '../support/reconciling.ts';
+import { send } from '../support/send.ts';
+
+const PEOPLE = ['ann', 'ben', 'cho'].map((name) => `${name}@acme.example`);
+const [ANN = '', BEN = ''] = PEOPLE;
+
+let place: Place;
+beforeAll(async () => {
+  const country = { type: 'string', from: 'addresses[type eq "work"].country' };
+  place = await openPlace({ target: { attributes: { country } } });
+  const addresses = [{ type: 'work', country: 'PT' }];
+  const ids = [];
+  for (const name of PEOPLE) ids.push(await place.idp.createUser(name, { addresses }));
+  await place.idp.createGroup('north', ids.slice(0, 2));
+  await place.idp.createGroup('secret', ids.slice(0, 1));
+  await place.idle();
+  await run(place, 'reconcile', '--yes');
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const asAdmin = (method: 'POST' | 'PATCH' | 'DELETE' | 'GET', path: string, body?: object) =>
+  send(place.sandbox.ready.platformUrl, method, path, {
+    headers: {
+      authorization: `Bearer ${place.sandbox.ready.fixtures.apiKeys.admin}`,
+      'content-type': 'application/json',
+    },
+    body,
+  });
+async function changeMembers(group: string, op: 'add' | 'remove'): Promise<void> {
+  const { groups } = await place.platform.state();
+  const scimId = (await place.platform.user(BEN))?.scimId;
+  const path = `/api/scim/v2/Groups/${groups.find(({ displayName }) => displayName === group)?.scimId}`;
+  const change =
+    op === 'add'
+      ? { op, path: 'members', value: [{ value: scimId }] }
+      : { op, path: `members[value eq "${scimId}"]` };
+  await asAdmin('PATCH', path, scimPatch(change));
+}
+const membersOf = async (group: string): Promise<string[]> =>
+  (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members.sort() ??
+  [];
+const explained = async (name: string): Promise<string> =>
+  (await place.commands.run('explain', name)).text.replaceAll(/\s+/g, ' ');
+
+test('a membership that others took is told by explain and plan, and sync of the person writes it again', async () => {
+  await changeMembers('north', 'remove');
+  expect(await explained(BEN)).toContain(
+    'At the platform, north: member at the source, taken out at the platform.',
+  );
+  expect((await place.commands.run('plan')).text).toContain('+ addMember group ben@acme.example in north');
+  const { text } = await place.commands.run('sync', BEN, '--dry-run');
+  expect(text).toContain('addMember ben@acme.example in north');
+  await run(place, 'sync', BEN);
+  expect(await membersOf('north')).toEqual([ANN, BEN]);
+  expect(await explained(BEN)).toContain('is at main as desired');
+}, 30_000);
+
+test('a membership that others gave stays, and explain tells it of the person and of the group', async () => {
+  await changeMembers('secret', 'add');
+  const told = await explained(BEN);
+  expect(told).toContain('is at main as desired');
+  expect(told).toContain('in 1 group more, which the bridge did not write and leaves: secret');
+  expect(await explained('secret')).toContain(
+    'others added 1 member, which the bridge leaves: ben@acme.example',
+  );
+  const group = await asAdmin('POST', '/api/scim/v2/Groups', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+    displayName: 'made there',
+    members: [{ value: (await place.platform.user(BEN))?.scimId }],
+  });
+  expect(group.status).toBe(201);
+  expect(await explained(BEN)).toContain(
+    'in 2 groups more, which the bridge did not write and leaves: secret, made there',
+  );
+}, 30_000);
+
+test('without its definition every value of an attribute is in the plan, and the plan is what is written', async () => {
+  const { body } = await asAdmin('GET', '/api/v1/user-attributes');
+  const definition = body.items.find(({ name }: { name: string }) => name === 'country');
+  await asAdmin('DELETE', `/api/v1/user-attributes/${definition.id}`);
+  const { text } = await place.commands.run('plan');
+  expect(text).toContain('1 attribute definition to create, 3 attributes to set');
+  expect(text).toContain('the platform does not define the attribute any more (platform changed)');
+  expect(text).not.toContain('did not stick');
+  await run(place, 'reconcile', '--yes');
+  const { users } = await place.platform.state();
+  const countries = users
+    .filter(({ userName }) => PEOPLE.includes(userName))
+    .map((each) => each.attributes.country);
+  expect(countries).toEqual(['PT', 'PT', 'PT']);
+}, 60_000);
