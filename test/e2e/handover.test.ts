@@ -277,6 +277,41 @@ test('no item is moved while the deactivation is held or rejected, or the user i
   await expect(pathOf('kay book')).resolves.toBe(`Team/${kept}`);
 }, 60_000);
 
+test('items whose move the platform refuses with 403 stay, are named once, and are moved once the right is there', async () => {
+  const { id, userName } = await bring('eli');
+  await close(id, userName);
+  await bridge.platform.control('PATCH', '/faults', {
+    rules: [{ path: '/workspace/move', status5xx: { share: 1, status: 403 } }],
+  });
+  const refused = await commands.run('reconcile', '--yes');
+  expect(refused.text).toContain('the platform refused the move of 3 items');
+  await expect(pathOf('eli book')).resolves.toBe('');
+  const log = async () =>
+    (await commands.run('log', '--resource', userName, '--action', 'handOver', '--json')).text.split('\n');
+  const named = await log();
+  await runs.run();
+  expect(await log()).toHaveLength(named.length);
+  await bridge.platform.control('PATCH', '/faults', { rules: [] });
+  await runs.run();
+  await expect(pathOf('eli book')).resolves.toBe(`Team/${userName}`);
+}, 60_000);
+
+test('while the breaker is open no item is moved, and afterwards each is moved once', async () => {
+  const { id, userName } = await bring('ivy');
+  await close(id, userName);
+  const { scope } = runs.scopes[0] as Reconciling['scopes'][0];
+  await bridge.platform.control('PATCH', '/faults', { status5xx: { share: 1 } });
+  for (let n = 0; n < 8; n++) await bridge.idp.createUser(`busy${n}@acme.example`);
+  await eventually('the breaker is open', async () => (await scope.target.breaker.read()).open, 60_000);
+  expect((await commands.run('reconcile', '--yes', '--deadline', '3s')).code).toBe(1);
+  await bridge.platform.control('PATCH', '/faults', { status5xx: { share: 0 } });
+  await expect(pathOf('ivy book')).resolves.toBe('');
+  await eventually('the target answers', async () => !(await scope.target.breaker.read()).open, 60_000);
+  await bridge.idle();
+  await runs.run();
+  await expect(pathOf('ivy book')).resolves.toBe(`Team/${userName}`);
+}, 180_000);
+
 test('plan, reconcile and doctor report a missing folder or deployment, and no item is moved', async () => {
   const { id, userName } = await bring('sam');
   await close(id, userName);
