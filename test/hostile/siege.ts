@@ -28,7 +28,7 @@ const PROBE_MS = 1000;
  * times, for a machine that runs nothing else.
  */
 const slowness = (): number =>
-  process.env.HOSTILE_STRICT ? 1 : Math.max(4, (2 * (loadavg()[0] ?? 0)) / availableParallelism());
+  process.env.HOSTILE_STRICT ? 1 : Math.max(8, (3 * (loadavg()[0] ?? 0)) / availableParallelism());
 const MEMORY_MB = 512;
 /** Share of the neighbour's requests that must be answered and not refused. */
 const SERVED = 0.9;
