@@ -1,6 +1,6 @@
 // Explains why a user or group is, or is not, as desired at each target, by what Redis keeps and the platform shows.
 import type { Link } from '../directory/outbox/links.ts';
-import { fold, refOf } from '../directory/records.ts';
+import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
@@ -10,7 +10,8 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
-import type { Explanation, MembershipState, AttributeState } from './explanation.ts';
+import type { Explanation, AttributeState } from './explanation.ts';
+import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { handoverOf } from './handover.ts';
@@ -19,7 +20,6 @@ import { toVerdict } from './verdict.ts';
 const LOG_ENTRIES = 50;
 /** Time to look for them, milliseconds: a log may have a million entries of others. */
 const LOG_MS = 10_000;
-const SHOWN_MEMBERS = 100;
 
 export interface ExplainOptions {
   /**
@@ -82,8 +82,8 @@ async function explainAt(
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
   const related =
     found.kind === 'User'
-      ? { memberships: await groupsOf(scope, found, where), members: null }
-      : await membersOf(scope, found, where);
+      ? { memberships: await membershipsOfUser(scope, found, where), members: null }
+      : await membershipsOfGroup(scope, found, where);
   const isHeld =
     where.guard.some(({ state }) => state === 'held') ||
     related.memberships.some(({ condition }) => condition === 'Held');
@@ -174,75 +174,6 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
     nameAtTarget,
     values: nameAtTarget === null ? [] : [{ name: 'displayName', desired: nameAtTarget, applied, state }],
   };
-}
-
-/** Returns a user's groups, and the groups with a pending removal. */
-async function groupsOf(
-  scope: ReconcileScope,
-  { id }: FoundResource,
-  { pendingGroups }: ResourceStatus,
-): Promise<MembershipState[]> {
-  const { directory, links, target } = scope;
-  const [joined = []] = await directory.groupsOf([id]);
-  const left = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
-  const ids = [...joined.map((group) => group.id), ...left];
-  const groups = await links.getMany(
-    target.name,
-    ids.map((group) => refOf('Group', group)),
-  );
-  return ids.map((group, index) => {
-    const link = groups[index] ?? {};
-    const name = joined.find((each) => each.id === group)?.displayName;
-    const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
-    const sign = pendingGroups.get(group);
-    return {
-      ref: refOf('Group', group),
-      name: name ?? String(link.core?.displayName ?? group),
-      state: sign === '-' ? 'toRemove' : !isWanted ? 'notForTarget' : sign === '+' ? 'toAdd' : 'applied',
-      ...(sign === undefined ? {} : causeOf(link.condition)),
-    };
-  });
-}
-
-async function membersOf(
-  scope: ReconcileScope,
-  { id }: FoundResource,
-  { pendingGroups }: ResourceStatus,
-): Promise<Pick<Explanation, 'memberships' | 'members'>> {
-  const { directory, links, target } = scope;
-  const { users, unresolved } = await directory.membersOf(id);
-  const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
-  const refs = pending.map(([user]) => refOf('User', user));
-  const known = await links.getMany(target.name, refs);
-  const memberships = pending.map(([user, sign], index): MembershipState => {
-    const link = known[index] ?? {};
-    const because = sign === '+' ? whyNotReady(link) : undefined;
-    return {
-      ref: refOf('User', user),
-      name: String(link.core?.userName ?? user),
-      state: sign === '+' ? 'toAdd' : 'toRemove',
-      ...(because === undefined ? {} : { because, ...causeOf(link.condition) }),
-    };
-  });
-  const signs = [...pendingGroups.values()];
-  const toAdd = signs.filter((sign) => sign === '+').length;
-  const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
-  return { memberships, members };
-}
-
-/** Reasons of conditions that end by themselves. */
-const PASSING = new Set(['NotApplied', 'PlatformFailed']);
-
-function causeOf(condition: Link['condition']): Pick<MembershipState, 'because' | 'condition'> {
-  if (!condition) return {};
-  const { reason, message } = condition;
-  return PASSING.has(reason) ? { because: message } : { because: message, condition: reason };
-}
-
-function whyNotReady(link: Link): string | undefined {
-  if (link.condition) return link.condition.message;
-  if (link.id === undefined) return 'has no account at the target yet';
-  return link.departed ? 'has left this target' : undefined;
 }
 
 const linkOf = (link: Link): Explanation['link'] => ({

@@ -147,9 +147,10 @@ async function verifyGroup(
   };
 }
 
-/** Returns the groups that the platform names for an account; undefined: it names none. */
+/** Returns the groups that the platform names for an account; undefined without an account. */
 export const groupsOfAccount = (account: WireUser | undefined): GroupOfAccount[] | undefined =>
-  account?.groups?.map(({ value, display }) => ({ id: String(value), name: display ?? String(value) }));
+  account &&
+  (account.groups ?? []).map(({ value, display }) => ({ id: String(value), name: display ?? String(value) }));
 
 export const isReturning = ({ departed }: Link, user: UserToVerify | undefined): boolean =>
   departed === true && user?.wanted.inScope === true;

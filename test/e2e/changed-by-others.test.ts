@@ -78,6 +78,28 @@ test('a membership that others gave stays, and explain tells it of the person an
   );
 }, 30_000);
 
+test('explain of a person reads a group that others emptied once, and none of its other members', async () => {
+  const ids = [];
+  for (let n = 0; n < 30; n++) ids.push(await place.idp.createUser(`crowd${n}@acme.example`));
+  await place.idp.createGroup('crowd', ids);
+  await place.idle();
+  const { groups } = await place.platform.state();
+  const crowd = groups.find(({ displayName }) => displayName === 'crowd');
+  await asAdmin(
+    'PATCH',
+    `/api/scim/v2/Groups/${crowd?.scimId}`,
+    scimPatch({ op: 'remove', path: 'members' }),
+  );
+  await expect(membersOf('crowd')).resolves.toEqual([]);
+  await place.platform.forgetRequests();
+  expect(await explained('crowd7@acme.example')).toContain('At the platform, crowd: member at the source');
+  const reads = (await place.platform.requests()).map(({ path }) => path);
+  expect(reads.filter((path) => path.includes(`/Groups/${crowd?.scimId}`))).toHaveLength(1);
+  expect(reads.filter((path) => path.includes('/scim/v2/Users/'))).toHaveLength(1);
+  await run(place, 'reconcile', '--yes');
+  await expect(membersOf('crowd')).resolves.toHaveLength(30);
+}, 60_000);
+
 test('without its definition every value of an attribute is in the plan, and the plan is what is written', async () => {
   const { body } = await asAdmin('GET', '/api/v1/user-attributes');
   const definition = body.items.find(({ name }: { name: string }) => name === 'country');

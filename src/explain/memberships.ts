@@ -1,0 +1,79 @@
+// Describes the memberships of a user or group, with the causes of those that wait.
+import type { Link } from '../directory/outbox/links.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
+import { refOf } from '../directory/records.ts';
+import type { FoundResource } from '../ops/find.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { Explanation, MembershipState } from './explanation.ts';
+
+const SHOWN_MEMBERS = 100;
+
+/** Returns a user's groups, and the groups with a pending removal. */
+export async function membershipsOfUser(
+  scope: ReconcileScope,
+  { id }: FoundResource,
+  { pendingGroups }: ResourceStatus,
+): Promise<MembershipState[]> {
+  const { directory, links, target } = scope;
+  const [joined = []] = await directory.groupsOf([id]);
+  const left = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
+  const ids = [...joined.map((group) => group.id), ...left];
+  const groups = await links.getMany(
+    target.name,
+    ids.map((group) => refOf('Group', group)),
+  );
+  return ids.map((group, index) => {
+    const link = groups[index] ?? {};
+    const name = joined.find((each) => each.id === group)?.displayName;
+    const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
+    const sign = pendingGroups.get(group);
+    return {
+      ref: refOf('Group', group),
+      name: name ?? String(link.core?.displayName ?? group),
+      state: sign === '-' ? 'toRemove' : !isWanted ? 'notForTarget' : sign === '+' ? 'toAdd' : 'applied',
+      ...(sign === undefined ? {} : causeOf(link.condition)),
+    };
+  });
+}
+
+/** Returns the number of members, and up to a hundred pending ones. */
+export async function membershipsOfGroup(
+  scope: ReconcileScope,
+  { id }: FoundResource,
+  { pendingGroups }: ResourceStatus,
+): Promise<Pick<Explanation, 'memberships' | 'members'>> {
+  const { directory, links, target } = scope;
+  const { users, unresolved } = await directory.membersOf(id);
+  const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
+  const refs = pending.map(([user]) => refOf('User', user));
+  const known = await links.getMany(target.name, refs);
+  const memberships = pending.map(([user, sign], index): MembershipState => {
+    const link = known[index] ?? {};
+    const because = sign === '+' ? whyNotReady(link) : undefined;
+    return {
+      ref: refOf('User', user),
+      name: String(link.core?.userName ?? user),
+      state: sign === '+' ? 'toAdd' : 'toRemove',
+      ...(because === undefined ? {} : { because, ...causeOf(link.condition) }),
+    };
+  });
+  const signs = [...pendingGroups.values()];
+  const toAdd = signs.filter((sign) => sign === '+').length;
+  const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
+  return { memberships, members };
+}
+
+/** Reasons of conditions that end by themselves. */
+const PASSING = new Set(['NotApplied', 'PlatformFailed']);
+
+function causeOf(condition: Link['condition']): Pick<MembershipState, 'because' | 'condition'> {
+  if (!condition) return {};
+  const { reason, message } = condition;
+  return PASSING.has(reason) ? { because: message } : { because: message, condition: reason };
+}
+
+function whyNotReady(link: Link): string | undefined {
+  if (link.condition) return link.condition.message;
+  if (link.id === undefined) return 'has no account at the target yet';
+  return link.departed ? 'has left this target' : undefined;
+}

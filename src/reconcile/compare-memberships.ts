@@ -1,0 +1,110 @@
+// Compares the groups of one user with those that the platform's account names; writes nothing.
+import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import type { Resource } from '../scim/index.ts';
+import { mapBounded } from '../support/bounded.ts';
+import type { PlanEntry } from './entry.ts';
+import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
+import type { ScanResult } from './scope.ts';
+import { asking, type GroupOfAccount } from './verify-users.ts';
+
+/** Number of groups that are read, because the account does not name them; further ones are not compared. */
+const MOST_READ = 20;
+const READ_AT_ONCE = 2;
+
+/** A user with an account, as the platform showed it. */
+export interface ComparedUser {
+  ref: Ref;
+  link: Link;
+  /** Groups that the account names; a platform may name none, although the user is a member. */
+  memberOf: readonly GroupOfAccount[];
+  /** Groups with a pending change of the membership, read before the account. */
+  pending: ReadonlySet<string>;
+}
+
+/** @returns null when a group could not be read */
+export async function compareMemberships(scan: ScanResult, user: ComparedUser): Promise<PlanEntry[] | null> {
+  const { directory, links, drifts, target } = scan.scope;
+  const [joined = []] = await directory.groupsOf([parseRef(user.ref).id]);
+  const wanted = joined.map(({ id }) => refOf('Group', id));
+  const known = await links.getMany(target.name, wanted);
+  const platformIds = new Set(known.map(({ id }) => id));
+  const named = new Set(user.memberOf.map(({ id }) => id));
+  const unnamed = wanted.flatMap((ref, index) => {
+    const { id, departed } = known[index] ?? {};
+    const isExpected = id !== undefined && departed !== true && !user.pending.has(parseRef(ref).id);
+    return isExpected && !named.has(id) ? [{ ref, id }] : [];
+  });
+  const read = await mapBounded(unnamed.slice(0, MOST_READ), READ_AT_ONCE, async ({ ref, id }) => ({
+    ref,
+    state: await membershipIn(scan, id, user),
+  }));
+  if (read.some(({ state }) => state === 'unknown')) return null;
+  const missing = await drifts.observe(read.flatMap(({ ref, state }) => (state === 'missing' ? [ref] : [])));
+
+  const strange = user.memberOf.filter(({ id }) => !platformIds.has(id));
+  const holders = await drifts.counterparts(
+    'Group',
+    strange.map(({ id }) => id),
+  );
+  const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
+  return [
+    ...(await managed(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
+    ...(await managed(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
+    ...strange.filter((_, index) => !holders[index]).map((group) => unmanaged(user.ref, group)),
+  ];
+}
+
+/** Reads a group that the account does not name, because a platform may leave groups out of its accounts. */
+async function membershipIn(
+  scan: ScanResult,
+  id: string,
+  { link }: ComparedUser,
+): Promise<'there' | 'missing' | 'unknown'> {
+  const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
+  if (group === 'unknown') return 'unknown';
+  // A group that is gone is a difference of the group.
+  if (group === 'absent') return 'there';
+  return group.members?.some(({ value }) => value === link.id) ? 'there' : 'missing';
+}
+
+/** Returns the entries of managed groups, as a comparison of each group has them for this member. */
+async function managed(
+  { scope }: ScanResult,
+  observed: readonly (ObservedResource | undefined)[],
+  differences: (member: Member) => MemberDifferences,
+  { ref: user, link }: ComparedUser,
+): Promise<PlanEntry[]> {
+  const groups = observed.filter((each) => each !== undefined);
+  const ids = groups.map(({ ref }) => parseRef(ref).id);
+  const records = new Map((await scope.directory.getMany('Group', ids)).map((each) => [each.id, each]));
+  const member = { ref: user, platformId: link.id ?? null, name: String(link.core?.userName ?? '') };
+  return groups.flatMap(({ ref, text, marked }) => {
+    const record = records.get(parseRef(ref).id);
+    if (!record || record.damaged) return [];
+    const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+    const name = scope.target.mapping.groupName(displayName);
+    const group = parseLink(text);
+    const entries = groupEntries(
+      {
+        ...{ ref, link: group, basis: { version: record.version, link: hashOfLink(text) }, marked },
+        ...{ isLost: false, isDeleted: false, wantedName: name, pending: [] },
+        // The name is compared with the group, not with its members.
+        observed: { id: group.id ?? '', displayName: name ?? '' },
+        members: differences(member),
+      },
+      { policy: scope.target.policy, members: scope.members },
+    );
+    return entries.filter((entry) => entry.member);
+  });
+}
+
+/** A group that the bridge does not manage counts for what the person sees, too. */
+const unmanaged = (ref: Ref, { id, name }: GroupOfAccount): PlanEntry => ({
+  ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
+  member: { ref, platformId: null, name: '' },
+  ...{ before: { member: true }, after: { member: true }, effect: 'report' },
+  ...{ reason: 'the bridge does not manage this group', attribution: { cause: 'none' } },
+  basis: { version: 0, link: '' },
+});
