@@ -24,13 +24,15 @@ const masked = (text: string): string =>
     .trim();
 
 const MOST = 110;
+const NOT_TOLD = 'NOT TOLD';
+const isMissing = (cell: string): boolean => cell.includes(NOT_TOLD);
 
 function cellsOf(situation: Situation, answers: Answers): string[] {
   const told = (['status', 'plan', 'explain', 'doctor'] as const).map((name) => {
     const { code, text } = answers[name];
     const wanted = situation[name];
     if (wanted === undefined) return String(code);
-    const found = masked(wanted.exec(text)?.[0] ?? `NOT TOLD`);
+    const found = masked(wanted.exec(text)?.[0] ?? NOT_TOLD);
     return `${code}: ${found.length > MOST ? `${found.slice(0, MOST).trimEnd()}…` : found}`;
   });
   return [...told, answers.alerts.join(', ') || '–'];
@@ -48,7 +50,10 @@ async function tell(situation: Situation): Promise<void> {
     }
     await situation.cause?.(place, ids);
     const { person = ANN, planFlags } = situation;
-    cells.set(situation.name, cellsOf(situation, await ask(place, { person, planFlags })));
+    const asked = async () => cellsOf(situation, await ask(place, { person, planFlags }));
+    const first = await asked();
+    // A sentence about a wait appears after some seconds of it, and a busy machine may miss them.
+    cells.set(situation.name, first.some(isMissing) ? await asked() : first);
   } finally {
     await situation.after?.(place);
     await place.stop();
@@ -63,7 +68,7 @@ test.each(TOPICS)(
     const situations = SITUATIONS.filter((each) => each.topic === topic);
     await Promise.all(situations.map(tell));
     const told = situations.map(({ name }) => `${name}: ${cells.get(name)?.join(' | ')}`);
-    expect(told.filter((row) => row.includes('NOT TOLD'))).toEqual([]);
+    expect(told.filter(isMissing)).toEqual([]);
   },
   180_000,
 );

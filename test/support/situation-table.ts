@@ -149,7 +149,7 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The platform',
     name: 'The platform limits the rate (429)',
-    planFlags: ['--deadline', '5s'],
+    planFlags: ['--deadline', '15s'],
     cause: async (place) => {
       await faults(place, { status429: { share: 1, retryAfter: 30 } });
       await some(place, 2);
