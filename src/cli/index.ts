@@ -56,7 +56,8 @@ export async function runCli(
     },
   };
   const asked = COMMAND_NAMES.filter((name) => args.includes(name));
-  const program = await createProgram(cli, asked.length > 0 ? asked : undefined);
+  const isVersion = args.length === 1 && args[0] === '--version';
+  const program = await createProgram(cli, asked.length > 0 || isVersion ? asked : undefined);
   program.hook('preAction', (_program, command) => onStart?.(command));
   try {
     await program.parseAsync(args, { from: 'user' });
