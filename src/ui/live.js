@@ -6,7 +6,7 @@ import { duration } from './dom.js';
 /** Age of the last event, in milliseconds, from which two beats are missing. */
 const QUIET_MS = 4000;
 /** Age of the status from which it is shown as old: the service answers, and Redis does not answer the service. */
-const OLD_MS = 10_000;
+const OLD_MS = 6000;
 /** A stream without a beat for this time is opened again. */
 const GIVE_UP_MS = 15_000;
 const RETRY_MS = 1000;
