@@ -17,7 +17,7 @@ export interface Cli {
 
 export const EXIT_CONFIG = 78;
 /** Redis holds data of a version that this program must not work with. */
-export const EXIT_DATA_VERSION = 65;
+const EXIT_DATA_VERSION = 65;
 
 /** @throws ConfigError with every fault at once */
 export function readConfig(command: Command, { env, cwd }: Cli): Config {

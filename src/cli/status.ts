@@ -121,14 +121,7 @@ function printFleet(fleet: FleetReport): void {
 }
 
 /** Delivery of a connection's security events, in words. */
-export function eventDeliveryText({
-  pending,
-  oldestMs,
-  kept,
-  delivered,
-  dropped,
-  problem,
-}: EventDelivery): string {
+function eventDeliveryText({ pending, oldestMs, kept, delivered, dropped, problem }: EventDelivery): string {
   return [
     `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,
     `${delivered} delivered`,

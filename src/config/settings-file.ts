@@ -75,7 +75,7 @@ function showText(text: string): string {
 }
 
 /** The document in a text of YAML or JSON; throws a ConfigError with line and column of each syntax error. */
-export function parseSettings(text: string, source: string): Record<string, unknown> {
+function parseSettings(text: string, source: string): Record<string, unknown> {
   const lineCounter = new LineCounter();
   const parsed = parseDocument(hideReferences(text), { lineCounter, prettyErrors: false, stringKeys: true });
   const errors = [...parsed.errors, ...parsed.warnings].map(({ code, pos }) => ({ code, at: pos[0] }));

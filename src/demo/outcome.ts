@@ -23,7 +23,7 @@ const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
 const NO_LINES = Object.fromEntries([...LINES, ...INNER].map((name) => [name, '']));
 
 /** Prints the table; with `only`, rows that differ only. */
-export function showRows(screen: Screen, rows: ComparedPerson[]): void {
+function showRows(screen: Screen, rows: ComparedPerson[]): void {
   const { paint } = screen;
   const table = new Table({
     head: ['', ...COLUMNS].map((name, index) => paint('bold', index === 0 ? '  person' : name)),

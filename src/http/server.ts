@@ -141,7 +141,7 @@ interface SocketWithTurns extends Socket {
 /** Largest number of pipelined requests of one socket; each one waiting takes a few kilobytes. */
 const MOST_WAITING = 1000;
 
-export function onePerSocket(app: RequestListener): RequestListener {
+function onePerSocket(app: RequestListener): RequestListener {
   function start([request, response]: Exchange, waiting: Exchange[]): void {
     response.on('close', () => {
       const next = waiting.shift();

@@ -50,7 +50,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 /** Number of refusals after which a message is dropped. */
 const MOST_REFUSALS = 3;
 
-export const digestOfAddress = (url: string): string =>
+const digestOfAddress = (url: string): string =>
   createHash('sha256').update(url).digest('base64url').slice(0, 16);
 
 /** @param settings read at each use, because secrets may be rotated @param pageUrl base address of links */

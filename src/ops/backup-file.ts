@@ -51,7 +51,7 @@ export interface CheckedBackup {
 }
 
 /** Thrown when a file is no backup or was changed. */
-export class BrokenBackup extends Error {
+class BrokenBackup extends Error {
   override name = 'BrokenBackup';
 }
 

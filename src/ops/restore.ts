@@ -42,7 +42,7 @@ export interface RestoreOptions {
 }
 
 /** Thrown when Redis is not empty, or the settings lack a connection or target of the file. */
-export class RestoreRefused extends Error {
+class RestoreRefused extends Error {
   override name = 'RestoreRefused';
 }
 

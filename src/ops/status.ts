@@ -60,7 +60,7 @@ export interface TargetStatus {
 /** Reads the coverage; it takes about a second for 100,000 users. */
 export type ReadCoverage = (reader: CoverageReader) => Promise<CoverageOfKinds>;
 
-export const readCoverage: ReadCoverage = async (reader) => ({
+const readCoverage: ReadCoverage = async (reader) => ({
   users: await reader.read('User'),
   groups: await reader.read('Group'),
 });

@@ -82,13 +82,6 @@ export interface WirePatch {
 
 // REST (/api/v1)
 
-export interface WirePageInfo {
-  hasNextPage: boolean;
-  hasPreviousPage: boolean;
-  startCursor?: string | null;
-  endCursor?: string | null;
-}
-
 export interface WireUserAlias {
   id: WireId;
   userId: WireId;

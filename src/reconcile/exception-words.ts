@@ -18,7 +18,7 @@ export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
 };
 
 /** Returns the counts in words, such as `2 rejected, 1 protected`; '' when there is no exception. */
-export const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReason>): string =>
+const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReason>): string =>
   EXCEPTION_REASONS.filter((reason) => counts[reason] > 0)
     .map((reason) => `${counts[reason]} ${EXCEPTION_WORDS[reason]}`)
     .join(', ');

@@ -37,7 +37,7 @@ export interface OwnedItem {
 }
 
 /** Largest number of items of one person; the next run continues with the rest. */
-export const MOST_ITEMS = 5000;
+const MOST_ITEMS = 5000;
 const IS_ID = /^[0-9]+$/;
 
 /** Returns a sentence for a failed call. @throws the error if it is none of the platform, or if the call was aborted */

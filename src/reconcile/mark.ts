@@ -21,7 +21,7 @@ export interface MarkedPlan {
 }
 
 /** Returns the entries that need a mark; pending pushes have one, and followers are written with another resource. */
-export const ownEntries = (plan: Plan): PlanEntry[] =>
+const ownEntries = (plan: Plan): PlanEntry[] =>
   plan.entries.filter(
     (entry) => isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined,
   );

@@ -8,7 +8,7 @@ export interface Chance {
   readonly detail: SandboxJsonObject;
 }
 
-export const CHANCES = [
+const CHANCES = [
   'status429',
   'status5xx',
   'timeoutBeforeCommit',

@@ -14,7 +14,6 @@ export type ScimType =
   | 'invalidVers'
   | 'sensitive'
   | 'invalidCursor'
-  | 'expiredCursor'
   | 'invalidCount';
 
 interface ScimErrorOptions {
@@ -54,8 +53,6 @@ export const noTarget = badRequest('noTarget');
 export const invalidValue = badRequest('invalidValue');
 export const invalidVers = badRequest('invalidVers');
 export const invalidCursor = badRequest('invalidCursor');
-/** Defined by RFC 9865 for expired cursors; cursors of this service do not expire. */
-export const expiredCursor = badRequest('expiredCursor');
 export const invalidCount = badRequest('invalidCount');
 
 /** 409: another resource holds the value (RFC 7644 §3.3.1). */

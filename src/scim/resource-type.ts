@@ -177,7 +177,7 @@ const isSorted = (names: readonly string[]): boolean =>
   names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name);
 
 /** Returns the members of an extension in canonical order: schema order, or alphabetical for an open schema. */
-export function orderSection(
+function orderSection(
   section: Section,
   values: Record<string, unknown>,
 ): Record<string, unknown> | undefined {

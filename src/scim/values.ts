@@ -15,7 +15,7 @@ const isExact = (value: number): boolean =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
 /** Converts a simple value to the type of the attribute. @throws 400 invalidValue */
-export function readScalar(field: Field, raw: unknown, profile: Profile): string | number | boolean {
+function readScalar(field: Field, raw: unknown, profile: Profile): string | number | boolean {
   const type = field.attribute.type;
   switch (type) {
     case 'boolean':

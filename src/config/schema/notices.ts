@@ -11,15 +11,8 @@ import {
   type SchemaNode,
 } from './node.ts';
 
-export const NOTICE_FORMS = ['webhook', 'slack', 'teams'] as const;
-export const NOTICE_SUBJECTS = [
-  'held',
-  'exceptions',
-  'deadLetters',
-  'breaker',
-  'reconcile',
-  'tokens',
-] as const;
+const NOTICE_FORMS = ['webhook', 'slack', 'teams'] as const;
+const NOTICE_SUBJECTS = ['held', 'exceptions', 'deadLetters', 'breaker', 'reconcile', 'tokens'] as const;
 
 export interface NoticeChannelConfig {
   /** A secret, because a chat accepts messages from everybody who knows its address. */

@@ -60,10 +60,10 @@ export interface LogEntry {
 
 export type PlacedEntry = LogEntry & Placed;
 
-export const LOG_LIMITS: StreamLimits = { maxEntries: 50_000, maxAgeMs: 30 * 86_400_000 };
+const LOG_LIMITS: StreamLimits = { maxEntries: 50_000, maxAgeMs: 30 * 86_400_000 };
 
 /** Name in an entry whose personal data was removed. */
-export const FORGOTTEN_NAME = '(forgotten)';
+const FORGOTTEN_NAME = '(forgotten)';
 
 export type ProvisioningLog = ReturnType<typeof createProvisioningLog>;
 

@@ -7,7 +7,7 @@ import type { AdminAnswer } from './route.ts';
 import type { AdminCaller } from './sign-in/rights.ts';
 
 /** Pause between two beats, and between two reads of the status. */
-export const LIVE_BEAT_MS = 2000;
+const LIVE_BEAT_MS = 2000;
 /** Longest time that a beat waits for Redis. */
 const WAIT_MS = 500;
 /** Largest number of streams of one process. */

@@ -90,7 +90,7 @@ function toProblem(error: unknown): Problem | undefined {
     : undefined;
 }
 
-export function respondProblem(response: Response, { status, message, headers, extra }: Problem): void {
+function respondProblem(response: Response, { status, message, headers, extra }: Problem): void {
   const title = STATUS_CODES[status] ?? 'Refused';
   const text = JSON.stringify({ type: 'about:blank', title, status, detail: message, ...extra });
   response

@@ -57,7 +57,7 @@ function picked(
 }
 
 /** Returns the selection in the model's reply, limited to visible members; null without one. */
-export function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Choice | null {
+function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Choice | null {
   if (!isJsonObject(reply)) return null;
   const cube = cubes.find(({ name }) => name === own(reply, 'cube'));
   if (!cube) return null;

@@ -28,7 +28,7 @@ export function addRecord(call: Call, name: string, given: SandboxJsonObject): S
 }
 
 /** Returns the record of the path parameter `id`. @throws 404 */
-export function requireRecord(call: Call, name: string): SandboxJsonObject {
+function requireRecord(call: Call, name: string): SandboxJsonObject {
   const wanted = pathText(call, 'id');
   const record = recordsOf(call, name).find((one) => String(one['id']) === wanted);
   if (!record) throw new SandboxProblem(404, 'Not found');

@@ -8,7 +8,7 @@ type Version = Pick<Release, 'channel' | 'version'>;
 const parts = (version: string): number[] => version.split('.').map(Number);
 
 /** Sorts newest first; parts of a version are compared as numbers. */
-export function byNewest(left: Pick<Release, 'version'>, right: Pick<Release, 'version'>): number {
+function byNewest(left: Pick<Release, 'version'>, right: Pick<Release, 'version'>): number {
   const [own, other] = [parts(left.version), parts(right.version)];
   for (let place = 0; place < Math.max(own.length, other.length); place += 1) {
     const difference = (other[place] ?? 0) - (own[place] ?? 0);

@@ -61,7 +61,7 @@ async function openInstance(): Promise<DuckDBInstance> {
 }
 
 /** Returns the engine's message as one line, without the rewritten statement, which the client did not write. */
-export function engineMessage(error: unknown): string {
+function engineMessage(error: unknown): string {
   // An error of a native module may belong to another realm, so instanceof fails.
   const isError = typeof error === 'object' && error !== null && 'message' in error;
   const [first = ''] = String(isError ? error.message : error).split('\n');

@@ -117,7 +117,7 @@ interface QueryMember {
 }
 
 /** Returns the members of a query in the order in which it names them, with those of its filters. */
-export function membersOfQuery(query: NamedMembers): FoundMember<QueryMember>[] {
+function membersOfQuery(query: NamedMembers): FoundMember<QueryMember>[] {
   const filtered = query.filters.flatMap(function members(filter): FoundMember<QueryMember>[] {
     return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(members);
   });

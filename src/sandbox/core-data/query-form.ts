@@ -4,7 +4,7 @@ import { zoneNamed } from './date-range.ts';
 import { isFilterForm } from './filter-form.ts';
 import { userError } from './members.ts';
 
-export const FORMATS = ['default', 'compact', 'columnar'] as const;
+const FORMATS = ['default', 'compact', 'columnar'] as const;
 export type ResponseFormat = (typeof FORMATS)[number];
 export const CACHE_MODES = [
   'stale-if-slow',

@@ -6,7 +6,7 @@ import type { RowAccess } from './row-access.ts';
 import { quoteName, type Bind } from './statement.ts';
 
 /** Returns the SQL of a dimension per row; times are converted to the zone. */
-export function dimensionSql(dimension: Dimension, timezone: string, bind: Bind): string {
+function dimensionSql(dimension: Dimension, timezone: string, bind: Bind): string {
   if (dimension.type !== 'time' || timezone === 'UTC') return dimension.sql;
   return `timezone(${bind(timezone)}, timezone('UTC', ${dimension.sql}))`;
 }

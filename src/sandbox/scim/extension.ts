@@ -44,10 +44,7 @@ export function requireReference(
  * Returns the value to store, undefined for null (clear). Accepts single texts and numbers; numeric text
  * becomes a number. Other values are 400 `invalidValue` (ASSUMED-23).
  */
-export function extensionValue(
-  definition: AttributeDefinition,
-  value: unknown,
-): StoredAttributeValue | undefined {
+function extensionValue(definition: AttributeDefinition, value: unknown): StoredAttributeValue | undefined {
   if (value === null) return undefined;
   if (definition.type === 'string' && typeof value === 'string') return value;
   if (definition.type === 'number') {

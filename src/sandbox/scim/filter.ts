@@ -30,7 +30,7 @@ function parseLiteral(text: string): string | boolean {
 }
 
 /** Returns the clauses of a filter, attributes and text in lower case; throws 400 `invalidFilter`. */
-export function parseScimFilter(filter: string): Clause[] {
+function parseScimFilter(filter: string): Clause[] {
   const clauses: Clause[] = [];
   let position = 0;
   for (;;) {

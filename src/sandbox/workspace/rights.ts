@@ -8,7 +8,7 @@ import { ACTION_KINDS, grantKey, type WorkspaceAction, type ItemRecord } from '.
 import { chainTo } from './tree.ts';
 
 /** Permission needed in addition to the edit right to move a report (contract 4.7). */
-export const REPORT_MANAGE = 'ReportManage';
+const REPORT_MANAGE = 'ReportManage';
 
 const rank = (action: WorkspaceAction): number => ACTION_KINDS.indexOf(action);
 

@@ -11,7 +11,7 @@ const ORDERED: ReadonlySet<CompareOperator> = new Set(['gt', 'ge', 'lt', 'le']);
 const NUMBER = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
 /** The literal of a token. @throws 400 invalidFilter for unquoted text, unless the profile takes it. */
-export function readLiteral(token: Token, field: Field | undefined, profile: Profile): FilterValue {
+function readLiteral(token: Token, field: Field | undefined, profile: Profile): FilterValue {
   if (token.kind === 'quoted') {
     if (!token.single || profile.allows('single-quotes')) return token.text;
     throw invalidFilter(`The value at position ${token.at} is not in double quotes.`);

@@ -11,7 +11,7 @@ interface Order extends OperatorFields {
 }
 
 /** Name of the operator where the caller gives none. */
-export const NOBODY_NAMED = 'admin API';
+const NOBODY_NAMED = 'admin API';
 
 /** The operator of an order and the reason. */
 export interface OperatorFields {
@@ -32,7 +32,7 @@ export const actor = (
 });
 
 /** Schema of the field `by` of a body. */
-export const byField = {
+const byField = {
   ...textField,
   minLength: 1,
   maxLength: 200,
