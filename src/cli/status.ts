@@ -88,7 +88,8 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   if (last) {
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
     const found = drift > 0 ? `, ${counted(drift, 'change')} by others found` : '';
-    const reason = last.message ? `, ${last.message}` : '';
+    // The lines about the present say what to do.
+    const reason = last.message ? `, ${last.message.replace(/[:;] see scim-bridge .*$/, '')}` : '';
     say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
   const age = reconcileAgeText(reconcile, Date.now());

@@ -34,8 +34,8 @@ export async function lookAtPlatform(
     const entries = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (entries === null) return unread;
     // The other side of a membership: the group of a person, or the member of a group.
-    const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
-      member?.ref === ref && kind === 'Group' ? name : member?.name;
+    const otherSide = ({ kind, name, member, ref: its }: PlanEntry): string | undefined =>
+      kind === 'Group' && (member ? member.ref === ref : its !== ref) ? name : member?.name;
     const differences = entries.filter(isChange).map((entry) => {
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
@@ -45,7 +45,11 @@ export async function lookAtPlatform(
       .map((entry) => otherSide(entry) ?? '');
     return {
       platform: { at, state: differences.length > 0 ? 'differs' : 'equal', differences, addedByOthers },
-      observe: (values) => withObserved(values, entries),
+      observe: (values) =>
+        withObserved(
+          values,
+          entries.filter((entry) => entry.ref === ref),
+        ),
     };
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -79,7 +79,11 @@ export async function syncOne(
     pendingGroups,
   };
   if (options.dryRun) return { ...common, steps: [] };
-  const steps = createSteps(scope, ref, options.onStep);
+  // A group of this user that is gone at the platform.
+  const made = (compared ?? []).flatMap((entry) =>
+    entry.action === 'create' && entry.ref && entry.ref !== ref ? [entry.ref] : [],
+  );
+  const steps = createSteps(scope, [ref, ...made], options.onStep);
   await steps.start();
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
@@ -90,6 +94,8 @@ export async function syncOne(
     request,
   );
   await outbox.mark([ref], 'edit', request);
+  for (const group of made)
+    await syncResource({ ...scope, logger: options.logger }, group, 'edit', options.signal);
   await syncNow(scope, ref, options, steps.read);
   await steps.read();
   return { ...common, steps: steps.reported, ...(await outcomeOf(scope, ref)) };
@@ -175,7 +181,7 @@ async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[
 /** Reads new entries of the log from now on. */
 function createSteps(
   { connection, target, outbox }: ReconcileScope,
-  ref: Ref,
+  refs: readonly Ref[],
   onStep?: (step: LocatedEntry) => void,
 ) {
   const source = [{ connection, outboxes: new Map([[target.name, outbox]]) }];
@@ -187,7 +193,8 @@ function createSteps(
     for await (const entry of readLog(source)) {
       newest ??= entry.id;
       if (entry.id === last) break;
-      if (entry.ref === ref || entry.members?.includes(parseRef(ref).id)) fresh.unshift(entry);
+      if (refs.some((ref) => entry.ref === ref || entry.members?.includes(parseRef(ref).id)))
+        fresh.unshift(entry);
     }
     last = newest ?? last;
     reported.push(...fresh);

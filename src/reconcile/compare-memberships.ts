@@ -7,6 +7,7 @@ import { mapBounded } from '../support/bounded.ts';
 import type { PlanEntry } from './entry.ts';
 import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
 import type { ScanResult } from './scope.ts';
+import { verifyGroups } from './verify-groups.ts';
 import { asking, type GroupOfAccount } from './verify-users.ts';
 
 /** Number of groups that are read, because the account does not name them; further ones are not compared. */
@@ -41,7 +42,10 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
     state: await membershipIn(scan, id, user),
   }));
   if (read.some(({ state }) => state === 'unknown')) return null;
-  const missing = await drifts.observe(read.flatMap(({ ref, state }) => (state === 'missing' ? [ref] : [])));
+  const inState = (wantedState: string) =>
+    drifts.observe(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));
+  const missing = await inState('missing');
+  const gone = await inState('gone');
 
   const strange = user.memberOf.filter(({ id }) => !platformIds.has(id));
   const holders = await drifts.counterparts(
@@ -50,6 +54,7 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
   return [
+    ...(await madeAgain(scan, gone, user)),
     ...(await managed(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
     ...(await managed(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
     ...strange.filter((_, index) => !holders[index]).map((group) => unmanaged(user.ref, group)),
@@ -61,12 +66,31 @@ async function membershipIn(
   scan: ScanResult,
   id: string,
   { link }: ComparedUser,
-): Promise<'there' | 'missing' | 'unknown'> {
+): Promise<'there' | 'missing' | 'gone' | 'unknown'> {
   const group = await asking(scan, (signal) => scan.scope.target.client.groups.get(id, {}, { signal }));
   if (group === 'unknown') return 'unknown';
-  // A group that is gone is a difference of the group.
-  if (group === 'absent') return 'there';
+  if (group === 'absent') return 'gone';
   return group.members?.some(({ value }) => value === link.id) ? 'there' : 'missing';
+}
+
+/** Returns the entries of groups that are gone, each followed by the membership; those of other members are left out. */
+async function madeAgain(
+  scan: ScanResult,
+  gone: readonly ObservedResource[],
+  user: ComparedUser,
+): Promise<PlanEntry[]> {
+  const groups = await verifyGroups(
+    scan,
+    gone.map(({ ref }) => ref),
+    { withMembers: () => false },
+  );
+  const made = groups.flatMap(({ entries }) => entries);
+  const memberships = await managed(scan, gone, (member) => ({ missing: [member], surplus: [] }), user);
+  const reason = 'member at the source; the group is made with all its members';
+  return [
+    ...made,
+    ...memberships.map((entry) => ({ ...entry, reason, ...(entry.ref && { follows: entry.ref }) })),
+  ];
 }
 
 /** Returns the entries of managed groups, as a comparison of each group has them for this member. */

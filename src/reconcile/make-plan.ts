@@ -3,6 +3,7 @@
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
 import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
@@ -220,17 +221,24 @@ async function blockedEntries(
 ): Promise<PlanEntry[]> {
   const named = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
   const refs = blocked.filter((ref) => !named.has(ref));
-  const links = await scope.links.getMany(scope.target.name, refs);
+  const [links, names] = await Promise.all([
+    scope.links.getMany(scope.target.name, refs),
+    readRecordNames(scope.directory, refs),
+  ]);
   return refs.map((ref, index): PlanEntry => {
     const link = links[index] ?? {};
+    const name = String(link.core?.userName ?? link.core?.displayName ?? '');
+    const wanted = names.get(ref);
+    // The account has another name than the one that is refused.
+    const isRenamed = ref.startsWith('User:') && name !== '' && wanted !== undefined && wanted !== name;
     return {
       action: 'conflict',
       kind: ref.startsWith('User:') ? 'User' : 'Group',
       ref,
       platformId: link.id ?? null,
-      name: String(link.core?.userName ?? link.core?.displayName ?? ''),
-      before: null,
-      after: null,
+      name,
+      before: isRenamed ? { userName: name } : null,
+      after: isRenamed ? { userName: wanted } : null,
       effect: 'report',
       reason: `${link.condition?.reason ?? 'Refused'}: ${link.condition?.message ?? 'see scim-bridge dead-letters list'}`,
       attribution: { cause: 'none' },

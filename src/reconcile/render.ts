@@ -235,13 +235,20 @@ function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: s
     if (!first) continue;
     lines.push('', paint(SIGNS[first.action], `${SIGNS[first.action]} ${title(some.length)}`));
     const shown = all ? some : some.slice(0, first.action === 'unmanaged' ? EXAMPLES : ONE_BY_ONE);
-    for (const { kind, name, member, reason, action } of shown) {
-      const whom = member ? `${member.name || (member.platformId ?? '')} in ${name}` : name;
-      lines.push(`    ${kind} ${whom}${action === 'unmanaged' ? '' : `: ${action}, ${reason}`}`);
+    for (const entry of shown) {
+      const { kind, reason, action } = entry;
+      lines.push(`    ${kind} ${whomOf(entry)}${action === 'unmanaged' ? '' : `: ${action}, ${reason}`}`);
     }
     if (shown.length < some.length) lines.push(`    … and ${some.length - shown.length} more`);
   }
   return lines;
+}
+
+/** A person or group whose new name the platform refuses is known by both names. */
+function whomOf({ kind, name, member, after }: PlanEntry): string {
+  if (member) return `${member.name || (member.platformId ?? '')} in ${name}`;
+  const wanted = kind === 'User' ? after?.userName : after?.displayName;
+  return typeof wanted === 'string' && wanted !== name ? `${name}, to be ${wanted}` : name;
 }
 
 /** Returns the entries about other resources than the exceptions, which have a section of their own. */

@@ -5,14 +5,14 @@ import { scimPatch } from '../support/reconciling.ts';
 import { send } from '../support/send.ts';
 
 const PEOPLE = ['ann', 'ben', 'cho'].map((name) => `${name}@acme.example`);
-const [ANN = '', BEN = ''] = PEOPLE;
+const [ANN = '', BEN = '', CHO = ''] = PEOPLE;
 
+const ids: string[] = [];
 let place: Place;
 beforeAll(async () => {
   const country = { type: 'string', from: 'addresses[type eq "work"].country' };
   place = await openPlace({ target: { attributes: { country } } });
   const addresses = [{ type: 'work', country: 'PT' }];
-  const ids = [];
   for (const name of PEOPLE) ids.push(await place.idp.createUser(name, { addresses }));
   await place.idp.createGroup('north', ids.slice(0, 2));
   await place.idp.createGroup('secret', ids.slice(0, 1));
@@ -59,6 +59,45 @@ test('a membership that others took is told by explain and plan, and sync of the
   expect(await explained(BEN)).toContain('is at main as desired');
 }, 30_000);
 
+test('a group that others deleted is told at each of its members, and sync of one makes it again with all members', async () => {
+  const { groups } = await place.platform.state();
+  const id = groups.find(({ displayName }) => displayName === 'north')?.scimId;
+  await asAdmin('DELETE', `/api/scim/v2/Groups/${id}`);
+  const told = await explained(BEN);
+  expect(told).toContain('is not at main as desired, read just now');
+  expect(told).toContain('At the platform, north: the group is gone at the platform; it is made.');
+  const { text } = await place.commands.run('sync', BEN, '--dry-run');
+  expect(text).toContain('create north (the group is gone at the platform; it is made)');
+  expect(text).toContain(
+    'addMember ben@acme.example in north (member at the source; the group is made with all its members)',
+  );
+  expect((await place.commands.run('sync', BEN)).text).toMatch(
+    /north {2}create[^]*north {2}addMembers {2}2 members/,
+  );
+  expect(await membersOf('north')).toEqual([ANN, BEN]);
+  expect(await explained(BEN)).toContain('is at main as desired: active, in 1 group.');
+}, 30_000);
+
+test('a new name that the platform refuses is told with the name of the account, and status does not repeat its advice later', async () => {
+  const taken = 'taken@acme.example';
+  const other = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: taken, active: true };
+  await asAdmin('POST', '/api/scim/v2/Users', { ...other, emails: [{ value: taken, primary: true }] });
+  const [, , id = ''] = ids;
+  const rename = (value: string) =>
+    place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value });
+  await rename(taken);
+  await place.idle();
+  expect((await place.commands.run('plan')).text).toContain(
+    `User ${CHO}, to be ${taken}: conflict, Conflict: userName is already taken`,
+  );
+  await place.commands.run('reconcile', '--yes');
+  await rename(CHO);
+  await place.idle();
+  const { code, text } = await place.commands.run('status');
+  expect(text).toMatch(/last reconcile \S+: blocked, 1 dead letter$/m);
+  expect(code).toBe(0);
+}, 30_000);
+
 test('a membership that others gave stays, and explain tells it of the person and of the group', async () => {
   await changeMembers('secret', 'add');
   const told = await explained(BEN);
@@ -79,9 +118,9 @@ test('a membership that others gave stays, and explain tells it of the person an
 }, 30_000);
 
 test('explain of a person reads a group that others emptied once, and none of its other members', async () => {
-  const ids = [];
-  for (let n = 0; n < 30; n++) ids.push(await place.idp.createUser(`crowd${n}@acme.example`));
-  await place.idp.createGroup('crowd', ids);
+  const joining: string[] = [];
+  for (let n = 0; n < 30; n++) joining.push(await place.idp.createUser(`crowd${n}@acme.example`));
+  await place.idp.createGroup('crowd', joining);
   await place.idle();
   const { groups } = await place.platform.state();
   const crowd = groups.find(({ displayName }) => displayName === 'crowd');
