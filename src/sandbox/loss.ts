@@ -9,7 +9,9 @@ export async function fallSilent(request: Request, silence: Silence): Promise<vo
   if (silence.kind === 'hold') {
     // Null keeps the socket open until the client or the sandbox closes it.
     if (silence.holdMs === null) return;
-    await systemClock.sleep(silence.holdMs);
+    const closed = new AbortController();
+    request.socket.once('close', () => closed.abort());
+    await systemClock.sleep(silence.holdMs, closed.signal);
   }
   request.socket.destroy();
 }
