@@ -14,7 +14,6 @@
  * | groupNames | hash | group id → displayName as written |
  * | members:<group> | set | ids of users; the authoritative side of memberships (docs/proof.md) |
  * | groupsOf | hash | user id → ids of groups joined by commas; derived from `members` |
- * | renamed | set | very large groups with a new name whose members are still being marked (mark_members.lua) |
  * | unresolved:<group> | hash | member value without a stored user → its folded form |
  * | references:<raw or folded value> | set | `<group> <value>` that waits for a user with this value |
  * | tombstones | hash | id → what was deleted and when |

@@ -23,7 +23,6 @@ end
 heed_targets()
 redis.call('HDEL', key('groups'), p.id)
 redis.call('HDEL', key('groupNames'), p.id)
-redis.call('SREM', key('renamed'), p.id)
 redis.call('ZREM', key('order', 'Group'), p.id)
 drop_entries(entries_of(record), p.id)
 note_gone('Group', p.id)

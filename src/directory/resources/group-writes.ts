@@ -25,10 +25,6 @@ import {
 
 /** Reply of a script that changed nothing because the change has too many memberships for one script. */
 const MANY = 'many';
-/** Start of the reply of a script that gave a very large group a new name, which a mapping reads. */
-const RENAMED = 'renamed ';
-/** Members that one script marks. */
-const MARKED_AT_ONCE = 1000;
 
 const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
@@ -75,34 +71,18 @@ export function createGroupWrites(
     changeGroup({ ...argumentsOf('patch'), ...change, priority: PRIORITIES.indexOf('edit') }, steps);
 
   async function changeGroup(
-    args: { id: string; expected?: number | undefined; request?: string | undefined; priority: number },
+    args: { id: string; expected?: number | undefined; priority: number },
     steps: MemberStep[],
     text?: string,
   ): Promise<PutOutcome> {
-    const ask = async ({ steps: some, expected, isFirst, more }: MemberPortion): Promise<string> => {
+    const ask = ({ steps: some, expected, isFirst, more }: MemberPortion): Promise<string> => {
       const portion = { ...args, expected, more, most: MOST_AT_ONCE, steps: some, folded: foldedNames(some) };
-      const texts = isFirst && text !== undefined ? [text] : [];
-      const reply = await scripts.ask('put_group', base, portion, ...texts);
-      if (!reply.startsWith(RENAMED)) return reply;
-      await markMembers(args);
-      return reply.slice(RENAMED.length);
+      return scripts.ask('put_group', base, portion, ...(isFirst && text !== undefined ? [text] : []));
     };
     const { id, expected } = args;
     const reply = areMany(steps) ? MANY : await ask({ steps, expected, isFirst: true, more: false });
     if (reply !== MANY) return toPutOutcome(reply);
     return changeInPortions(id, steps, expected, async (portion) => toPutOutcome(await ask(portion)));
-  }
-
-  /** Marks all members of a group in portions. If this process dies meanwhile, the next change of the group does it. */
-  async function markMembers({ id, request }: { id: string; request?: string | undefined }): Promise<void> {
-    let cursor = '0';
-    do {
-      const [, next] = await scripts.run('mark_members', base, {
-        ...{ id, request, targets, cursor },
-        count: MARKED_AT_ONCE,
-      });
-      cursor = String(next);
-    } while (cursor !== '0');
   }
 
   /** Deletes a user or a group. A group with very many members is emptied first. */

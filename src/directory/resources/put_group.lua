@@ -4,8 +4,7 @@
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
 --        folded: { value: folded value }, most (members that are replaced in one script), more (other portions follow) },
 --        text (absent: keep, then without displayName and entries)
--- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many';
---        begins with 'renamed ' while members are to be marked by mark_members.lua
+-- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many'
 -- NEEDS member_steps
 -- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
@@ -30,10 +29,7 @@ if is_new then
   local renamed = redis.call('HGET', key('groupNames'), p.id) ~= p.displayName
   redis.call('HSET', key('groupNames'), p.id, p.displayName)
   if renamed and p.groupsMatter and record.version > 0 then
-    if member_count(p.id) > p.most then redis.call('SADD', key('renamed'), p.id)
-    else
-      for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
-    end
+    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
   end
   if record.version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
   record.entries, record.text, record.state, changed = entries, texts[1], 'active', true
@@ -55,7 +51,4 @@ if changed then
 end
 heed_targets()
 if changed or next(net) then mark('Group:' .. p.id, p.priority, p.more and clock() + MORE_FOLLOWS_MS) end
--- The name of a change that was cut off may still be unknown to members.
-local tag = redis.call('SISMEMBER', key('renamed'), p.id) == 1 and 'renamed ' or ''
-tag = tag .. (changed and 'stored' or 'unchanged')
-return table.concat({ tag, record.version, record.created, record.modified }, ' ')
+return table.concat({ changed and 'stored' or 'unchanged', record.version, record.created, record.modified }, ' ')
