@@ -33,9 +33,12 @@ export async function lookAtPlatform(
   try {
     const entries = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (entries === null) return unread;
-    // The other side of a membership: the group of a person, or the member of a group.
-    const otherSide = ({ kind, name, member, ref: its }: PlanEntry): string | undefined =>
-      kind === 'Group' && (member ? member.ref === ref : its !== ref) ? name : member?.name;
+    // The other side of a membership: the group of a person (also one that is made again), or the member of a group.
+    const otherSide = (entry: PlanEntry): string | undefined => {
+      const { kind, name, member } = entry;
+      const isGroupOfPerson = kind === 'Group' && (member ? member.ref === ref : entry.ref !== ref);
+      return isGroupOfPerson ? name : member?.name;
+    };
     const differences = entries.filter(isChange).map((entry) => {
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };

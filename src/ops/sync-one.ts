@@ -81,7 +81,7 @@ export async function syncOne(
   if (options.dryRun) return { ...common, steps: [] };
   // A group of this user that is gone at the platform.
   const made = (compared ?? []).flatMap((entry) =>
-    entry.action === 'create' && entry.ref && entry.ref !== ref ? [entry.ref] : [],
+    isChange(entry) && entry.action === 'create' && entry.ref && entry.ref !== ref ? [entry.ref] : [],
   );
   const steps = createSteps(scope, [ref, ...made], options.onStep);
   await steps.start();
