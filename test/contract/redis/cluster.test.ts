@@ -6,7 +6,7 @@ import { silentLogger } from '../../../src/support/logger.ts';
 import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { askHealth } from '../../support/health.ts';
-import { openReconciling } from '../../support/reconciling.ts';
+import { brief, openReconciling } from '../../support/reconciling.ts';
 import { startCluster, type RedisCluster } from '../../support/redis-servers.ts';
 
 let cluster: RedisCluster;
@@ -106,9 +106,14 @@ test('reconcile reads and repairs on a cluster', async () => {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
     Operations: [{ op: 'replace', path: 'displayName', value: 'Somebody else' }],
   });
-  const { report } = await reconciling.run();
-  expect(report.outcome).toBe('converged');
-  expect((await bridge.platform.user('c3@acme.example'))?.displayName).toBe('Jo c3@acme.example');
+  const { report, plan } = await reconciling.run();
+  const { displayName } = (await bridge.platform.user('c3@acme.example')) ?? {};
+  // The entries tell in a failure whether the difference was not seen or not written.
+  expect({ outcome: report.outcome, displayName, seen: plan?.entries.map(brief) }).toMatchObject({
+    outcome: 'converged',
+    displayName: 'Jo c3@acme.example',
+    seen: expect.arrayContaining([expect.stringContaining('c3@acme.example')]),
+  });
   await reconciling.stop();
 });
 
