@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
+import '../support/load-modules.ts';
 import { TOLD, UNTOLD } from '../support/alerts-now.ts';
 import { ask, openPlace, type Answers } from '../support/situation.ts';
 import { ANN, run, SITUATIONS as USUAL, type Situation } from '../support/situation-table.ts';
