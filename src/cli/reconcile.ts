@@ -134,6 +134,7 @@ async function runOne(
         logger: deps.logger,
         readTrail,
         onProgress: progress.show,
+        onWait: () => progress.note('waits for a reconcile that is in progress'),
         confirm: async (made) => {
           progress.end();
           if (!flags.json) await printPlans([made], false, cli);
@@ -154,7 +155,7 @@ async function runOne(
   const { report, plan } = done;
   if (!flags.json) {
     if (plan && changesIn(plan) === 0) await printPlans([plan], false, cli);
-    printReport(name, report, plan === undefined);
+    printReport(name, report);
   }
   return report;
 }
@@ -164,9 +165,8 @@ const failedReport = (startedAt: number, endedAt: number, message: string): RunR
   message,
 });
 
-function printReport(name: string, { outcome, message }: RunReport, joined: boolean): void {
-  const said = message === undefined ? '' : `: ${message}`;
-  say('', `${name}: ${outcome}${said}${joined ? ' (by a run that was under way)' : ''}`);
+function printReport(name: string, { outcome, message }: RunReport): void {
+  say('', `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
 }
 
 function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {
@@ -214,7 +214,7 @@ async function carryOut(
       }),
     progress.note,
   ).finally(progress.end);
-  if (!flags.json) printReport(name, report, false);
+  if (!flags.json) printReport(name, report);
   return report;
 }
 

@@ -4,7 +4,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { HandedItem, HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { Ref } from '../directory/records.ts';
 import { giveBack, type GivenBack } from '../reconcile/give-back.ts';
-import { underRunLock } from '../reconcile/run.ts';
+import { underRunLock } from '../reconcile/run-lock.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Logger } from '../support/logger.ts';
 import { findResources, type Searched } from './find.ts';

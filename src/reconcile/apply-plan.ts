@@ -35,7 +35,7 @@ export interface End {
 
 export interface CarriedOut {
   end: End;
-  /** False: resources were left out after a repair of derived data, so another pass is needed. */
+  /** False: resources were left out, so another pass is needed. */
   isWhole: boolean;
 }
 
@@ -72,7 +72,6 @@ export async function applyPlan(
   const isWhole = await keepBooks(scope, findings, moved);
   if (end.outcome !== 'converged') return { end, isWhole };
   if (!proven) return { end: unproven, isWhole };
-  if (moved > 0) options.logger.info(applied.noted, 'some moved meanwhile, the next run looks at them again');
   return { end: (await whatIsHeld(scope, options, plan)) ?? end, isWhole };
 }
 
@@ -192,7 +191,7 @@ export async function untilApplied(
   return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
-/** Stores notes for the next run. @param moved number of skipped entries @returns false when a repair needs another pass */
+/** Stores notes for the next run. @param moved number of entries that were skipped @returns false when another pass is needed */
 async function keepBooks(
   { runs, digest }: ReconcileScope,
   findings: RunFindings,
@@ -203,7 +202,7 @@ async function keepBooks(
     if (place !== undefined) await runs.moveCursor(name, place);
   }
   await runs.noteGroupsSeen(findings.groupsSeen);
-  const isWhole = !findings.isRepaired || findings.moved + moved === 0;
+  const isWhole = moved === 0 && (!findings.isRepaired || findings.moved === 0);
   if (findings.mapped && isWhole) await runs.noteMapped(digest);
   return isWhole;
 }

@@ -1,5 +1,4 @@
 // Runs a reconcile: acquires the lock, compares, asks the guard, marks, waits for the worker, and reports.
-import { setMaxListeners } from 'node:events';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { ExceptionCounts } from '../directory/outbox/exceptions.ts';
@@ -14,8 +13,10 @@ import {
   type End,
 } from './apply-plan.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
+import { counted } from '../support/counted.ts';
 import { exceptionTotalText } from './exception-words.ts';
 import { handOver } from './hand-over.ts';
+import { keepRight, POLL_MS, RIGHT_MS, untilTaken } from './run-lock.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { changesIn, driftCounts, type Plan } from './plan.ts';
@@ -27,6 +28,10 @@ export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   acceptTenant?: boolean;
   /** Operator who ordered the run; undefined: the schedule. */
   orderedBy?: Actor | undefined;
+  /** A run that another process has begun counts as this one. Without it a run of its own follows. */
+  joins?: boolean;
+  /** Called when the run waits for one that is in progress. */
+  onWait?: () => void;
 }
 
 export interface RunResult {
@@ -35,14 +40,12 @@ export interface RunResult {
   plan?: Plan;
 }
 
-/** Expiry of the lock without a heartbeat, milliseconds. */
-const RIGHT_MS = 30_000;
-const POLL_MS = 200;
 /** Largest number of passes after a repair; the next run handles the remaining resources. */
 const PASSES = 4;
 
 /**
- * Runs one reconcile. If another run is in progress, it waits for that run and returns its report.
+ * Runs one reconcile, after a run that is in progress: that one may have read a resource before the change that this one is
+ * to find. A run that `joins` returns its report instead.
  * @throws errors of the platform client and of Redis; RunLost when another run took the lock
  */
 export async function reconcile(scope: ReconcileScope, options: RunOptions): Promise<RunResult> {
@@ -57,10 +60,12 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
     const fence = await runs.take(RIGHT_MS);
     if (fence !== undefined) return hold(scope, options, fence);
     const askedAt = clock.now();
+    options.onWait?.();
     while (await runs.isRunning()) {
       options.signal.throwIfAborted();
       await clock.sleep(POLL_MS, options.signal);
     }
+    if (!options.joins) continue;
     const { last } = await runs.read();
     // A killed run leaves no report; then this run starts.
     const isRepair = last?.outcome !== 'drifted' || !options.repair;
@@ -75,13 +80,8 @@ export async function applySaved(
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy'>,
 ): Promise<RunReport> {
   await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: changesIn(plan) });
-  const { runs, clock } = scope;
-  let fence = await runs.take(RIGHT_MS);
-  while (fence === undefined) {
-    options.signal.throwIfAborted();
-    await clock.sleep(POLL_MS, options.signal);
-    fence = await runs.take(RIGHT_MS);
-  }
+  const { clock } = scope;
+  const fence = await untilTaken(scope, options.signal);
   const startedAt = clock.now();
   const right = keepRight(scope, fence, options.signal);
   try {
@@ -113,34 +113,6 @@ async function recordOrder(
   details: Pick<Act, 'subject' | 'count'>,
 ): Promise<void> {
   if (orderedBy) await acts.record({ act, ...orderedBy, target: target.name, ...details });
-}
-
-interface Right {
-  /** Aborted by the caller, or when the lock is lost. */
-  signal: AbortSignal;
-  release: () => Promise<void>;
-}
-
-function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal): Right {
-  const lost = new AbortController();
-  const keepAlive = setInterval(() => {
-    runs.keep(fence, RIGHT_MS).then(
-      (held) => {
-        if (!held) lost.abort(new RunLost('another reconcile run has taken over'));
-      },
-      () => undefined,
-    );
-  }, RIGHT_MS / 3);
-  const either = AbortSignal.any([signal, lost.signal]);
-  // Each running call adds a listener, and the target's concurrency limits their number.
-  setMaxListeners(0, either);
-  return {
-    signal: either,
-    release: async () => {
-      clearInterval(keepAlive);
-      await runs.release(fence).catch(() => undefined);
-    },
-  };
 }
 
 async function hold(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
@@ -176,7 +148,7 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
     const { exceptions } = await scope.outbox.backlog();
     const last = options.repair ? await withHandover(scope, again, plan, end) : end;
     const report = {
-      ...toReport(plan, startedAt, clock.now(), exceptFor(last, exceptions)),
+      ...toReport(plan, startedAt, clock.now(), exceptFor(noteMoved(last, findings.moved), exceptions)),
       coverage,
       exceptions,
     };
@@ -217,38 +189,33 @@ async function withHandover(
   if (!handover || !HANDS_OVER.has(end.outcome)) return end;
   const said = await handOver(scope, handover, { signal, logger, request: `plan:${id}` });
   if (said === undefined) return end;
-  return { ...end, message: end.message === undefined ? said : `${end.message}; ${said}` };
+  return { ...end, message: withPart(end.message, said) };
 }
 
-/**
- * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
- * @throws RunLost when another run took the lock meanwhile
- */
-export async function underRunLock<T>(
-  scope: ReconcileScope,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  let fence = await scope.runs.take(RIGHT_MS);
-  while (fence === undefined) {
-    signal.throwIfAborted();
-    await scope.clock.sleep(POLL_MS, signal);
-    fence = await scope.runs.take(RIGHT_MS);
-  }
-  const right = keepRight(scope, fence, signal);
-  try {
-    return await work(right.signal);
-  } finally {
-    await right.release();
-  }
-}
+/** Adds the number of resources that changed at each look; the sync of their pushes does not see what others changed. */
+const noteMoved = (end: End, moved: number): End =>
+  end.outcome === 'converged' && moved > 0
+    ? {
+        ...end,
+        message: withPart(
+          end.message,
+          `${counted(moved, 'resource')} changed while compared: the next reconcile compares them`,
+        ),
+      }
+    : end;
+
+const withPart = (message: string | undefined, part: string): string =>
+  message === undefined ? part : `${message}; ${part}`;
 
 /** Adds the exceptions to the message of a run that converged. */
 const exceptFor = (end: End, exceptions: ExceptionCounts): End =>
   end.outcome === 'converged' && exceptions.total > 0
     ? {
         ...end,
-        message: `${end.message === undefined ? '' : `${end.message}; `}except ${exceptionTotalText(exceptions)}; see scim-bridge exceptions`,
+        message: withPart(
+          end.message,
+          `except ${exceptionTotalText(exceptions)}; see scim-bridge exceptions`,
+        ),
       }
     : end;
 

@@ -134,6 +134,7 @@ async function runOnce(
     const { report, plan } = await reconcile(scope, {
       id: ids.request(),
       repair: onDrift === 'repair',
+      joins: true,
       guard,
       signal,
       logger: log,

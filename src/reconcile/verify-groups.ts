@@ -7,8 +7,9 @@ import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { namesGroup } from '../sync/diff.ts';
 import { isProtected, refusalOf } from './entry.ts';
+import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
-import { asking, isUnmoved, type VerifiedUsers } from './verify-users.ts';
+import { asking, type VerifiedUsers } from './verify-users.ts';
 import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './plan-groups.ts';
 
 export interface GroupStrangers {
@@ -20,12 +21,18 @@ export interface VerifyGroupsOptions {
   strangers?: GroupStrangers | undefined;
 }
 
-/** Reads each group alone. A group that cannot be read, or changed meanwhile, is left out. */
-export async function verifyGroups(
+/** Reads each group alone. A group that cannot be read, or changes at each read, is left out. */
+export const verifyGroups = (
   scan: ScanResult,
   refs: Ref[],
   options: VerifyGroupsOptions,
-): Promise<VerifiedUsers[]> {
+): Promise<VerifiedUsers[]> => lookAgain(scan, refs, (left) => lookAtEach(scan, left, options));
+
+async function lookAtEach(
+  scan: ScanResult,
+  refs: Ref[],
+  options: VerifyGroupsOptions,
+): Promise<Look<VerifiedUsers>> {
   const { directory, drifts, concurrency } = scan.scope;
   const observed = await drifts.observe(refs);
   const records = await directory.getMany(
@@ -41,11 +48,7 @@ export async function verifyGroups(
     return verified;
   });
   const now = await drifts.observe(refs);
-  return found.flatMap((each, index) => {
-    if (each && isUnmoved(observed[index], now[index])) return [each];
-    scan.counts[each ? 'moved' : 'unknown']++;
-    return [];
-  });
+  return toLook(scan, found, observed, now);
 }
 
 async function verifyGroup(

@@ -12,6 +12,7 @@ import { isGone } from '../sync/failures.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { desiredFromRecord, type DesiredAccount } from './compare.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
+import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
 import { userEntries, type AdoptableAccount, type UserCase } from './plan-users.ts';
 
@@ -51,34 +52,35 @@ export interface VerifyUsersOptions {
 
 const BATCH = 100;
 
-/** Reads each user alone. A user that cannot be read, or changed meanwhile, is left out and never counts as absent. */
-export async function verifyUsers(
+/** Reads each user alone. A user that cannot be read, or changes at each read, is left out and never counts as absent. */
+export const verifyUsers = (
   scan: ScanResult,
   refs: Ref[],
   options: VerifyUsersOptions,
-): Promise<VerifiedUsers[]> {
-  const verified: VerifiedUsers[] = [];
+): Promise<VerifiedUsers[]> => lookAgain(scan, refs, (left) => lookAtUsers(scan, left, options));
+
+/** Reads the users of each portion before and after their accounts. */
+async function lookAtUsers(
+  scan: ScanResult,
+  refs: Ref[],
+  options: VerifyUsersOptions,
+): Promise<Look<VerifiedUsers>> {
+  const { drifts, concurrency } = scan.scope;
+  const looks: Look<VerifiedUsers>[] = [];
   for (let start = 0; start < refs.length; start += BATCH) {
     scan.onProgress({ phase: 'second look', done: start, total: refs.length });
-    const observed = await scan.scope.drifts.observe(refs.slice(start, start + BATCH));
-    const wanted = await usersToVerify(scan, observed);
-    const found = await mapBounded(observed, scan.scope.concurrency, (each) =>
-      verifyGroup(scan, each, wanted.get(each.ref), options),
+    const before = await drifts.observe(refs.slice(start, start + BATCH));
+    const wanted = await usersToVerify(scan, before);
+    const found = await mapBounded(before, concurrency, (each) =>
+      verifyUser(scan, each, wanted.get(each.ref), options),
     );
-    const now = await scan.scope.drifts.observe(observed.map(({ ref }) => ref));
-    found.forEach((each, index) => {
-      if (each && isUnmoved(observed[index], now[index])) verified.push(each);
-      else scan.counts[each ? 'moved' : 'unknown']++;
-    });
+    looks.push(toLook(scan, found, before, await drifts.observe(before.map(({ ref }) => ref))));
   }
-  return verified;
+  return {
+    verified: looks.flatMap(({ verified }) => verified),
+    moved: looks.flatMap(({ moved }) => moved),
+  };
 }
-
-/** Returns whether record and link are unchanged since they were read; otherwise the difference may be the bridge's own write. */
-export const isUnmoved = (
-  before: ObservedResource | undefined,
-  after: ObservedResource | undefined,
-): boolean => before?.text === after?.text && before?.marked === after?.marked;
 
 export interface UserToVerify {
   version: number;
@@ -109,7 +111,7 @@ export async function usersToVerify(
 }
 
 /** Verifies one user. @returns undefined when the platform could not be read */
-async function verifyGroup(
+async function verifyUser(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
   wanted: UserToVerify | undefined,

@@ -1,0 +1,52 @@
+// Reads resources again that the bridge wrote, or was told to change, while they were read: the sync of one value does not see
+// that others have changed another.
+import type { ObservedResource } from '../directory/outbox/drift.ts';
+import type { Ref } from '../directory/records.ts';
+import type { ScanResult } from './scope.ts';
+
+/** Largest number of reads of one resource in a run. */
+const LOOKS = 3;
+
+/** Findings of one read. */
+export interface Look<T> {
+  verified: T[];
+  /** Resources that changed meanwhile. */
+  moved: Ref[];
+}
+
+/** Returns the findings of all resources but those that change at each read; `scan.counts.moved` counts these. */
+export async function lookAgain<T>(
+  { counts }: ScanResult,
+  refs: Ref[],
+  lookAt: (refs: Ref[]) => Promise<Look<T>>,
+): Promise<T[]> {
+  const all: T[] = [];
+  let left = refs;
+  for (let look = 1; look <= LOOKS && left.length > 0; look++) {
+    const { verified, moved } = await lookAt(left);
+    for (const each of verified) all.push(each);
+    left = moved;
+  }
+  counts.moved += left.length;
+  return all;
+}
+
+/**
+ * Sorts findings by whether record and link are unchanged since they were read; otherwise a difference may be the bridge's
+ * own write. A resource that could not be read is counted as unknown.
+ */
+export function toLook<T extends { ref: Ref }>(
+  { counts }: ScanResult,
+  found: readonly (T | undefined)[],
+  before: readonly ObservedResource[],
+  after: readonly ObservedResource[],
+): Look<T> {
+  const look: Look<T> = { verified: [], moved: [] };
+  found.forEach((each, index) => {
+    const [was, is] = [before[index], after[index]];
+    if (!each) counts.unknown++;
+    else if (was?.text === is?.text && was?.marked === is?.marked) look.verified.push(each);
+    else look.moved.push(each.ref);
+  });
+  return look;
+}

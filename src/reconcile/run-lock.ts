@@ -1,0 +1,65 @@
+// The lock of a target's reconcile runs: one run at a time over all processes.
+import { setMaxListeners } from 'node:events';
+import { RunLost } from '../directory/outbox/drift.ts';
+import type { ReconcileScope } from './scope.ts';
+
+/** Expiry of the lock without a heartbeat, milliseconds. */
+export const RIGHT_MS = 30_000;
+export const POLL_MS = 200;
+
+interface Right {
+  /** Aborted by the caller, or when the lock is lost. */
+  signal: AbortSignal;
+  release: () => Promise<void>;
+}
+
+/** Keeps the lock with heartbeats. @param fence of the run that took it */
+export function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal): Right {
+  const lost = new AbortController();
+  const keepAlive = setInterval(() => {
+    runs.keep(fence, RIGHT_MS).then(
+      (held) => {
+        if (!held) lost.abort(new RunLost('another reconcile run has taken over'));
+      },
+      () => undefined,
+    );
+  }, RIGHT_MS / 3);
+  const either = AbortSignal.any([signal, lost.signal]);
+  // Each running call adds a listener, and the target's concurrency limits their number.
+  setMaxListeners(0, either);
+  return {
+    signal: either,
+    release: async () => {
+      clearInterval(keepAlive);
+      await runs.release(fence).catch(() => undefined);
+    },
+  };
+}
+
+/** Waits until the lock is free. @returns the fence of the run that took it */
+export async function untilTaken({ runs, clock }: ReconcileScope, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    const fence = await runs.take(RIGHT_MS);
+    if (fence !== undefined) return fence;
+    signal.throwIfAborted();
+    await clock.sleep(POLL_MS, signal);
+  }
+}
+
+/**
+ * Runs work under the lock of the target's reconcile runs; waits until the lock is free.
+ * @throws RunLost when another run took the lock meanwhile
+ */
+export async function underRunLock<T>(
+  scope: ReconcileScope,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const fence = await untilTaken(scope, signal);
+  const right = keepRight(scope, fence, signal);
+  try {
+    return await work(right.signal);
+  } finally {
+    await right.release();
+  }
+}
