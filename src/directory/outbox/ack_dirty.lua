@@ -40,12 +40,16 @@ if p.alarm then redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref) end
 local marks, dirty = key('marks', p.target), key('dirty', p.target)
 local held = redis.call('HGET', marks, p.ref)
 local generation, since = string.match(held or '', '^(%d+) (%d+)')
+-- A mark that came during the sync has a due time of its own: now for a change of the source, later for a group that collects
+-- its members. The earlier one of both times counts (make_due).
 if generation ~= p.generation then
-  make_due(p.target, p.ref, p.priority, now)
+  local score, due = dirty_score(p.target, p.ref), now
+  if score and p.outcome == 'synced' then due = score % SPAN end
+  if score and p.outcome == 'later' then due = now + p.delayMs end
+  make_due(p.target, p.ref, p.priority, due)
   return { 'changed' }
 end
 if p.outcome == 'later' then
-  -- An earlier due time is a notification that arrived during the sync, so it is kept.
   make_due(p.target, p.ref, p.priority, now + p.delayMs)
   return { 'kept' }
 end

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createBudget } from '../../../src/directory/outbox/budget.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { systemClock } from '../../../src/support/sources.ts';
+import { eventually } from '../../support/eventually.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
@@ -80,6 +81,36 @@ describe('links and member notes', () => {
     await store.outbox.save(other, {}, { rewriteMemberships: true, requeueGroups: true });
     await expect(store.claimRefs()).resolves.not.toContain(GROUP);
     expect((await store.marks()).has(GROUP)).toBe(true);
+  });
+
+  it('a group whose members become ready while it is synced waits until it has collected more, and not for a change of the source', async () => {
+    const due = async () => Number(await store.redis.zscore(store.keys.key('dirty', 'main'), GROUP)) % 1e13;
+    const claimed = async (refs: Ref[]) => {
+      await store.outbox.mark(refs, 'edit');
+      await expect(store.claimRefs()).resolves.toEqual(expect.arrayContaining(refs));
+    };
+    await store.outbox.mark([USER], 'edit');
+    await store.outbox.save(await store.begun(USER), {}, { rewriteMemberships: true });
+    await claimed([GROUP, `User:${BOB}`]);
+    const group = await store.begun(GROUP);
+    await store.outbox.save(
+      await store.begun(`User:${BOB}`),
+      {},
+      { rewriteMemberships: true, requeueGroups: true },
+    );
+    const collected = await due();
+    expect(collected).toBeGreaterThan(Date.now());
+    await expect(store.outbox.ack(group, {}, { kind: 'later', afterMs: 60_000 })).resolves.toEqual({
+      kind: 'changed',
+    });
+    await expect(due()).resolves.toBe(collected);
+    await eventually('it is due', () => Date.now() > collected);
+
+    await claimed([GROUP]);
+    const again = await store.begun(GROUP);
+    await store.outbox.mark([GROUP], 'edit');
+    await store.outbox.ack(again, {}, { kind: 'synced' });
+    await expect(store.claimRefs()).resolves.toContain(GROUP);
   });
 
   it('an ack with `dropGrants` deletes the pending additions of a user and keeps the pending removals', async () => {

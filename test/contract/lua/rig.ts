@@ -36,7 +36,7 @@ export interface Store {
   marks(): Promise<Map<string, string>>;
   /** Returns all keys of the connection without their base. */
   families(): Promise<string[]>;
-  /** Claims until no mark is due, and begins each claimed sync. */
+  /** Claims the due marks, at most 500. */
   claimRefs(): Promise<Ref[]>;
   /** @throws Error unless the sync could begin */
   begun(ref: Ref, priority?: Priority): Promise<DueWork>;
