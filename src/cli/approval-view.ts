@@ -1,5 +1,5 @@
 // Formats an approval as text: counts, the limit that held it, and one line for each change.
-import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
+import { DESTRUCTIVE_KINDS, SHARE_FLOOR, type DestructiveKind } from '../guard/judge.ts';
 import type { Approval, WaitingApproval } from '../ops/approval-lookup.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedLimit } from '../ops/approval-limits.ts';
@@ -58,10 +58,11 @@ export const firstText = ({ id, by, at, total, selection, note }: WaitingApprova
   ].join('; ');
 
 function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit): void {
-  const share = `${limit.percent} % of ${limit.population} ${POPULATIONS[kind]}`;
+  const floor = limit.percent === 0 ? '' : `, at least ${SHARE_FLOOR}`;
+  const share = `${limit.percent} % of ${limit.population} ${POPULATIONS[kind]}${floor}`;
   say(
     `  limit: at most ${limit.allowance} ${LABELS[kind]} within ${windowText(limit.windowMs)} ` +
-      `(count ${limit.count}, percent ${share}); ` +
+      `(count ${limit.count}; ${share}); ` +
       `${used} written${usedSince === undefined ? '' : ` since ${usedSince}`}, ` +
       `${limit.waiting} accepted, ${limit.held} held`,
   );

@@ -39,12 +39,13 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
     });
 
   group
-    .command('show <ref>')
-    .description('everything known of one, such as User:3f…')
+    .command('show <name>')
+    .description('everything known of one: a name, mail, id or ref such as User:3f…')
     .option('--json', 'print as JSON; it is always so')
-    .action(async (ref: string, _flags: Flags, command: Command) => {
-      const letters = await withStore(readConfig(command, cli), (states) => findDeadLetters(states, [ref]));
-      if (letters.length === 0) throw new Error(`${ref} needs no person: see scim-bridge dead-letters list.`);
+    .action(async (name: string, _flags: Flags, command: Command) => {
+      const letters = await withStore(readConfig(command, cli), (states) => findDeadLetters(states, [name]));
+      if (letters.length === 0)
+        throw new Error(`${name} is no dead letter: see scim-bridge dead-letters list.`);
       sayLines(JSON.stringify(letters, null, 2).split('\n'));
     });
 
@@ -54,18 +55,18 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
     done: string,
     run: (states: DesiredState[], selection: DeadLetterSelection, actor: Actor) => Promise<DeadLetter[]>,
   ): void => {
-    withOperator(group.command(`${name} [refs...]`))
+    withOperator(group.command(`${name} [names...]`))
       .description(description)
       .option('--all', 'all of them')
-      .action(async (refs: string[], flags: Flags, command: Command) => {
-        if (refs.length === 0 && !flags.all) throw new Error('Name the resources, or say --all.');
-        const selection = flags.all ? { all: true as const } : { refs };
+      .action(async (names: string[], flags: Flags, command: Command) => {
+        if (names.length === 0 && !flags.all) throw new Error('Name the resources, or say --all.');
+        const selection = flags.all ? { all: true as const } : { refs: names };
         const { length: count } = await withStore(readConfig(command, cli), (states) =>
           run(states, selection, actorOf(cli, flags)),
         );
         say(
           count === 0
-            ? 'None of these needs a person: see scim-bridge dead-letters list.'
+            ? 'None of these is a dead letter: see scim-bridge dead-letters list.'
             : `${counted(count, 'resource')} ${done}.`,
         );
         if (count === 0 && !flags.all) cli.exit(1);

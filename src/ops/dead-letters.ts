@@ -3,6 +3,7 @@ import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
+import { findResources, toSearched } from './find.ts';
 
 export interface DeadLetter {
   connection: string;
@@ -20,7 +21,7 @@ export interface DeadLetter {
   status: number | null;
 }
 
-/** Selected dead letters. */
+/** Selected dead letters; `refs` may be names, ids or addresses too. */
 export type DeadLetterSelection = { refs: readonly string[] } | { all: true };
 
 export interface DeadLetterPage {
@@ -56,15 +57,24 @@ export async function listDeadLetters(
   return found;
 }
 
-/** Returns the dead letters of some resources, at every target where they are one. */
+/**
+ * Returns the dead letters of some resources, at every target where they are one.
+ * @param names refs, names, ids or addresses
+ */
 export async function findDeadLetters(
   states: readonly DesiredState[],
-  refs: readonly string[],
+  names: readonly string[],
 ): Promise<DeadLetter[]> {
   const found: DeadLetter[] = [];
-  for (const state of states)
+  for (const state of states) {
+    const refs = new Set<Ref>();
+    for (const name of names) {
+      if (/^(User|Group):/.test(name)) refs.add(name as Ref);
+      else for (const { ref } of await findResources(toSearched([state]), name)) refs.add(ref);
+    }
     for (const outbox of state.outboxes.values())
-      found.push(...(await describe(state, outbox, await outbox.blockedOf(refs as Ref[]))));
+      found.push(...(await describe(state, outbox, await outbox.blockedOf([...refs]))));
+  }
   return found;
 }
 

@@ -149,7 +149,15 @@ test('a protected account and a dropped dead letter are exceptions', async () =>
   expect(await named()).toEqual([`${userName} NotAdopted`, 'kept@acme.example Protected']);
   expect((await status()).blocked).toBe(1);
 
-  expect((await command('dead-letters', 'drop', '--all')).code).toBe(0);
+  expect(await command('dead-letters', 'show', 'kept@acme.example')).toMatchObject({
+    code: 1,
+    answer: expect.stringContaining('kept@acme.example is no dead letter'),
+  });
+  expect((await command('dead-letters', 'show', userName)).answer).toContain(`User:${taken}`);
+  expect(await command('dead-letters', 'drop', userName)).toMatchObject({
+    code: 0,
+    answer: expect.stringContaining('1 resource taken off the list'),
+  });
   expect(await named()).toEqual([`${userName} Dropped`, 'kept@acme.example Protected']);
   expect((await command('exceptions', '--reason', 'Dropped')).answer).toContain(
     'dropped from the dead letters',

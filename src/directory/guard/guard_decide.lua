@@ -43,8 +43,8 @@ local decision = { serial = p.serial, upTo = p.upTo, action = p.action, at = now
   selection = p.selection, kinds = {}, items = items }
 for index, kind in ipairs(p.kinds) do
   decision.kinds[kind] = counts[index]
-  -- After an approval the counts start again.
-  if counts[index] > 0 and p.action == 'approve' then redis.call('UNLINK', key('guardUsed', p.target .. ':' .. kind)) end
+  -- A person who approves all that is held has looked at what came before it, so the counts start again.
+  if counts[index] > 0 and p.action == 'approve' and not choice then redis.call('UNLINK', key('guardUsed', p.target .. ':' .. kind)) end
 end
 redis.call('LPUSH', key('guardDecisions', p.target), cjson.encode(decision))
 redis.call('LTRIM', key('guardDecisions', p.target), 0, 49)

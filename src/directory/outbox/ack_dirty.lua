@@ -35,7 +35,12 @@ end
 if p.outcome ~= 'later' then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
 if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
-if p.alarm then redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref) end
+local has_held = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)) == 1
+if p.alarm then
+  redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref)
+elseif p.outcome == 'synced' and not has_held then
+  redis.call('ZREM', key('alarms', p.target), p.ref) -- of a hold that was decided
+end
 
 local marks, dirty = key('marks', p.target), key('dirty', p.target)
 local held = redis.call('HGET', marks, p.ref)

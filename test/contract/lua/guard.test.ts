@@ -223,9 +223,11 @@ describe('guard scripts', () => {
     await expect(placed()).resolves.toEqual([user(1), user(3)]);
   });
 
-  it('the counts of a kind start at zero after an approval', async () => {
+  it('the counts of a kind start at zero after an approval of all that is held, and not of a part', async () => {
     await guardStore.take(close(1, 2), guard(2));
-    await guardStore.take(close(3), guard(2));
+    await guardStore.take(close(3, 6), guard(2));
+    await decide('approve', [user(6)]);
+    expect((await guardStore.counts(HOUR)).kinds.deactivate.used).toBe(2);
     await decide('approve');
     await expect(guardStore.take(close(4, 5), guard(2))).resolves.toEqual(['allowed', 'allowed']);
   });

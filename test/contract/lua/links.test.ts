@@ -113,6 +113,22 @@ describe('links and member notes', () => {
     await expect(store.claimRefs()).resolves.toContain(GROUP);
   });
 
+  it('the alarm of a hold ends with the sync that follows the decision, and not while something is held', async () => {
+    const { guardStore } = store.outbox;
+    const sync = async () => {
+      await store.outbox.mark([USER], 'edit');
+      await store.outbox.ack(await store.begun(USER), {}, { kind: 'synced' });
+    };
+    const alarm = async () => (await store.outbox.resourceStatus(USER)).alarmAt;
+    await guardStore.holdAll([{ kind: 'deactivate', ref: USER }], 3_600_000);
+    await sync();
+    expect(await alarm()).toBeGreaterThan(Date.now());
+    await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
+    await guardStore.endSync(USER, []);
+    await sync();
+    await expect(alarm()).resolves.toBeNull();
+  });
+
   it('an ack with `dropGrants` deletes the pending additions of a user and keeps the pending removals', async () => {
     await store.putGroup(idOf('old'), 'Old', [add(ADA)]);
     await store.settleAll();

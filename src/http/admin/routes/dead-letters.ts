@@ -45,15 +45,15 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/dead-letters/{ref}',
     id: 'showDeadLetter',
-    twin: 'dead-letters show REF',
+    twin: 'dead-letters show NAME',
     summary: 'Everything known of one, at every target where it needs a person.',
-    params: { ref: 'Such as User:3f…' },
+    params: { ref: 'Such as User:3f…, or a name, mail or id.' },
     answers: { status: 200, description: 'One for each target.', schema: letters },
     refuses,
     handle: async ({ params }) => {
       const found = await findDeadLetters(context.states, [params.ref ?? '']);
       if (found.length === 0)
-        throw new Problem(404, `${params.ref} needs no person: see /admin/v1/dead-letters.`);
+        throw new Problem(404, `${params.ref} is no dead letter: see /admin/v1/dead-letters.`);
       return json(found);
     },
   }),
@@ -84,7 +84,11 @@ function act(
     summary,
     body: {
       ...body({
-        refs: { ...arrayOf(textField), minItems: 1, description: 'These, such as User:3f…' },
+        refs: {
+          ...arrayOf(textField),
+          minItems: 1,
+          description: 'These, such as User:3f…, or names, mails or ids.',
+        },
         all: { const: true, description: 'All of them.' },
         ...operatorFields,
       }),
@@ -96,7 +100,7 @@ function act(
       const { refs, all: _, ...order } = call.body;
       const reached = await run(context.states, refs ? { refs } : { all: true }, actor(order, call));
       if (reached.length === 0 && refs)
-        throw new Problem(404, 'None of these needs a person: see /admin/v1/dead-letters.');
+        throw new Problem(404, 'None of these is a dead letter: see /admin/v1/dead-letters.');
       return json({ count: reached.length, resources: reached.map(({ ref }) => ref) });
     },
   });
