@@ -36,6 +36,7 @@
  * | load:<t>, loadSamples:<t> | hash, list | during a load: start and number of finished resources; that number at times of the last minute (lua/load.lua) |
  * | mapped:<t> | string | digest of the rules of the last run that mapped all users; `repaired` after a repair |
  * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another address nothing is written |
+ * | renamed:<t> | hash | very large group with a new name → cursor of the members that are still to be marked (lua/renamed.lua) |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
  * | pendingMembers:<t>:<group>, pendingGroups:<t>:<user> | hash | memberships still to be added (+) or removed (-); a field `@<platform id>` of pendingMembers is a member without a resource of ours |
  * | blocked:<t> | zset | dead letters: refs by time |

@@ -67,6 +67,8 @@ export async function makePlan(
   options: PlanOptions,
 ): Promise<{ plan: Plan; findings: RunFindings }> {
   const startedAt = scope.clock.now();
+  // Without a mark a member of a renamed group would count as in line.
+  await scope.directory.markRenamed();
   const [mappedBy, hasMoved] = await Promise.all([scope.runs.mappedBy(), scope.outbox.hasMoved()]);
   const rulesChanged = mappedBy !== scope.digest;
   const everybody = (options.everybody ?? false) || rulesChanged;

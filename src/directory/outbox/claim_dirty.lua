@@ -2,7 +2,8 @@
 -- KEYS base
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
--- NEEDS load, marks, stopped
+-- NEEDS load, marks, renamed, stopped
+if mark_renamed(p.target) then redis.call('PUBLISH', base .. 'marked', p.target) end
 -- On hold the address is not stored, because a restore brings the address of its own tenant.
 if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
 note_first_address(p.target, p.address)

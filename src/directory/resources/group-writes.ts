@@ -25,6 +25,8 @@ import {
 
 /** Reply of a script that changed nothing because the change has too many memberships for one script. */
 const MANY = 'many';
+/** Start of the reply of a script that gave a very large group a new name, which a mapping reads. */
+const RENAMED = 'renamed ';
 
 const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
@@ -71,18 +73,29 @@ export function createGroupWrites(
     changeGroup({ ...argumentsOf('patch'), ...change, priority: PRIORITIES.indexOf('edit') }, steps);
 
   async function changeGroup(
-    args: { id: string; expected?: number | undefined; priority: number },
+    args: { id: string; expected?: number | undefined; request?: string | undefined; priority: number },
     steps: MemberStep[],
     text?: string,
   ): Promise<PutOutcome> {
-    const ask = ({ steps: some, expected, isFirst, more }: MemberPortion): Promise<string> => {
+    const ask = async ({ steps: some, expected, isFirst, more }: MemberPortion): Promise<string> => {
       const portion = { ...args, expected, more, most: MOST_AT_ONCE, steps: some, folded: foldedNames(some) };
-      return scripts.ask('put_group', base, portion, ...(isFirst && text !== undefined ? [text] : []));
+      const texts = isFirst && text !== undefined ? [text] : [];
+      const reply = await scripts.ask('put_group', base, portion, ...texts);
+      if (!reply.startsWith(RENAMED)) return reply;
+      await markRenamed(args.request);
+      return reply.slice(RENAMED.length);
     };
     const { id, expected } = args;
     const reply = areMany(steps) ? MANY : await ask({ steps, expected, isFirst: true, more: false });
     if (reply !== MANY) return toPutOutcome(reply);
     return changeInPortions(id, steps, expected, async (portion) => toPutOutcome(await ask(portion)));
+  }
+
+  /** Marks the members of very large groups with a new name. If this process dies meanwhile, the workers go on (renamed.lua). */
+  async function markRenamed(request?: string): Promise<void> {
+    let tag: string;
+    do [tag] = await scripts.run('mark_renamed', base, { targets, request });
+    while (tag === 'left');
   }
 
   /** Deletes a user or a group. A group with very many members is emptied first. */
@@ -112,7 +125,7 @@ export function createGroupWrites(
     }
   }
 
-  return { putGroup, changeMembers, remove };
+  return { putGroup, changeMembers, remove, markRenamed };
 }
 
 /** Values that are no resource id may be userNames: the script finds the user by the folded form. */

@@ -2,8 +2,13 @@
 // is a complete change with its dirty mark. Before the last script the mark is postponed, so that sync sees the whole change.
 import type { MemberStep, PutOutcome } from './changes.ts';
 
-/** Largest number of memberships that one script changes, about 20 ms in Redis. */
-export const MOST_AT_ONCE = 2000;
+/** Largest number of memberships that one script changes, about 10 ms in Redis. */
+export const MOST_AT_ONCE = 1000;
+/**
+ * Memberships of each script of a larger change. While Redis copies memory for a snapshot, a script takes up to a hundred times
+ * as long.
+ */
+const PORTION = 250;
 /** Number of attempts of a replacement when another writer changes the group between its scripts. */
 const ATTEMPTS = 20;
 
@@ -84,8 +89,8 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
 export function portionsOf(steps: readonly MemberStep[]): MemberStep[][] {
   const portions: MemberStep[][] = [];
   for (const { kind, values } of steps) {
-    for (let at = 0; at < values.length; at += MOST_AT_ONCE) {
-      portions.push([{ kind, values: values.slice(at, at + MOST_AT_ONCE) }]);
+    for (let at = 0; at < values.length; at += PORTION) {
+      portions.push([{ kind, values: values.slice(at, at + PORTION) }]);
     }
   }
   return portions.length > 0 ? portions : [[]];

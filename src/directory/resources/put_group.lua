@@ -4,8 +4,9 @@
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
 --        folded: { value: folded value }, most (members that are replaced in one script), more (other portions follow) },
 --        text (absent: keep, then without displayName and entries)
--- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many'
--- NEEDS member_steps
+-- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many';
+--        begins with 'renamed ' when mark_renamed.lua has to mark the members
+-- NEEDS member_steps, renamed
 -- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
 local stored = redis.call('HGET', key('groups'), p.id)
@@ -16,7 +17,7 @@ for _, step in ipairs(p.steps) do
   if step.kind == 'replace' and member_count(p.id) > p.most then return 'many' end
 end
 
-local before, changed = record.text, false
+local before, changed, tag = record.text, false, ''
 local is_new = texts[1] and (texts[1] ~= record.text or not is_sound(record, stored, #stored - #record.text + 1))
 if is_new then
   local entries = cjson.encode(p.entries)
@@ -29,7 +30,12 @@ if is_new then
   local renamed = redis.call('HGET', key('groupNames'), p.id) ~= p.displayName
   redis.call('HSET', key('groupNames'), p.id, p.displayName)
   if renamed and p.groupsMatter and record.version > 0 then
-    for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
+    if member_count(p.id) > p.most then
+      note_renamed(p.id)
+      tag = 'renamed '
+    else
+      for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
+    end
   end
   if record.version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end
   record.entries, record.text, record.state, changed = entries, texts[1], 'active', true
@@ -51,4 +57,5 @@ if changed then
 end
 heed_targets()
 if changed or next(net) then mark('Group:' .. p.id, p.priority, p.more and clock() + MORE_FOLLOWS_MS) end
-return table.concat({ changed and 'stored' or 'unchanged', record.version, record.created, record.modified }, ' ')
+tag = tag .. (changed and 'stored' or 'unchanged')
+return table.concat({ tag, record.version, record.created, record.modified }, ' ')

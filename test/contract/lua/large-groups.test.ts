@@ -1,6 +1,6 @@
 // Tests changes of more memberships than one script makes: the result equals that of one script.
 import { MOST_AT_ONCE } from '../../../src/directory/resources/large-changes.ts';
-import { add, drop, idOf, openStores, replace } from './rig.ts';
+import { add, drop, idOf, openStores, replace, type StoreOptions } from './rig.ts';
 
 const G = idOf('group');
 const COUNT = 2 * MOST_AT_ONCE + 500;
@@ -108,8 +108,8 @@ describe('a group with more members than one script call changes', () => {
 describe('a group of 2,500 users at a target', () => {
   const MEMBERS = Array.from({ length: 2500 }, (_, index) => idOf(`u${index}-`));
   const PENDING = new Map(MEMBERS.map((user) => [user, '+']));
-  const opened = async () => {
-    const store = await open();
+  const opened = async (options: StoreOptions = {}) => {
+    const store = await open(options);
     await Promise.all(MEMBERS.map((user) => store.putUser(user, { userName: user })));
     await store.putGroup(G, 'All', [add(...MEMBERS)]);
     return store;
@@ -130,6 +130,34 @@ describe('a group of 2,500 users at a target', () => {
     await store.redis.set(store.keys.key('lease', `main:Group:${G}`), work.fence);
     await save();
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(PENDING);
+  });
+
+  it('a new name that a mapping reads marks all of its users, and after the death of the process the workers go on', async () => {
+    const store = await opened({ groupsMatter: true });
+    await store.settleAll();
+    const marked = async () =>
+      [...(await store.marks()).keys()].filter((ref) => ref.startsWith('User:')).sort();
+    const all = MEMBERS.map((user) => `User:${user}`).sort();
+    await store.putGroup(G, 'Renamed');
+    await expect(marked()).resolves.toEqual(all);
+    await expect(store.families()).resolves.not.toContain('renamed:main');
+
+    await store.settleAll();
+    await expect(marked()).resolves.toEqual([]);
+    const run = store.scripts.run.bind(store.scripts);
+    let portions = 0;
+    store.scripts.run = (name, ...rest) => {
+      if (name === 'mark_renamed' && ++portions === 2) throw new Error('the process died');
+      return run(name, ...rest);
+    };
+    await expect(store.putGroup(G, 'Renamed again')).rejects.toThrow('the process died');
+    expect((await marked()).length).toBeLessThan(MEMBERS.length);
+    store.scripts.run = run;
+    const claimed: string[] = [];
+    for (let refs = await store.claimRefs(); refs.length > 0; refs = await store.claimRefs())
+      claimed.push(...refs);
+    expect(claimed.sort()).toEqual([...all, `Group:${G}`].sort());
+    await expect(store.families()).resolves.not.toContain('renamed:main');
   });
 
   it('its users become due when it is blocked', async () => {

@@ -1,0 +1,21 @@
+-- Marks the members of a very large group that has a new name, in portions: all of them in one script would stop Redis for a
+-- second. `renamed:<target>` has such groups with the cursor of the members that are still to be marked; it is written with
+-- the new name. The process that stores the name marks them before it answers; if it dies, claim_dirty goes on.
+-- NEEDS marks
+local MARKED_AT_ONCE = 250
+
+local function note_renamed(group)
+  for _, target in ipairs(p.targets) do redis.call('HSET', key('renamed', target), group, '0') end
+end
+
+-- Marks one portion of the members of one group. Returns whether members are left.
+local function mark_renamed(target)
+  local renamed = key('renamed', target)
+  local group, cursor = unpack(redis.call('HGETALL', renamed))
+  if not group then return false end
+  local next, users = unpack(redis.call('SSCAN', key('members', group), cursor, 'COUNT', MARKED_AT_ONCE))
+  local now = clock()
+  for _, user in ipairs(users) do mark_at(target, 'User:' .. user, 1, now) end
+  if next == '0' then redis.call('HDEL', renamed, group) else redis.call('HSET', renamed, group, next) end
+  return redis.call('EXISTS', renamed) == 1
+end
