@@ -39,7 +39,9 @@ export async function lookAtPlatform(
       const isGroupOfPerson = kind === 'Group' && (member ? member.ref === ref : entry.ref !== ref);
       return isGroupOfPerson ? name : member?.name;
     };
-    const differences = entries.filter(isChange).map((entry) => {
+    const isDifference = (entry: PlanEntry): boolean =>
+      isChange(entry) || (entry.action === 'conflict' && entry.attribute !== undefined);
+    const differences = entries.filter(isDifference).map((entry) => {
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
     });

@@ -103,10 +103,13 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
 }
 
 /** Names the run that brings a resource that differs to the platform. */
-const bringsIt = ({ hold, target }: ExplainedFacts): string =>
-  hold
+function bringsIt({ hold, target, platform }: ExplainedFacts): string {
+  if (platform?.differences.some(({ action }) => action === 'conflict'))
+    return 'no run brings it before a person has acted, see reasons';
+  return hold
     ? `nothing is written there while ${target} is on hold`
     : 'the next reconcile, or scim-bridge sync, brings it';
+}
 
 /** Returns words about the first membership that waits for an operator, else about the policy of the target. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {

@@ -55,7 +55,7 @@ export async function applyPlan(
     const isWhole = await keepBooks(scope, findings, 0);
     if (!proven) return { end: unproven, isWhole };
     if (end.outcome !== 'converged') return { end, isWhole };
-    const needsPerson = plan.counts.conflict ? blocked(plan.counts.conflict) : CONVERGED;
+    const needsPerson = plan.counts.conflict ? inConflict(plan.counts.conflict) : CONVERGED;
     return { end: (await whatIsHeld(scope, options, plan)) ?? needsPerson, isWhole };
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
@@ -138,6 +138,11 @@ const held = ({ connection }: ReconcileScope, count: number, id: string): End =>
 const blocked = (count: number): End => ({
   outcome: 'blocked',
   message: `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`,
+});
+
+const inConflict = (count: number): End => ({
+  outcome: 'blocked',
+  message: `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`,
 });
 
 export function whyUnproven({ proof, unknown }: Plan): string {

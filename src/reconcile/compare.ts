@@ -166,6 +166,26 @@ export function differences(
   return found;
 }
 
+/**
+ * Returns the desired values that no list shows and that are not the last applied ones: a push or other mapping rules changed
+ * them. A link that a repair restored has no applied values; its sync reads the account.
+ */
+export function unlistedChanges(
+  wanted: DesiredAccount,
+  link: Link,
+  types: Record<string, UserAttributeType>,
+): Difference[] {
+  if (!wanted.inScope || link.core?.userName === undefined) return [];
+  return Object.entries(wanted.attributes).flatMap(([name, after]) => {
+    const type = types[name];
+    const before = link.attributes?.[name] ?? null;
+    const isUnlisted = type !== undefined && !LISTED.has(type);
+    return isUnlisted && !sameValue(before, after ?? null)
+      ? [{ name: `attributes.${name}`, before, after: after ?? null }]
+      : [];
+  });
+}
+
 /** Compares values; a platform may return numbers as text. */
 const isSameShown = (held: unknown, value: unknown): boolean =>
   isSingle(held) && isSingle(value) && String(held) === String(value);

@@ -36,8 +36,8 @@ export async function withFollowers(
   entries: PlanEntry[],
   verified: readonly VerifiedUsers[],
 ): Promise<PlanEntry[]> {
-  const definitions = await missingDefinitions(scan, entries);
-  const found = goneWithDefinition(entries, definitions);
+  const { definitions, conflicts } = await definitionEntries(scan, entries);
+  const found = goneWithDefinition(entries, definitions).map((entry) => refused(entry, conflicts));
   const parents = new Map<Ref, PlanEntry>();
   for (const entry of found)
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
@@ -185,18 +185,28 @@ function goneWithDefinition(entries: PlanEntry[], definitions: readonly PlanEntr
 const DID_NOT_STICK = 'write did not stick';
 const UNDEFINED = 'the platform does not define the attribute any more';
 
-/** Returns entries for attribute definitions that the first sync of a user creates. */
-async function missingDefinitions(scan: ScanResult, found: PlanEntry[]): Promise<PlanEntry[]> {
+/** A value of an attribute that the platform defines with another type is not written: a person has to correct the mapping. */
+function refused(entry: PlanEntry, conflicts: ReadonlyMap<string, string>): PlanEntry {
+  const reason = entry.attribute === undefined ? undefined : conflicts.get(entry.attribute);
+  if (reason === undefined || !isChange(entry)) return entry;
+  return { ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } };
+}
+
+/** Returns entries for attribute definitions that the first sync of a user creates, and those that are of another type. */
+async function definitionEntries(
+  scan: ScanResult,
+  found: PlanEntry[],
+): Promise<{ definitions: PlanEntry[]; conflicts: ReadonlyMap<string, string> }> {
   const { catalogue, mapping } = scan.scope.target;
   const [first] = found.filter(
     (entry) => isChange(entry) && entry.kind === 'User' && entry.ref && !ENDING.has(entry.action),
   );
-  if (!first) return [];
-  const names = await asking(scan, (signal) => catalogue.missing(signal));
-  if (names === 'absent' || names === 'unknown') return [];
-  return names
+  const faults = first && (await asking(scan, (signal) => catalogue.faults(signal)));
+  if (!faults || faults === 'absent' || faults === 'unknown')
+    return { definitions: [], conflicts: new Map() };
+  const definitions = faults.missing
     .sort((left, right) => (fold(left) < fold(right) ? -1 : 1))
-    .map((name) => ({
+    .map((name): PlanEntry => ({
       action: 'defineAttribute',
       kind: 'Attribute',
       ref: null,
@@ -213,4 +223,5 @@ async function missingDefinitions(scan: ScanResult, found: PlanEntry[]): Promise
       basis: first.basis,
       follows: first.ref as Ref,
     }));
+  return { definitions, conflicts: faults.conflicts };
 }

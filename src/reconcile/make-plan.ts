@@ -145,7 +145,7 @@ export async function makePlan(
   return {
     plan,
     findings: {
-      ...findingsOf(groups, users, values.cursor, everybody, verified),
+      ...findingsOf(groups, users, values.cursor, everybody && !hasTypeConflict(entries), verified),
       lost: [...scan.lost],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
@@ -154,6 +154,10 @@ export async function makePlan(
     },
   };
 }
+
+/** New rules that the platform's definitions do not allow are mapped again by each run, so that each one shows the conflict. */
+const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
+  entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);
 
 /** Returns the number of exceptions, and the oldest of them for display. */
 async function readStanding({ outbox }: ReconcileScope): Promise<Plan['exceptions']> {

@@ -8,6 +8,7 @@ import { sameValue } from '../sync/values.ts';
 import {
   differences,
   desiredFromLink,
+  unlistedChanges,
   type Difference,
   type ComparedAttributes,
   type DesiredAccount,
@@ -59,10 +60,22 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   if (observed === undefined) return wanted.inScope ? missing(user, wanted, rules) : [];
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
-  const found = differences(wanted, observed, rules.types, rules.visibility, user.values).filter(({ name }) =>
-    rules.visibility.isVisible(name),
+  const isNew = changedSinceApplied(link, wanted);
+  const shown = differences(wanted, observed, rules.types, rules.visibility, user.values).filter(
+    ({ name }) => isNew(name) || rules.visibility.isVisible(name),
   );
+  const found = user.values ? shown : [...shown, ...unlistedChanges(wanted, link, rules.types)];
   return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);
+}
+
+/**
+ * Returns whether a push or other rules changed a value since it was applied. Such a value is written, although no account shows
+ * the attribute: nobody has it yet. A link that a repair restored has no applied values.
+ */
+function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
+  const applied = desiredFromLink(link);
+  const isRestored = link.core?.userName === undefined;
+  return (name) => !isRestored && !sameValue(valueOf(applied, name) ?? null, valueOf(wanted, name) ?? null);
 }
 
 /** Returns all values that a new account receives. */

@@ -212,7 +212,7 @@ function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: s
   const titles: [title: (count: number) => string, (entry: PlanEntry) => boolean][] = [
     [
       (count) =>
-        `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person, see scim-bridge dead-letters list`,
+        `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: scim-bridge explain NAME tells what to do`,
       ({ action }) => action === 'conflict',
     ],
     [

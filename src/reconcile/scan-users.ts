@@ -252,14 +252,18 @@ async function countNamesakes({ scope }: ScanResult, refs: Ref[], { strangers }:
   return namesakes;
 }
 
-/** An attribute that the platform does not define has no value anywhere, so that no account shows it is a difference. */
+/**
+ * An attribute that the platform does not define, or defines with another type, has no value anywhere, so that no account shows
+ * it is a difference.
+ */
 async function noteUndefined(scan: ScanResult, { suspects }: UserScan): Promise<void> {
   const { visibility, scope } = scan;
   const isHidden = (name: string): boolean => name.startsWith('attributes.') && !visibility.isVisible(name);
   if (![...suspects.values()].some((names) => names.some(isHidden))) return;
-  const undefinedThere = await asking(scan, (signal) => scope.target.catalogue.missing(signal));
-  if (!Array.isArray(undefinedThere)) return;
-  for (const name of undefinedThere) visibility.note(`attributes.${name}`, true);
+  const faults = await asking(scan, (signal) => scope.target.catalogue.faults(signal));
+  if (faults === 'absent' || faults === 'unknown') return;
+  for (const name of [...faults.missing, ...faults.conflicts.keys()])
+    visibility.note(`attributes.${name}`, true);
 }
 
 /** Removes differences of attributes that the platform never returns. */

@@ -7,11 +7,17 @@ import type { Clock } from '../support/sources.ts';
 /** Definition of a mapped attribute: its id at the platform, or the reason why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
 
+/** Mapped attributes that the platform does not define, and those of another type with the reason why they cannot be written. */
+export interface DefinitionFaults {
+  missing: string[];
+  conflicts: ReadonlyMap<string, string>;
+}
+
 export interface Catalogue {
   /** Returns the definitions of all mapped attributes by name; cached until `refresh`. */
   definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
-  /** Returns the names of mapped attributes that the platform does not define. Creates nothing. */
-  missing(signal: AbortSignal): Promise<string[]>;
+  /** Reads the definitions of mapped attributes and returns those that are missing or of another type. Creates nothing. */
+  faults(signal: AbortSignal): Promise<DefinitionFaults>;
   /** Returns the userName of the API key's owner in lower case; the bridge never changes this account. */
   keyOwner(signal: AbortSignal): Promise<string | undefined>;
   /** Returns the key's owner if it is known, otherwise starts a read and returns undefined. */
@@ -106,11 +112,14 @@ export function createCatalogue(
       }
       return cached.definitions;
     },
-    missing: async (signal) => {
+    faults: async (signal) => {
       const names = Object.keys(types);
-      if (names.length === 0) return [];
-      const existing = await byName(signal);
-      return names.filter((name) => !existing.has(name));
+      const existing = names.length === 0 ? new Map<string, UserAttribute>() : await byName(signal);
+      const conflicts = names.flatMap((name): [string, string][] => {
+        const judged = judgeDefinition(name, types[name], existing.get(name));
+        return existing.has(name) && judged.kind === 'conflict' ? [[name, judged.message]] : [];
+      });
+      return { missing: names.filter((name) => !existing.has(name)), conflicts: new Map(conflicts) };
     },
     keyOwner,
     knownKeyOwner: () => {

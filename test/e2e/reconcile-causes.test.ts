@@ -78,26 +78,88 @@ test('a user with a pending deactivation counts once in the guard of a plan', as
   await rec.untilSynced();
 }, 30_000);
 
-test('the cause is "mapping changed" after a change of rules; the values are written once', async () => {
-  const config = structuredClone(bridge.config);
-  Object.assign(config.targets.main?.attributes ?? {}, {
-    level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' },
-  });
+const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
+
+/** Stops the bridge, and runs reconcile and a worker with other rules. */
+async function withRules(attributes: object, use: (other: Reconciling) => Promise<void>): Promise<void> {
   await bridge.app.stop();
+  const config = structuredClone(bridge.config);
+  Object.assign(config.targets.main?.attributes ?? {}, attributes);
   const other = await openReconciling(bridge, config);
-  const deps = { logger: silentLogger, clock: systemClock, ids: randomIds, random: Math.random };
-  expect(await changes(other)).toEqual(
-    NAMES.map((name) => `setAttribute | ${name} | level | mapping changed`),
-  );
   const app = await startApp(config, 'worker', deps);
   try {
-    await expect(other.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
-    await expect(bridge.platform.user(ANN)).resolves.toMatchObject({ attributes: { level: 'LOW' } });
-    await bridge.platform.forgetRequests();
-    await expect(other.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
-    await expect(bridge.platform.writes()).resolves.toEqual([]);
+    await use(other);
   } finally {
     await app.stop();
     await other.stop();
   }
+}
+
+async function writesOnce(other: Reconciling): Promise<void> {
+  await expect(other.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+  await bridge.platform.forgetRequests();
+  await expect(other.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
+  await expect(bridge.platform.writes()).resolves.toEqual([]);
+}
+
+test('the cause is "mapping changed" after a change of rules; the values are written once', async () => {
+  await withRules(
+    { level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' } },
+    async (other) => {
+      expect(await changes(other)).toEqual(
+        NAMES.map((name) => `setAttribute | ${name} | level | mapping changed`),
+      );
+      await writesOnce(other);
+      await expect(bridge.platform.user(ANN)).resolves.toMatchObject({ attributes: { level: 'LOW' } });
+    },
+  );
+}, 60_000);
+
+test('new attributes in the rules are written for everybody, also those that the platform does not list', async () => {
+  const rules = {
+    level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' },
+    languages: { type: 'string_array', expression: '["de", "en"]', onEmpty: 'clear' },
+    team: { type: 'string', expression: '"blue"', onEmpty: 'clear' },
+    senior: { type: 'boolean', expression: 'title = "low"', onEmpty: 'clear' },
+  };
+  await withRules(rules, async (other) => {
+    expect((await changes(other)).sort()).toEqual(
+      [
+        'defineAttribute | languages | languages | mapping changed',
+        'defineAttribute | senior | senior | mapping changed',
+        'defineAttribute | team | team | mapping changed',
+        ...NAMES.flatMap((name) => [
+          `setAttribute | ${name} | languages | mapping changed`,
+          `setAttribute | ${name} | senior | mapping changed`,
+          `setAttribute | ${name} | team | mapping changed`,
+        ]),
+      ].sort(),
+    );
+    await writesOnce(other);
+    await expect(bridge.platform.user(ANN)).resolves.toMatchObject({
+      attributes: { languages: ['de', 'en'], senior: true, team: 'blue' },
+    });
+  });
+}, 60_000);
+
+test('an attribute of another type at the platform is a conflict until a person acts, and not "as desired"', async () => {
+  const { id } = (await rec.meddle('GET', '/api/v1/user-attributes')).data.find(
+    ({ name }: any) => name === 'level',
+  );
+  await rec.meddle('DELETE', `/api/v1/user-attributes/${id}`);
+  await rec.meddle('POST', '/api/v1/user-attributes', { name: 'level', type: 'number' });
+  const conflicts = NAMES.map((name) => `conflict | ${name} | level | none | report`);
+  await withRules({}, async (other) => {
+    for (const _ of [1, 2]) {
+      const { report, plan } = await other.run();
+      expect(report).toMatchObject({
+        outcome: 'blocked',
+        message: '5 conflicts need a person: see scim-bridge plan',
+      });
+      expect(plan?.entries.filter(({ action }) => action === 'conflict').map(brief)).toEqual(conflicts);
+    }
+    expect((await other.plan()).entries.find(({ action }) => action === 'conflict')?.reason).toBe(
+      'attribute level is number at the platform and string in the mapping: a type cannot be changed there, so correct the mapping or use another name',
+    );
+  });
 }, 60_000);
