@@ -7,7 +7,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import type { CoverageOfKinds, ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
-import type { Hold } from '../directory/guard/guard-store.ts';
+import type { Hold } from '../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Clock } from '../support/sources.ts';
 import type { FleetReport, ReadFleet } from './fleet.ts';

@@ -15,24 +15,20 @@ import type { Ref } from '../records.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
+import { createOperatorHold } from './operator-hold.ts';
 
 export type Permission = 'allowed' | 'held' | 'rejected';
 
 /** Decision about the removal of a member: see guard_leavers.lua. */
-export type MemberDecision = 'stays' | 'follows' | 'waits';
+type MemberDecision = 'stays' | 'follows' | 'waits';
 
 export interface GuardCounts {
   population: Population;
   kinds: Record<DestructiveKind, GuardCount & { approved: number; rejected: number }>;
 }
 
-/** An operator's hold of a target. */
-export interface Hold {
-  since: number;
-  by: string;
-  note?: string;
-}
-
+/** Allowance of a kind that lets no change through (guard_take.lua). */
+const HOLD_EVERYTHING = -1;
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
 /** Changes of one script. */
@@ -53,6 +49,7 @@ export function createGuardStore(
   const common = { target, targets: [target], kinds: DESTRUCTIVE_KINDS, expiryMs: EXPIRY_MS };
   const sets = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
 
+  /** Returns the counts of each kind within the window, and the sizes that percentages refer to. */
   async function counts(windowMs: number): Promise<GuardCounts> {
     const reply = await scripts.run('guard_counts', keys.base, { ...common, windowMs });
     const [users, groups, memberships] = reply.slice(1, 4).map(Number);
@@ -94,14 +91,17 @@ export function createGuardStore(
       items.slice(index * TAKE_PORTION, (index + 1) * TAKE_PORTION),
     );
     const counts: number[][] = [];
+    // An earlier decision about any item, which a request for all or none gets as its verdict; `rejected` goes before `held`.
     let stop: Permission | undefined;
     for (const portion of portions) {
+      // `found`: verdict of an earlier decision about an item of this portion; '' = none.
       const [, count, found] = await judge(portion, { ...args, counting: true });
       counts.push(count as number[]);
       if (found !== '' && stop !== 'rejected') stop = found as Permission;
     }
     const permissions: Permission[] = [];
     for (const [index, portion] of portions.entries()) {
+      // Earlier portions are already in the window, so only later ones are added.
       const rest = counts.slice(index + 1);
       const later = DESTRUCTIVE_KINDS.map((_, kind) =>
         rest.reduce((sum, count) => sum + (count[kind] ?? 0), 0),
@@ -113,7 +113,7 @@ export function createGuardStore(
 
   /** Holds the changes of a plan that exceed the limit, before any of them is marked. */
   async function holdAll(items: Destruction[], windowMs: number): Promise<Permission[]> {
-    const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
+    const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, HOLD_EVERYTHING]));
     const permissions: Permission[] = [];
     for (let at = 0; at < items.length; at += HOLD_PORTION)
       permissions.push(...(await run(items.slice(at, at + HOLD_PORTION), { allowances, windowMs })));
@@ -122,7 +122,7 @@ export function createGuardStore(
 
   /** Holds one change regardless of counts and approvals, for example the deactivation of the last administrator. */
   async function holdBack(item: Destruction, windowMs: number): Promise<Permission> {
-    const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, -1]));
+    const allowances = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, HOLD_EVERYTHING]));
     const [permission = 'held'] = await run([item], { allowances, windowMs, always: true });
     return permission;
   }
@@ -168,11 +168,13 @@ export function createGuardStore(
     };
   }
 
+  /** Runs guard_take for one portion. @returns its reply: `judged` or `counted` */
   function judge(items: Destruction[], args: object): Promise<ScriptReply> {
     const wire = items.map(({ kind, ref, subject }) => [kind, ref, subject ?? '']);
     return scripts.run('guard_take', keys.base, { ...common, ...args, items: wire });
   }
 
+  /** Judges items with one script. @returns permissions in the order of the items */
   async function run(items: Destruction[], args: object): Promise<Permission[]> {
     const [, verdicts] = await judge(items, args);
     return verdicts as Permission[];
@@ -248,23 +250,6 @@ export function createGuardStore(
     );
   }
 
-  /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
-  async function hold(by: string, note?: string): Promise<boolean> {
-    return (await scripts.run('hold', keys.base, { ...common, by, note }))[0] === 'held';
-  }
-
-  /** Ends the hold of an operator. @returns false when there was none */
-  async function release(): Promise<boolean> {
-    const released = (await redis.del(keys.key('hold', target))) === 1;
-    if (released) await redis.publish(keys.key('marked'), target);
-    return released;
-  }
-
-  async function onHold(): Promise<Hold | undefined> {
-    const text = await redis.get(keys.key('hold', target));
-    return text === null ? undefined : (JSON.parse(text) as Hold);
-  }
-
   return {
     counts,
     windowOf,
@@ -277,8 +262,6 @@ export function createGuardStore(
     areHeld,
     verdictsOn,
     ...createDecisions(deps, common),
-    hold,
-    release,
-    onHold,
+    ...createOperatorHold(deps, target),
   };
 }

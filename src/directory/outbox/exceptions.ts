@@ -1,13 +1,14 @@
 // Reads the exceptions of a target: resources that differ from the desired state until a person acts, and an order of hold. The
-// end of a sync (ack_dirty.lua), the guard and the drop of a dead letter (dismiss.lua) write them.
+// writers are hold.lua and the scripts with lua/exceptions.lua: ends of syncs (ack_dirty), the guard (guard_take, guard_move),
+// dropped dead letters (dismiss), new and removed links (adopt_link, forget_link, forget_links), and forget_person.
 import type { Redis } from 'ioredis';
-import type { Hold } from '../guard/guard-store.ts';
+import type { Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
 import { parseLink, type Condition } from './links.ts';
 
 /**
- * `Rejected`: an operator rejected the removal. `LastAdministrator`: no other administrator would be left. `Dropped`: an
+ * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an
  * operator dropped the dead letter. `NotAdopted`: the account or group exists, and `adopt` does not allow to take it over; it
  * is a dead letter too. `Held`: the guard holds a change until an operator decides. `Protected`: the account is protected.
  */

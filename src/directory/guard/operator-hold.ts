@@ -1,0 +1,38 @@
+// Stores an operator's hold of a target, which stops all writes to it.
+import type { Redis } from 'ioredis';
+import type { Keyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
+
+/** An operator's hold of a target. */
+export interface Hold {
+  since: number;
+  by: string;
+  note?: string;
+}
+
+export function createOperatorHold(
+  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  target: string,
+) {
+  const name = keys.key('hold', target);
+
+  /** Holds the target; running syncs stop before their next step. @returns false when it was already held */
+  async function hold(by: string, note?: string): Promise<boolean> {
+    return (await scripts.run('hold', keys.base, { target, by, note }))[0] === 'held';
+  }
+
+  /** Ends the hold of an operator, and notifies the relays. @returns false when there was none */
+  async function release(): Promise<boolean> {
+    const released = (await redis.del(name)) === 1;
+    if (released) await redis.publish(keys.key('marked'), target);
+    return released;
+  }
+
+  /** Returns the hold of an operator; undefined when the target is not on hold. */
+  async function onHold(): Promise<Hold | undefined> {
+    const text = await redis.get(name);
+    return text === null ? undefined : (JSON.parse(text) as Hold);
+  }
+
+  return { hold, release, onHold };
+}
