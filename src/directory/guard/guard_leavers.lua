@@ -1,17 +1,21 @@
--- Returns whether the removal of each member waits for the decision about the member's account. A deactivated account loses
--- nothing by the removal.
+-- Returns for each member of a group whether its removal waits for a deactivation of its account, because a deactivated
+-- account loses nothing by the removal.
 -- KEYS base
 -- ARGV { target, users }
--- RETURN {"decisions", [stays: no deactivation pending | follows: deactivation held | waits: deactivation pending]}
+-- RETURN {"decisions", [stays | follows | waits]}: `stays`: no deactivation is pending, or it was rejected; `follows`: the
+--        deactivation is held; `waits`: the deactivation is pending
+-- NEEDS heads
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local of_kind = p.target .. ':deactivate'
 
 local function decision(user)
   local stored, ref = redis.call('HGET', key('users'), user), 'User:' .. user
-  if stored and string.match(stored, '^%S+ %S+ %S+ (%S+)') ~= 'inactive' then return 'stays' end
+  if stored and parse_head(stored).state ~= 'inactive' then return 'stays' end
   if serial and tonumber(expires) > now then
-    if tonumber(redis.call('ZSCORE', key('guardHeld', of_kind), ref) or 0) > tonumber(serial) then return 'follows' end
+    local place = tonumber(redis.call('ZSCORE', key('guardHeld', of_kind), ref) or 0)
+    -- Places after the serial are held under the open approval; earlier ones are of an expired approval and judged again.
+    if place > tonumber(serial) then return 'follows' end
   end
   if redis.call('ZSCORE', key('guardRejected', of_kind), ref) then return 'stays' end
   return redis.call('HEXISTS', key('marks', p.target), ref) == 1 and 'waits' or 'stays'
