@@ -2,7 +2,7 @@
 import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/plan-handover.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
-import { readHandover, type ListedHandover } from '../ops/handover.ts';
+import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 
@@ -23,17 +23,17 @@ export interface HandoverExplanation {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns null when nothing of the person was or will be moved. Reads Redis only. */
+/** Returns null when no handover is stored and the settings plan none. Reads Redis only. */
 export async function handoverOf(
   { clock, connection, handovers, target }: ReconcileScope,
   ref: Ref,
   link: Link,
 ): Promise<HandoverExplanation | null> {
   const setting = target.policy.handover ?? null;
-  const stored = await readHandover(connection, handovers, ref);
-  const [head] = [...(await handovers.heads([ref])).values()];
-  const isNew = !head || head.closedAt !== link.closedAt;
-  if (setting && isNew && isClosed(link) && !protectedNames(target.policy.users.protected)(link)) {
+  const stored = await handovers.read(ref);
+  // A stored handover may belong to an earlier closing of the account.
+  const awaitsHandover = stored?.head.closedAt !== link.closedAt;
+  if (setting && awaitsHandover && isClosed(link) && !protectedNames(target.policy.users.protected)(link)) {
     const at = link.closedAt + setting.afterDays * DAY_MS;
     const { deployment, folder } = setting;
     return {
@@ -42,11 +42,12 @@ export async function handoverOf(
       text: `handover: the first reconcile after ${iso(at)} moves the workbooks, reports and top folders of the account below the folder ${folder} of the deployment ${deployment}; scim-bridge plan lists them`,
     };
   }
-  if (!stored || !head) return null;
-  const { state, deployment, counts } = stored;
-  const folder = stored.folder?.name ?? null;
+  if (!stored) return null;
+  const listed = toListedHandover({ connection, target: handovers.target, ref }, stored);
+  const { state, deployment, counts, by, closedAt } = listed;
+  const folder = listed.folder?.name ?? null;
   const moved = counts.moved ?? 0;
-  const at = stored.endedAt ?? stored.startedAt;
+  const at = listed.endedAt ?? listed.startedAt;
   const where = `the folder ${folder ?? '?'} of the deployment ${deployment}`;
   const texts: Record<ListedHandover['state'], string> = {
     moving: `handover: it began at ${at} and is not complete; the next reconcile continues`,
@@ -54,12 +55,12 @@ export async function handoverOf(
       moved === 0
         ? 'handover: the account owned nothing to be moved'
         : `handover: ${counted(moved, 'item')} moved to ${where} at ${at}` +
-          (isOpenAgain(link, head)
+          (isOpenAgain(link, stored.head)
             ? '; the person is active again, so the next reconcile moves the work back'
             : `; scim-bridge handover undo takes it back`),
     returning:
       'handover: the work is on its way back; the next reconcile or scim-bridge handover undo continues',
-    returned: `handover: the work was moved back to its places at ${at}${stored.by === null ? '' : ` by order of ${stored.by}`}`,
+    returned: `handover: the work was moved back to its places at ${at}${by === null ? '' : ` by order of ${by}`}`,
   };
-  return { state, closedAt: stored.closedAt, at, deployment, folder, moved, text: texts[state] };
+  return { state, closedAt, at, deployment, folder, moved, text: texts[state] };
 }

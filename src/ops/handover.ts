@@ -1,7 +1,7 @@
 // Lists the handovers of closed accounts, and takes a handover back.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { HandedItem, HandoverHead } from '../directory/outbox/handover-store.ts';
+import type { HandedItem, Handover, HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { Ref } from '../directory/records.ts';
 import { giveBack, type GivenBack } from '../reconcile/give-back.ts';
 import { underRunLock } from '../reconcile/run-lock.ts';
@@ -49,12 +49,18 @@ export async function readHandover(
   ref: Ref,
 ): Promise<ListedHandover | undefined> {
   const stored = await store.read(ref);
-  if (!stored) return undefined;
-  const { head, items } = stored;
+  return stored && toListedHandover({ connection, target: store.target, ref }, stored);
+}
+
+/** Returns a stored handover as the command prints it. */
+export function toListedHandover(
+  place: Pick<ListedHandover, 'connection' | 'target' | 'ref'>,
+  { head, items }: Handover,
+): ListedHandover {
   const counts: ListedHandover['counts'] = {};
   for (const { state } of items) counts[state] = (counts[state] ?? 0) + 1;
   return {
-    ...{ connection, target: store.target, ref, name: head.name, state: head.state },
+    ...{ ...place, name: head.name, state: head.state },
     closedAt: iso(head.closedAt),
     startedAt: iso(head.startedAt),
     endedAt: head.endedAt === undefined ? null : iso(head.endedAt),
