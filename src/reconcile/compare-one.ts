@@ -1,4 +1,5 @@
 // Compares one user or group with the platform; writes nothing.
+import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { compareMemberships } from './compare-memberships.ts';
 import type { PlanEntry } from './entry.ts';
@@ -6,11 +7,11 @@ import { NEWLY_LINKED, withFollowers } from './followers.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import type { ReconcileScope } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
-import { verifyUsers } from './verify-users.ts';
+import { verifyUsers, type GroupOfAccount, type VerifiedUsers } from './verify-users.ts';
 
 /**
  * @param members whether the members of a group are compared too
- * @returns the differences; null when the platform could not be read
+ * @returns the differences; null when the platform could not be read, or the resource changed at each read
  */
 export async function compareOne(
   scope: ReconcileScope,
@@ -29,12 +30,22 @@ export async function compareOne(
   const [user] = verified;
   if (!user) return null;
   const entries = await withFollowers(scan, user.entries, verified);
-  const { memberOf, isReturning } = user;
   const link = await scope.links.get(scope.target.name, ref);
-  // The memberships of an account that is linked anew, or comes back, follow from that; those of a leaver are not kept.
-  const isAnew = isReturning === true || entries.some(({ action }) => NEWLY_LINKED.has(action));
-  if (!memberOf || isAnew || link.departed === true) return entries;
+  if (!comparesMemberships(user, entries, link)) return entries;
   const pending = new Set(pendingGroups.keys());
-  const memberships = await compareMemberships(scan, { ref, link, memberOf, pending });
+  const memberships = await compareMemberships(scan, { ref, link, memberOf: user.memberOf, pending });
   return memberships && [...entries, ...memberships];
+}
+
+/**
+ * Returns whether the groups of the account are compared, which needs an account. The sync of a user who is newly linked, or
+ * comes back into scope, writes all memberships, and `withFollowers` lists them. Memberships of a user who left are not kept.
+ */
+function comparesMemberships(
+  user: VerifiedUsers,
+  entries: readonly PlanEntry[],
+  link: Link,
+): user is VerifiedUsers & { memberOf: readonly GroupOfAccount[] } {
+  const isNewlyLinked = entries.some(({ action }) => NEWLY_LINKED.has(action));
+  return user.memberOf !== undefined && !isNewlyLinked && user.isReturning !== true && link.departed !== true;
 }
