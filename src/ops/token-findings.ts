@@ -12,7 +12,10 @@ export interface TokenPlaces {
   tokensOf: (connection: string) => readonly SettingsToken[];
 }
 
-/** One finding for each token within 30 days of its end, or after it; an error where a connection has no valid token. */
+/**
+ * Returns a finding for each token that expires within 30 days or has expired. Expired tokens are errors when the connection has
+ * no valid token besides. A connection without any token has no findings.
+ */
 export async function tokenFindings(
   { states, tokensOf }: TokenPlaces,
   clock: Clock,
@@ -28,7 +31,7 @@ export async function tokenFindings(
         area: `tokens ${connection}`,
         level: isExpired && isShut ? 'error' : 'warning',
         message: isExpired ? `${name} has expired at ${expiresAt}` : `${name} expires at ${expiresAt}`,
-        advice: adviceOf({ name, connection, isUseless: isExpired && !isShut, source }),
+        advice: adviceOf({ name, connection, isExpired, isUseless: isExpired && !isShut, source }),
       });
     }
   }
@@ -38,13 +41,14 @@ export async function tokenFindings(
 function adviceOf(token: {
   name: string;
   connection: string;
+  isExpired: boolean;
   /** Expired, and others are valid. */
   isUseless: boolean;
   source: 'settings' | 'stored';
 }): string {
-  const { name, connection, isUseless, source } = token;
+  const { name, connection, isExpired, isUseless, source } = token;
   if (!isUseless)
-    return `Pushes with it are refused then: scim-bridge token create NAME --connection ${connection}, and enter the new token at the identity provider.`;
+    return `Pushes with it are refused${isExpired ? '' : ' from then on'}: scim-bridge token create NAME --connection ${connection}, and enter the new token at the identity provider.`;
   return source === 'settings'
     ? `If the identity provider has a newer one, take it out of connections.${connection}.tokens.`
     : `If the identity provider has a newer one: scim-bridge token revoke ${name} --connection ${connection}.`;

@@ -1,0 +1,42 @@
+import { tokenFindings } from '../../../src/ops/token-findings.ts';
+import type { Clock } from '../../../src/support/sources.ts';
+
+const NOW = Date.parse('2030-06-15T00:00:00Z');
+const clock = { now: () => NOW } as Clock;
+
+/** Returns level and advice of each finding about the tokens that the settings name. */
+async function findingsOf(...tokens: { name: string; expiresAt?: string }[]): Promise<string[]> {
+  const stored = { all: () => Promise.resolve([]), lastUses: () => Promise.resolve(new Map()) };
+  const places = { states: [{ connection: 'hr', tokens: stored }], tokensOf: () => tokens };
+  const found = await tokenFindings(places as unknown as Parameters<typeof tokenFindings>[0], clock);
+  return found.map(({ level, message, advice }) => `${level}: ${message}. ${advice}`);
+}
+
+const EXPIRED = { name: 'old', expiresAt: '2030-06-14T00:00:00Z' };
+const EXPIRING = { name: 'soon', expiresAt: '2030-06-20T00:00:00Z' };
+
+test('an expired token without a valid one besides is an error: pushes are refused', async () => {
+  expect(await findingsOf(EXPIRED)).toEqual([
+    expect.stringMatching(
+      /^error: old has expired at .*[.] Pushes with it are refused: scim-bridge token create/,
+    ),
+  ]);
+});
+
+test('a token that expires within 30 days is a warning: pushes are refused from then on', async () => {
+  expect(await findingsOf(EXPIRING)).toEqual([
+    expect.stringMatching(
+      /^warning: soon expires at .*[.] Pushes with it are refused from then on: scim-bridge/,
+    ),
+  ]);
+});
+
+test('an expired token beside a valid one is a warning: it can be taken out of the settings', async () => {
+  expect(await findingsOf(EXPIRED, { name: 'new' })).toEqual([
+    expect.stringMatching(/^warning: old has expired at .*take it out of connections.hr.tokens[.]$/),
+  ]);
+});
+
+test('a connection without tokens has no findings', async () => {
+  expect(await findingsOf()).toEqual([]);
+});
