@@ -17,7 +17,7 @@ export interface BackupHeader {
   connections: Record<string, string[]>;
 }
 
-export interface BackupEnd {
+interface BackupEnd {
   end: true;
   lines: number;
   /** Items by family, for people. */

@@ -6,7 +6,7 @@ import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 
-export interface ProofOrder {
+interface ProofOrder {
   by: string;
   /** Operator who ordered a repair; undefined: no repair. */
   repairBy?: Actor | undefined;
@@ -72,7 +72,10 @@ export async function proveConnection(
   }
 }
 
-/** A user usually has a record, a place, a name, an externalId, a link and its reverse, and a membership in both directions. */
+/**
+ * Estimated Redis entries of one resource, for the total of the progress. A user has about eight: record, creation order,
+ * userName, externalId, link, reverse link, and two entries of a membership.
+ */
 const ENTRIES_EACH = 8;
 
 /** Findings of the last pass over each connection; connections without a pass are left out. */

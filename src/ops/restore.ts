@@ -30,7 +30,7 @@ export interface RestoreReport {
   tokens: { taken: boolean; ofFile: TokenInBackup[] };
 }
 
-export interface RestoreOptions {
+interface RestoreOptions {
   /** Deletes the stored data first. */
   replace: boolean;
   /** `keep`: stored tokens are kept and those of the file left out. `take`: tokens of the file replace the stored ones. */

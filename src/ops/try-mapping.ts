@@ -29,7 +29,7 @@ export interface TriedMapping {
 /** Checks the attributes as the settings file is checked. */
 export type CompileTried = (target: string, attributes: object) => TriedMapping;
 
-export interface TriedValue {
+interface TriedValue {
   name: string;
   type: UserAttributeType;
   /** `value`: desired is written. `clear`: the value is removed. `keep`: the value at the platform stays. */
@@ -41,7 +41,7 @@ export interface TriedValue {
   fault: string | null;
 }
 
-export interface Trial {
+interface Trial {
   connection: string;
   target: string;
   ref: Ref;

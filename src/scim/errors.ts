@@ -1,8 +1,8 @@
 // Defines the SCIM errors of RFC 7644 §3.12: one class, and a function for each scimType and status.
 import { ERROR_URN } from './urns.ts';
 
-/** Detail keywords of RFC 7644 §3.12, table 9, then those of RFC 9865 §2.1. */
-export type ScimType =
+/** Detail error keywords of RFC 7644 §3.12, table 9, without `invalidVers`, then those of RFC 9865 §2.1. */
+type ScimType =
   | 'invalidFilter'
   | 'tooMany'
   | 'uniqueness'
@@ -11,7 +11,6 @@ export type ScimType =
   | 'invalidPath'
   | 'noTarget'
   | 'invalidValue'
-  | 'invalidVers'
   | 'sensitive'
   | 'invalidCursor'
   | 'invalidCount';
@@ -51,11 +50,10 @@ export const invalidSyntax = badRequest('invalidSyntax');
 export const invalidPath = badRequest('invalidPath');
 export const noTarget = badRequest('noTarget');
 export const invalidValue = badRequest('invalidValue');
-export const invalidVers = badRequest('invalidVers');
 export const invalidCursor = badRequest('invalidCursor');
 export const invalidCount = badRequest('invalidCount');
 
-/** 409: another resource holds the value (RFC 7644 §3.3.1). */
+/** 409: another resource holds the value (RFC 7644 §3.3, and table 9 in RFC 7644 §3.12). */
 export const uniqueness = (detail: string): ScimError =>
   new ScimError(409, detail, { scimType: 'uniqueness' });
 /** 403: the request asks for something that must not travel in a URL (RFC 7644 §7.5.2). */
@@ -88,7 +86,7 @@ export const tooManyRequests = withRetryAfter(429);
 /** 503 with an integer `Retry-After`. */
 export const unavailable = withRetryAfter(503);
 
-export interface ErrorBody {
+interface ErrorBody {
   schemas: [string];
   status: string;
   scimType?: ScimType;

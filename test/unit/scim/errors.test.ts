@@ -11,7 +11,6 @@ describe('errors (RFC 7644 §3.12)', () => {
     [scim.invalidPath('x'), '400 invalidPath'],
     [scim.noTarget('x'), '400 noTarget'],
     [scim.invalidValue('x'), '400 invalidValue'],
-    [scim.invalidVers('x'), '400 invalidVers'],
     [scim.sensitive('x'), '403 sensitive'],
     [scim.unauthorized(), '401 undefined'],
     [scim.forbidden('x'), '403 undefined'],
