@@ -6,7 +6,7 @@ import type { CoreDataSecurityContext } from './security-context.ts';
 import { isTimezone } from './date-range.ts';
 import type { Bounds, Engine } from './engine.ts';
 import { userError } from './members.ts';
-import type { Cube, Model, TableSource } from './model.ts';
+import type { Cube, Model, QualifiedTableName } from './model.ts';
 import { namedInSql } from './policy.ts';
 import { relationSql } from './relation.ts';
 import { evaluatedNames, rowAccessOf } from './row-access.ts';
@@ -22,7 +22,7 @@ export interface SqlSetting {
   readonly engine: Engine;
   readonly model: Model;
   readonly context: CoreDataSecurityContext;
-  readonly place: TableSource;
+  readonly place: QualifiedTableName;
   readonly nowMs: number;
   readonly bounds: Bounds;
   /** Number of rows after which the stream fails (an injected fault); null = no failure. */

@@ -5,7 +5,7 @@ import type { FilterTarget } from './filter-values.ts';
 import { aboutOf } from './filters.ts';
 import type { OrderStep, Query, TimeDimension } from './json-query.ts';
 import type { FoundMember } from './members.ts';
-import type { Cube, Measure, TableSource } from './model.ts';
+import type { Cube, Measure, QualifiedTableName } from './model.ts';
 import { KEY_COLUMN, relationSql } from './relation.ts';
 import { quoteName, type Bind, type Statement } from './statement.ts';
 
@@ -109,7 +109,7 @@ export interface LoadStatements {
 }
 
 /** Returns the statement of a query and the one that counts its rows. */
-export function toStatements(query: Query, place: TableSource): LoadStatements {
+export function toStatements(query: Query, place: QualifiedTableName): LoadStatements {
   const values: string[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const columns = columnsOf(query);

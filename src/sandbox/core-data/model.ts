@@ -92,8 +92,8 @@ export interface Policy {
   };
 }
 
-/** Returns the name under which the tables of one deployment's branch are stored. */
-export type TableSource = (table: string) => string;
+/** Maps a table name of the model to its qualified name in the engine, for one branch of a deployment. */
+export type QualifiedTableName = (table: string) => string;
 
 export interface Cube {
   readonly name: string;
@@ -112,7 +112,7 @@ export interface Cube {
   /** Cubes whose aliases are part of `source`, so that one query can have members of both. */
   readonly reaches?: readonly string[];
   /** The part after FROM. */
-  readonly source: (place: TableSource) => string;
+  readonly source: (place: QualifiedTableName) => string;
   readonly measures: readonly Measure[];
   readonly dimensions: readonly Dimension[];
   readonly segments: readonly Segment[];

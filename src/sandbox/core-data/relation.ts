@@ -1,7 +1,7 @@
 // Builds cubes as one relation: a row per source row, a column per member, only the rows that the context may see.
 import { filterSql } from './filter-sql.ts';
 import type { FilterTarget } from './filter-values.ts';
-import type { Cube, Dimension, TableSource } from './model.ts';
+import type { Cube, Dimension, QualifiedTableName } from './model.ts';
 import type { RowAccess } from './row-access.ts';
 import { quoteName, type Bind } from './statement.ts';
 
@@ -12,7 +12,7 @@ function dimensionSql(dimension: Dimension, timezone: string, bind: Bind): strin
 }
 
 export interface RelationParts {
-  readonly place: TableSource;
+  readonly place: QualifiedTableName;
   readonly access: RowAccess;
   /** IANA name. */
   readonly timezone: string;

@@ -1,7 +1,7 @@
 // Creates the tables of each deployment's branch at the first query; their rows are the same after a restart.
 import type { DeploymentRecord } from '../records.ts';
 import type { Engine } from './engine.ts';
-import type { TableSource, CellValue, ModelTable } from './model.ts';
+import type { QualifiedTableName, CellValue, ModelTable } from './model.ts';
 import type { ModelOf } from './models.ts';
 import { createDice } from './sampling.ts';
 
@@ -10,7 +10,7 @@ const YOUNGEST_MS = 30 * 86_400_000;
 
 export interface Stores {
   /** Resolves with the location of the branch's tables once they exist. */
-  placeOf(deployment: DeploymentRecord, branchName: string): Promise<TableSource>;
+  placeOf(deployment: DeploymentRecord, branchName: string): Promise<QualifiedTableName>;
 }
 
 function literal(value: CellValue): string {
@@ -25,10 +25,10 @@ function fill(schema: string, table: ModelTable): string[] {
 }
 
 export function createStores(engine: Engine, now: () => number, modelOf: ModelOf): Stores {
-  const places = new Map<string, Promise<TableSource>>();
+  const places = new Map<string, Promise<QualifiedTableName>>();
   let count = 0;
 
-  async function make(deployment: DeploymentRecord, branchName: string): Promise<TableSource> {
+  async function make(deployment: DeploymentRecord, branchName: string): Promise<QualifiedTableName> {
     count += 1;
     const schema = `store_${count}`;
     const isProduction = deployment.branches.some(

@@ -1,5 +1,5 @@
 // Finds the physical tables of a model, the columns that its SQL names, and writes a cube's part of FROM.
-import type { TableSource } from '../model.ts';
+import type { QualifiedTableName } from '../model.ts';
 import { quoteName } from '../statement.ts';
 import { sqlOf, type CubeSource } from './cube-source.ts';
 import type { NeededTable } from './sample-tables.ts';
@@ -8,7 +8,7 @@ import { columnsIn } from './sql-templates.ts';
 const TABLES = /\b(from|join)\s+("?[A-Za-z_][\w.]*"?)/gi;
 
 /** Returns the cube as a table of FROM under its quoted name. */
-export function fromOf({ name, table, sql = '' }: CubeSource, place: TableSource): string {
+export function fromOf({ name, table, sql = '' }: CubeSource, place: QualifiedTableName): string {
   const placed = sql
     .trim()
     .replace(/;$/, '')
