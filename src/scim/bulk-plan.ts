@@ -1,4 +1,4 @@
-// Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circles: RFC 7644 §3.7.1).
+// Plans the order of bulk operations, so that each reference is created first (RFC 7644 §3.7; circular references: RFC 7644 §3.7.1).
 import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
 import type { BulkOperation } from './bulk-request.ts';
 import type { JsonObject } from './json.ts';
@@ -23,7 +23,7 @@ interface Node {
   refers: boolean;
   blockers: number;
   hasRun: boolean;
-  /** Set when this creation was split to open a circle of references. */
+  /** Set when this creation was split to resolve a circular reference. */
   parts?: { readonly now: JsonObject; readonly later: JsonObject };
 }
 
@@ -82,8 +82,8 @@ const isOpen = (node: Node): boolean => !node.hasRun;
 const isFree = ({ blockers }: Node): boolean => blockers === 0;
 const isBlocked = ({ blockers }: Node): boolean => blockers > 0;
 
-/** Returns the creations of one circle of references. */
-function circleFrom(start: Node): Node[] {
+/** Returns the creations of one circular reference. */
+function circularFrom(start: Node): Node[] {
   const way = new Set<Node>();
   let node: Node | undefined = start;
   while (node && !way.has(node)) {
@@ -94,29 +94,32 @@ function circleFrom(start: Node): Node[] {
   return node ? nodes.slice(nodes.indexOf(node)) : [];
 }
 
-/** Opens a circle at a group if possible, as members are easily added afterwards (section 3.7.1). */
-function openCircle(start: Node, creators: Creators): Node {
+/**
+ * Resolves a circular reference by splitting one creation: a group if possible, because members are easily added afterwards. A
+ * server must try to resolve a circular reference, and may answer 409 after a failed attempt (RFC 7644 §3.7.1).
+ */
+function splitCircular(start: Node, creators: Creators): Node {
   const isPending = (name: string): boolean => creators.get(name)?.hasRun === false;
-  const circle = circleFrom(start).sort(
+  const circular = circularFrom(start).sort(
     (a, b) =>
       Number(a.operation.target?.endpoint === 'Users') - Number(b.operation.target?.endpoint === 'Users') ||
       a.index - b.index,
   );
-  for (const node of circle) {
+  for (const node of circular) {
     const parts = postpone(node.operation.data, isPending);
     if (!parts) continue;
     node.parts = parts;
     return node;
   }
-  // A circle that cannot be opened runs unchanged; its references are then refused with 409.
-  const lost = circle[0] ?? start;
+  // A circular reference that cannot be resolved runs unchanged; its references are then refused with 409.
+  const lost = circular[0] ?? start;
   lost.blockers = 0;
   return lost;
 }
 
 /**
- * Yields the operations in their order, except that an operation with a reference to a later creation waits for it. A cycle
- * of references is opened by creating one resource without the references and completing it once they are known.
+ * Yields the operations in their order, except that an operation with a reference to a later creation waits for it. A
+ * circular reference is resolved by creating one resource without the references and completing it once they are known.
  * `undefined` between steps gives other requests a turn, because planning twelve megabytes takes long.
  */
 export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkStep | undefined, void> {
@@ -128,7 +131,7 @@ export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkS
   linkPaths(nodes, creators);
   const waiting = new Set(nodes);
   while (waiting.size > 0) {
-    const node = first(waiting, isFree) ?? openCircle(first(waiting, isOpen) as Node, creators);
+    const node = first(waiting, isFree) ?? splitCircular(first(waiting, isOpen) as Node, creators);
     waiting.delete(node);
     node.hasRun = true;
     const { index, parts, operation, refers } = node;

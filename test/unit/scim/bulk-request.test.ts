@@ -118,7 +118,7 @@ describe('references (RFC 7644 §3.7.2)', () => {
     '{"members":[{"value":"bulkId:a"},{"value":"x"}],"deep":{"__proto__":{"$ref":"/Users/bulkId:b"}},"t":"no bulkId:c"}',
   ) as unknown;
 
-  test('bulkId references are found as whole texts and at the end of addresses, at any depth', () => {
+  test('bulkId references are found as whole texts and at the end of addresses, in nested values too', () => {
     expect([...referencesIn(data)]).toEqual(['a', 'b']);
     expect([...referencesIn('bulkId:')]).toEqual([]);
     expect([...referencesIn('bulkId:bulkId:a')]).toEqual(['bulkId:a']);
@@ -141,7 +141,14 @@ describe('references (RFC 7644 §3.7.2)', () => {
     expect(({} as Record<string, unknown>).$ref).toBeUndefined();
   });
 
-  test('the depth of references is bounded', () => {
+  test('references within 40 arrays or objects are found and replaced, deeper ones are not', () => {
+    const nested = (depth: number, text: string): unknown =>
+      depth === 0 ? text : depth % 2 ? [nested(depth - 1, text)] : { a: nested(depth - 1, text) };
+    expect([...referencesIn(nested(40, 'bulkId:a'))]).toEqual(['a']);
+    expect([...referencesIn(nested(41, 'bulkId:a'))]).toEqual([]);
+    const ids = new Map([['a', '1']]);
+    expect(replaceReferences(nested(40, 'bulkId:a'), ids)).toEqual(nested(40, '1'));
+    expect(replaceReferences(nested(41, 'bulkId:a'), ids)).toEqual(nested(41, 'bulkId:a'));
     let deep: unknown = 'bulkId:a';
     for (let n = 0; n < 200_000; n++) deep = [deep];
     expect([...referencesIn(deep)]).toEqual([]);
@@ -190,7 +197,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
   const withManager = (bulkId: string, manager: string) =>
     user(bulkId, { userName: bulkId, [ENTERPRISE]: { manager: { value: `bulkId:${manager}` } } });
 
-  test('a circle of references is opened at a group, which is completed as soon as possible', () => {
+  test('a circular reference is resolved at a group, which is completed as soon as possible', () => {
     expect(planned(group('g', 'h'), group('h', 'g'), user('u'))).toBe('2 0 1 0+');
     expect(planned(withManager('u', 'v'), group('g', 'v'), withManager('v', 'g'))).toBe('1 2 1+ 0');
   });
@@ -199,7 +206,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(group('g', 'g'), withManager('u', 'u'))).toBe('0 0+ 1 1+');
   });
 
-  test('users who are managers of each other in a circle are created and then completed', () => {
+  test("users who are each other's managers in a circular reference are created and then completed", () => {
     expect(planned(withManager('u', 'v'), withManager('v', 'w'), withManager('w', 'u'))).toBe('0 2 1 0+');
   });
 
@@ -207,7 +214,7 @@ describe('order (RFC 7644 §3.7, §3.7.1)', () => {
     expect(planned(group('g', 'h'), patch('/Groups/bulkId:g', 'x'), group('h', 'g'))).toBe('0 2 0+ 1');
   });
 
-  test('a circle of references in simple values runs unchanged, and later operations are executed', () => {
+  test('a circular reference in simple values runs unchanged, and later operations are executed', () => {
     const named = (bulkId: string, name: string) => user(bulkId, { userName: `bulkId:${name}` });
     expect(
       planned(patch('/Users/bulkId:u', 'bulkId:g'), named('u', 'v'), named('v', 'u'), group('g', 'v')),
