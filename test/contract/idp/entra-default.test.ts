@@ -54,7 +54,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
-  test('Entra POST /Users: nulls, an empty list, client meta and a custom URN outside schemas are accepted (2.1.3)', async () => {
+  test('Entra POST /Users: nulls, an empty list, client meta and a custom URN outside schemas are accepted', async () => {
     const answer = await scim.post('/Users', {
       schemas: [USER, ENTERPRISE],
       externalId: 'jdoe',
@@ -90,7 +90,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
   });
 
   test.each(['externalId eq "jdoe"', 'userName eq "JDOE@corp.example"', 'externalId eq jdoe'])(
-    'the match %s finds exactly the created user (2.1.2)',
+    'the match %s finds exactly the created user',
     async (filter) => {
       const found = await scim.find('/Users', filter);
       expect(found.map(({ id }) => id)).toEqual([user]);
@@ -107,7 +107,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(answer.body).toMatchObject({ status: '409', scimType: 'uniqueness' });
   });
 
-  test('PATCH with one capitalised operation per attribute updates the user (2.1.4)', async () => {
+  test('PATCH with one capitalised operation per attribute updates the user', async () => {
     const answer = await scim.patch(
       `/Users/${user}`,
       { op: 'Replace', path: 'active', value: 'False' },
@@ -157,7 +157,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect((await scim.patch(`/Users/${user}`, back)).status).toBeLessThan(300);
   });
 
-  test('Entra POST /Groups is accepted without members and with the ADSCIM schema (2.1.3)', async () => {
+  test('Entra POST /Groups is accepted without members and with the ADSCIM schema', async () => {
     const answer = await scim.post('/Groups', {
       schemas: [GROUP, AD_GROUP],
       externalId: '8aa1',
@@ -180,7 +180,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(found.body.Resources[0]).not.toHaveProperty('members');
   });
 
-  test('Entra adds and removes members with $ref null, and the other members stay (2.1.6)', async () => {
+  test('Entra adds and removes members with $ref null, and the other members stay', async () => {
     const path = `/Groups/${group}`;
     const add = (...values: string[]) =>
       scim.patch(path, { op: 'Add', path: 'members', value: values.map((value) => ({ $ref: null, value })) });
@@ -197,7 +197,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect((await add(user)).status).toBe(204);
   });
 
-  test('the filter on id and manager returns one user or none (2.1.7)', async () => {
+  test('the filter on id and manager returns one user or none', async () => {
     const check = async (endpoint: string, filter: string) =>
       (await scim.get(`${endpoint}?filter=${encodeURIComponent(filter)}&attributes=id`)).body;
     const hit = await check('/Users', `id eq "${user}" and manager eq "${boss}"`);
@@ -213,7 +213,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     });
   });
 
-  test('a deactivated user stays visible, keeps its memberships and is reactivated by PATCH (2.1.8)', async () => {
+  test('a deactivated user stays visible, keeps its memberships and is reactivated by PATCH', async () => {
     await scim.patch(`/Users/${user}`, { op: 'Replace', path: 'active', value: 'False' });
     expect((await scim.find('/Users', 'externalId eq "jdoe"'))[0]).toMatchObject({ id: user, active: false });
     expect((await scim.get(`/Users/${user}`)).body.active).toBe(false);
@@ -240,7 +240,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(members).toEqual(expect.arrayContaining(ids));
   });
 
-  test('Entra adds a nested group by one Add with the id of the group, answered 2xx (2.1.9)', async () => {
+  test('Entra adds a nested group by one Add with the id of the group, answered 2xx', async () => {
     const nested = (await scim.group('Nested')).id;
     const add = { op: 'Add', path: 'members', value: [{ $ref: null, value: nested }] };
     expect((await scim.patch(`/Groups/${group}`, add)).status).toBe(204);
@@ -248,7 +248,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     expect(members.filter(({ value }: Json) => value === nested)).toHaveLength(1);
   });
 
-  test('a group is renamed; a deleted user answers 204, then 404, and leaves the group (2.1.8)', async () => {
+  test('a group is renamed; a deleted user answers 204, then 404, and leaves the group', async () => {
     await scim.patch(`/Groups/${group}`, {
       op: 'Replace',
       path: 'displayName',

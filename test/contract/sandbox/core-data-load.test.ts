@@ -203,7 +203,7 @@ test('DATA-07 the compact format has members and a dataset, the columnar format 
   });
 });
 
-test('DATA-08 limit, offset and total apply to rows', async () => {
+test('DATA-08 limit and offset select a page, and total counts all rows', async () => {
   const all = await data({ ...byCountry, order: { [COUNTRY]: 'asc' } });
   const page = (
     await rig.load({ ...byCountry, order: { [COUNTRY]: 'asc' }, limit: 2, offset: 1, total: true })

@@ -49,7 +49,7 @@ describe('create (RFC 7644 §3.3)', () => {
     );
   });
 
-  test('POST of a taken userName is 409 uniqueness and creates nothing (RFC 7644 §3.3.1)', async () => {
+  test('POST of a taken userName is 409 uniqueness and creates nothing (RFC 7644 §3.3)', async () => {
     await scim.user('dup@x.example');
     const answer = await scim.post('/Users', userBody('DUP@x.example', { externalId: 'dup2' }));
     expect(answer).toMatchObject({

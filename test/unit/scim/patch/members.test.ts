@@ -15,9 +15,9 @@ const steps = (...operations: object[]): PatchMemberStep[] => split(...operation
 
 describe('conversion of PATCH operations to member steps', () => {
   const situations: [string, object, PatchMemberStep[]][] = [
-    ['Entra default add (2.1.6)', { op: 'Add', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
+    ['Entra default add', { op: 'Add', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
     ['Entra default remove takes the listed ones only', { op: 'Remove', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
-    ['Entra aadOptscim062020 remove (2.1.5)', { op: 'remove', path: 'members[value eq "9"]' }, [{ kind: 'remove', values: ['9'] }]],
+    ['Entra aadOptscim062020 remove', { op: 'remove', path: 'members[value eq "9"]' }, [{ kind: 'remove', values: ['9'] }]],
     ['Okta add with display (2.2.8)', { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] }, [{ kind: 'add', values: ['9'] }]],
     ['Okta full replace', { op: 'replace', path: 'members', value: [{ value: '8' }, { value: '9' }] }, [{ kind: 'replace', values: ['8', '9'] }]],
     ['Okta empty replace', { op: 'replace', path: 'members', value: [] }, [{ kind: 'replace', values: [] }]],
