@@ -13,7 +13,10 @@ import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 
-/** Returns the queues by target name. Relay and worker connect to Redis by themselves. */
+/**
+ * Starts relay and worker of each target on one shared Redis connection. Does not wait until Redis is ready.
+ * @returns the queues by target name
+ */
 export function startQueues(
   parts: Parts,
   targets: Map<string, Target>,

@@ -1,4 +1,5 @@
-// Creates the logger of commands, which writes warnings and errors as plain lines to standard error.
+// Creates the logger of commands, which writes log lines as plain text to standard error: warnings and errors, and in doctor
+// information too.
 import { createLogger, type Logger } from '../support/logger.ts';
 import { complain } from './output.ts';
 

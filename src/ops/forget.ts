@@ -68,7 +68,7 @@ export async function checkForget(
   return open.length > 0 && !leaveAccounts ? { kind: 'open', accounts: open } : { kind: 'ready', persons };
 }
 
-/** Forgets a person in every connection. A repeated order continues one that was interrupted. */
+/** Forgets a person in all connections, or in `options.connection` only. A repeated order continues an interrupted one. */
 export async function forgetPerson(
   deps: Deps,
   states: readonly DesiredState[],

@@ -41,6 +41,7 @@ export interface AttemptOptions {
   authorize: Authorize;
   redact: RedactText;
   clock: Clock;
+  /** Resolves when the request budget allows one more call. */
   admit?: ((signal?: AbortSignal) => Promise<void>) | undefined;
   onCall?: ((call: PlatformCall) => void) | undefined;
 }

@@ -38,8 +38,9 @@ interface Answer {
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
- * Opens a keep-alive pool to the tenant. `send` waits for `gate` and `admit`, then allows `timeoutMs` for connecting,
- * sending and reading the whole answer. `close` waits for running calls and may be called twice.
+ * Opens a keep-alive pool to the tenant. `send` waits for the call gate and for `admit`, which takes one call from the
+ * request budget (attempt.ts). Then it allows `timeoutMs` for connecting, sending and reading the whole answer. `close` waits
+ * for running calls and may be called twice.
  */
 export function createTransport(options: TransportOptions): { send: Send; close(): Promise<void> } {
   const { address, redact } = options;

@@ -7,7 +7,7 @@ import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
 import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
 
-/** Redis connection for BullMQ, opened by app.ts. */
+/** Redis connection for BullMQ, opened by app/queues.ts. */
 export type QueueConnection = ConnectionOptions;
 
 export interface WorkerOptions {

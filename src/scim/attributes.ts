@@ -63,7 +63,7 @@ export interface Field {
   readonly place: number;
   /** Whether any text of a client is stored unchanged. */
   readonly keepsText: boolean;
-  /** Whether the value is a reference to another resource; then a client may send `$ref` instead of `value`. */
+  /** Whether the value refers to another resource. With the deviation `reference-for-value` a client may send only `$ref`. */
   readonly isReference: boolean;
   /** Sub-attributes; for a simple multi-valued attribute the implied `value` (RFC 7643 §2.4). */
   readonly parts: Fields | undefined;

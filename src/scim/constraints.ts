@@ -12,7 +12,7 @@ const DATE_TIME =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)?$';
 /** base64 or base64url, padded or not (RFC 7643 §2.3.6). */
 const BASE64 = '^([\\w+/-]{4})*([\\w+/-]{2}(==)?|[\\w+/-]{3}=?)?$';
-/** An absolute or relative URI (RFC 7643 §2.3.7); letters beyond ASCII are left alone. */
+/** An absolute or relative URI (RFC 7643 §2.3.7); non-ASCII letters are accepted unencoded. */
 const URI = '^([^\\s\\p{Cc}<>"{}|\\\\^`%]|%[0-9A-Fa-f]{2})*$';
 
 function singular(definition: Attribute): JsonSchema {

@@ -3,7 +3,10 @@
 export interface Timer {
   /** Returns a function that records one value under the label. */
   of: (label: string) => (value: number) => void;
-  /** The samples of the histogram, as a registry of metrics takes them. */
+  /**
+   * Returns the samples `{metricName, labels, value}` of each label: cumulative buckets, sum and count. The registry reads
+   * them (metrics.ts).
+   */
   samples: () => object[];
   reset: () => void;
 }

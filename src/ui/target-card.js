@@ -4,7 +4,7 @@ import { orders } from './target-orders.js';
 
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
-/** Returns one word for the state of the target; the worst state decides. */
+/** Returns the label of the most severe state of the target. */
 function stateOf(row) {
   const { hold, breaker, blocked, guard, dirty } = row;
   if (hold) return pill('warn', 'On hold');

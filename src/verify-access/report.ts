@@ -71,7 +71,7 @@ export interface FailedQuery {
   query: LoadQuery | null;
   /** Text of the server. */
   message: string;
-  /** Meaning for the user, as a sentence. */
+  /** Effect of the failure on the access of the checked user, as a sentence for the operator. */
   meaning: string;
 }
 

@@ -198,7 +198,7 @@ export function createDecisions(
             storedChoice,
             count,
           });
-      // Another operator was faster, or an earlier decision is being carried out.
+      // `again`: another operator decided meanwhile, or an earlier decision is not carried out yet. The list is read anew.
       if (decided !== 'again') return decided;
     }
   }

@@ -1,10 +1,11 @@
 -- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. Users and groups that wait
 -- for them become due.
 -- KEYS base
--- ARGV { target, ref, group, fence, leaseMs, sign, users, request, targets: [target],
---        log (as append_log.lua) }
+-- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, users, request (read by lua/marks.lua),
+--        targets: [target] (read by lua/synced.lua), log (as append_log.lua) }
 -- RETURN {"cleared", number} | {"fenced"}
 -- NEEDS log, pending_groups
+-- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end

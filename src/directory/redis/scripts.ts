@@ -1,5 +1,5 @@
-// Runs the Lua scripts of the directory with named arguments. Calls of one turn of the event loop leave as one command
-// (ADR 0016), because sending a command costs this process more than Redis needs for the work.
+// Runs the Lua scripts of the directory with named arguments. Calls of a script in BATCHED that start in one turn of the event
+// loop are sent as one command (ADR 0016), because sending costs this process more than Redis needs for the work.
 import type { Redis } from 'ioredis';
 import type { Confirm } from './replicas.ts';
 import { scriptTexts } from './script-texts.ts';

@@ -38,7 +38,10 @@ export const isStoreFailure = (error: unknown): error is Error =>
 export const storeFailureText = (error: Error): string =>
   `Redis does not answer, or takes no writes (${whyAway(causeOf(error))}): scim-bridge doctor says what is in the way.`;
 
-/** A transaction names only that it was given up; the errors of its commands tell why. */
+/**
+ * Returns the first command error of an aborted transaction, because EXECABORT does not contain the reason; else the error
+ * itself.
+ */
 function causeOf(error: Error): Error {
   const { previousErrors } = error as { previousErrors?: Error[] };
   return previousErrors?.[0] ?? error;

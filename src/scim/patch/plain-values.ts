@@ -15,7 +15,10 @@ const MOST_CHARACTERS = 256;
 /** Attributes with index entries. */
 const IDENTIFIERS = new Set(['userName', 'externalId']);
 
-/** Returns whether every value of the type is valid for the attribute. */
+/**
+ * Returns whether the schema accepts every value of the attribute's type, and no index entry depends on the value. Length and
+ * control characters are checked apart.
+ */
 const takesAnything = ({ name, attribute }: Field): boolean =>
   (attribute.type === 'string' || attribute.type === 'boolean') &&
   attribute.mutability === 'readWrite' &&

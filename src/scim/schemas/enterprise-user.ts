@@ -16,7 +16,7 @@ export const enterpriseUserSchema: Schema = {
       type: 'complex',
       subAttributes: [
         attribute('value', 'Identifier of the manager.', { caseExact: true }),
-        // Accepted instead of `value` in requests; only `value` is stored.
+        // Accepted instead of `value` only with the deviation `reference-for-value` (profiles.ts); only `value` is stored.
         attribute('$ref', 'Address of the manager.', {
           type: 'reference',
           caseExact: true,

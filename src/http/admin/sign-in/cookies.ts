@@ -1,4 +1,4 @@
-// Reads and writes the two cookies of the sign-in (RFC 6265bis).
+// Reads and writes a cookie of the sign-in (draft-ietf-httpbis-rfc6265bis).
 import type { IncomingMessage } from 'node:http';
 
 /** Longest value that is read. */
@@ -15,7 +15,8 @@ export interface Cookie {
 /**
  * @param options.secure false where the page is reached by plain HTTP on this machine. Else the prefix `__Host-` binds
  * the cookie to this host and to TLS, so that no other host of the domain can set it.
- * @param options.sameSite `Lax` for what has to come along when the provider sends the browser back
+ * @param options.sameSite `Lax`: the browser also sends the cookie when the identity provider redirects back. `Strict`: only
+ * with requests from this site.
  */
 export function createCookie(
   name: string,
