@@ -41,7 +41,7 @@ function step(place: Place, part: string): Place[] {
   });
 }
 
-/** Sets a value and creates missing mappings above it. @returns false when a value above it is no mapping */
+/** Sets a value and creates missing mappings above it. @returns false when a value above it is not a mapping */
 export function setAt(root: unknown, keys: readonly string[], value: unknown): boolean {
   let tree = root;
   for (const [index, key] of keys.entries()) {

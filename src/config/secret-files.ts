@@ -10,7 +10,10 @@ import { checkSecrets } from './secrets.ts';
 import { errorCode } from './settings-file.ts';
 import { withoutLineEnd, type FileText } from './substitute.ts';
 
-/** Files are read rather than watched: mounted Secrets are swapped by links, which not every watch notices. */
+/**
+ * Pause between two reads of the files. They are not watched, because Kubernetes replaces a mounted Secret by changing a
+ * symbolic link, which some file watchers do not notice.
+ */
 const LOOK_MS = 2000;
 
 export interface SecretFiles {

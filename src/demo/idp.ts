@@ -99,7 +99,7 @@ export function createOkta(http: ScimHttp): Speaker {
       ids.set(group.key, (await http.send('POST', '/Groups', body)).id);
       await speaker.rename(group);
     },
-    // Sent with nearly every push, with the id in the value and no path.
+    // Okta sends this with nearly every group push: no path, and the id within the value.
     rename: (group) =>
       patchGroup(group, { op: 'replace', value: { id: ids.of(group.key), displayName: group.name } }),
     addMembers: (group, people) => {

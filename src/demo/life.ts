@@ -59,11 +59,12 @@ export const STORY: readonly LifeEvent[] = [
   },
 ];
 
-/** Change for the part about access: one user's visible rows change, and one user leaves. */
+/** Change of an attribute, which changes the rows that the user sees (access.ts). */
 export const RELOCATION: LifeEvent = {
   title: 'Luca Ferri, analyst, relocates: country IT → DE',
   change: edit('Luca Ferri', { country: 'DE' }),
 };
+/** Deactivation of a user who is reading an answer of the chat (access.ts). */
 export const DEPARTURE: LifeEvent = {
   title: 'Hugo Martins leaves acme in the middle of an answer',
   change: edit('Hugo Martins', { active: false }),

@@ -235,7 +235,7 @@ async function blockedEntries(
     const link = links[index] ?? {};
     const name = String(link.core?.userName ?? link.core?.displayName ?? '');
     const wanted = names.get(ref);
-    // The account has another name than the one that is refused.
+    // The platform refused the new userName, and the account still has its former one.
     const isRenamed = ref.startsWith('User:') && name !== '' && wanted !== undefined && wanted !== name;
     return {
       action: 'conflict',

@@ -138,7 +138,7 @@ export function protectedNames(names: readonly string[]): (link: Link) => boolea
   return ({ core }) => folded.has(fold(String(core?.userName ?? '')));
 }
 
-/** Returns the numeric id of an account; undefined: the user list does not show exactly one exact match. */
+/** Returns the numeric id of an account from its link, else from the user list; undefined: the list has no single match. */
 async function accountOf(
   { target }: ReconcileScope,
   { account, core }: Link,

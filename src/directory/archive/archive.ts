@@ -30,7 +30,7 @@ export interface ArchiveLine {
 }
 
 const PORTION = 200;
-/** Records and links per portion, because each may have half a megabyte. */
+/** Number of records or links in a portion: fewer than of other data, because one may have half a megabyte. */
 const LARGE_PORTION = 25;
 const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 

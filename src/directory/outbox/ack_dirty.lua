@@ -20,7 +20,7 @@ clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.forget then
   unlink(p.target, p.kind .. ':' .. p.forget, p.ref)
-  -- The link of a stored resource shows that it was synced.
+  -- A stored resource keeps a link without platform id, because one without link and mark counts as missing (read_coverage).
   local is_stored = redis.call('HEXISTS', key(p.kind == 'User' and 'users' or 'groups'), p.id) == 1
   if is_stored then
     redis.call('HSET', key('links', p.target), p.ref, texts[1])

@@ -16,10 +16,10 @@ interface Kinds {
   segments: Segment;
 }
 
-/** A refusal of the data model's compiler; its body has `type: "UserError"`. */
+/** A refusal of the data model's compiler; family.ts adds `type: "UserError"` to its body only. */
 export class CompilerRefusal extends SandboxProblem {}
 
-/** Returns the refusal of a query whose form is invalid, or that the database refuses. */
+/** Returns the refusal of a query whose form is invalid, or that the database refuses; its body has no `type`. */
 export function userError(message: string): SandboxProblem {
   return new SandboxProblem(400, message);
 }

@@ -3,7 +3,7 @@
 import { isDurable, type Durable } from '../durable.ts';
 import type { State } from '../state.ts';
 
-/** Runs end with the process; the expiry of external users is computed again. */
+/** Parts that are not saved: runs end with the process, and the expiry of external users is computed again. */
 const FORGOTTEN: ReadonlySet<keyof State> = new Set<keyof State>(['runs', 'externalExpiry']);
 
 function mapPart(map: Map<unknown, unknown>): Durable {

@@ -78,7 +78,7 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
     }
     return 0;
   };
-  // Paths use the spelling of the file, values the one of Cube's documentation.
+  // Keys of `values` are in snake case, as in Cube's documentation. A path of a message has the keys as the file spells them.
   const nodeAt = (value: SandboxJsonObject, path: Path): SourceNode => {
     const spelling = new Map(Object.keys(value).map((key) => [snake(key), key]));
     const values = Object.fromEntries(Object.entries(value).map(([key, inside]) => [snake(key), inside]));
