@@ -24,7 +24,7 @@ const MOMENT_MS = 60_000;
 const SILENCE_MS = 30_000;
 
 export function createAdministrators(clock: Clock): Administrators {
-  /** Time when each administrator was last seen active, by userName; 0: closed. */
+  /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
   const seen = new Map<string, number>();
   let silentUntil = 0;
   let askedAt = Number.NEGATIVE_INFINITY;

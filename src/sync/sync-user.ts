@@ -240,7 +240,7 @@ async function setActive(context: SyncContext, active: boolean, why?: Why): Prom
 
 /**
  * Waits for groups to remove this user. Each group notifies the user afterwards; a held removal may take days. Groups
- * that wait for the decision about the account are notified that it is made.
+ * that wait for the decision about the account are marked.
  */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);

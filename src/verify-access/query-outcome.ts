@@ -61,12 +61,12 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
   return status === 400 || status === 200 ? 'refused' : 'failed';
 }
 
-/** Returns true if a filter that the query does not contain, so one of a policy, has no usable value. */
+/** Returns whether a filter of a policy has no usable value: the message names a filter that the query does not contain. */
 function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   if (UNDEFINED_VALUE.test(message)) return true;
   const own = query?.filters ?? [];
   const [, place] = WRONG_FORM.exec(message) ?? [];
-  // Filters of policies stand behind those of the query.
+  // Filters of policies follow those of the query.
   if (place !== undefined) return Number(place) >= own.length;
   const [, text] = NO_VALUES.exec(message) ?? [];
   const [, member] = /"member":"([^"]*)"/.exec(text ?? '') ?? [];

@@ -1,4 +1,4 @@
-// Reads and removes security events that a receiver has not taken, and counts the others. The script that stores a change
+// Reads and removes pending security events, and counts delivered, refused and dropped ones. The script that stores a change
 // adds its events (lua/events.lua).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';

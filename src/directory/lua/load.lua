@@ -13,7 +13,7 @@ local function note_cleared(target)
   redis.call('HINCRBY', key('load', target), 'done', 1)
 end
 
--- Begins a load when many resources are marked, and keeps how far it was at some moments of the last minute.
+-- Begins a load when many resources are marked, and stores samples of its progress: time and number of done resources.
 local function sample_load(target, now)
   local state, marked = key('load', target), redis.call('HLEN', key('marks', target))
   local sampled_at, done = unpack(redis.call('HMGET', state, 'sampledAt', 'done'))
@@ -26,7 +26,8 @@ local function sample_load(target, now)
   redis.call('LTRIM', key('loadSamples', target), 0, MOST_SAMPLES - 1)
 end
 
--- Returns {}, or { start (or '' before a worker saw it), done, { "moment done", ... } }. Reads only.
+-- Returns {} without a load; else { start in milliseconds ('' before the first sample), done, samples 'milliseconds done' with
+-- the newest first }. Writes nothing.
 local function read_load(target)
   local started_at, done = unpack(redis.call('HMGET', key('load', target), 'startedAt', 'done'))
   local marked = redis.call('HLEN', key('marks', target))

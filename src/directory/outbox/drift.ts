@@ -80,7 +80,10 @@ export function createDriftNotes(
     return outcomes;
   }
 
-  /** The resource key of each platform id, in the order given. The reverse link may be older than the link: compare ids. */
+  /**
+   * Returns the resource that the reverse link of each platform id names, in the order given; undefined: there is none. A reverse
+   * link may be older than the link, so a caller compares the platform ids.
+   */
   async function counterparts(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
     if (platformIds.length === 0) return [];
     const fields = platformIds.map((id) => `${kind}:${id}`);

@@ -26,7 +26,7 @@ export function whyAway(error: unknown): string {
   return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'the connection fails';
 }
 
-/** Returns whether an error comes from Redis or from the connection to it; addresses of a platform have other errors. */
+/** Returns whether an error comes from Redis or its connection; errors of platform calls have other names and messages. */
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error &&
   (['ReplyError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||

@@ -165,7 +165,7 @@ function parseOperation(
 }
 
 /**
- * The operations of a PATCH body, in order (RFC 7644 §3.5.2).
+ * Returns the operations of a PATCH body, in order (RFC 7644 §3.5.2).
  * @throws 400 invalidSyntax (no PatchOp, unknown op), invalidPath, invalidFilter, invalidValue (no value),
  * noTarget (remove without a path), mutability (a readOnly attribute by its path), tooMany.
  */
