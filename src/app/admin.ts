@@ -50,13 +50,14 @@ export function buildAdmin(
   const signIn = buildSignIn(parts, checkAdmin);
   const notices = buildNoticeOperations(parts, states);
   const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
+  const breakers = new Map([...targets].map(([name, { breaker }]) => [name, breaker]));
   const admin = createAdmin(
     {
       ...parts,
       states,
       scopes: buildScopes(parts, targets, states),
       targets: [...targets.keys()],
-      breakers: new Map([...targets].map(([name, { breaker }]) => [name, breaker])),
+      breakers,
       readFleet,
       notices,
       nextReconcile: buildNextReconcile(config),
@@ -79,7 +80,7 @@ export function buildAdmin(
           facts: () => readStoreFacts(redis, () => clock.now()),
         };
         return checkEverything(
-          { store, data, clock },
+          { store, data, clock, breakers },
           { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
           signal,
         );

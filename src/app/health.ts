@@ -1,5 +1,7 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
 import { addExceptionCounts } from '../directory/outbox/exceptions.ts';
+import { isKeyRefused } from '../directory/outbox/breaker.ts';
+import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/exception-words.ts';
 import { checkStore } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -66,6 +68,7 @@ export function buildHealth(
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings = [
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
+      ...(isKeyRefused(breaker) ? [`the platform ${breakerWords(401)}: ${newKeyAdvice(name)}`] : []),
       ...(blocked ? [`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`] : []),
       ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`] : []),
       ...(exceptions.total > 0 ? [`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`] : []),

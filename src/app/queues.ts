@@ -7,6 +7,7 @@ import {
   type SyncHandler,
   type TargetQueue,
 } from '../queue/target-queue.ts';
+import { probeWhileIdle } from '../sync/probe.ts';
 import { recogniseAddress } from '../sync/recognise.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { Target } from '../sync/target.ts';
@@ -30,7 +31,7 @@ export function startQueues(
   const byConnection = new Map(states.map((state) => [state.connection, state]));
   const queues = new Map<string, TargetQueue>();
   const stopping = new AbortController();
-  releasers.add('looks at addresses', () => stopping.abort());
+  releasers.add('looks at addresses and probes', () => stopping.abort());
   for (const [name, target] of targets) {
     const outboxes = outboxesOf(states, name);
     const { onApplied, onWrite } = parts.instruments?.target(name) ?? {};
@@ -54,6 +55,7 @@ export function startQueues(
     );
     releasers.add(`queue of ${name}`, queue.stop);
     queues.set(name, queue);
+    void probeWhileIdle(target, clock, stopping.signal);
     for (const [connection, outbox] of outboxes) {
       const state = byConnection.get(connection);
       if (state) void recogniseAddress({ target, outbox, links: state.links, clock }, stopping.signal);

@@ -52,7 +52,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       import('../directory/redis/connection.ts'),
       import('../ops/check-everything.ts'),
     ]);
-  const { redis, lastError, checkData, states, readFleet, notices } = openDesiredStates(config);
+  const { redis, lastError, checkData, states, breakers, readFleet, notices } = openDesiredStates(config);
   const { durability } = config.redis;
   try {
     await untilReady(redis, REDIS_WAIT_MS);
@@ -70,7 +70,11 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
     };
     const targets = Object.values(config.targets);
     const settings = { durability, targets, warnings: configWarnings(config) };
-    return await checkEverything({ store, data, clock: systemClock }, settings, new AbortController().signal);
+    return await checkEverything(
+      { store, data, breakers, clock: systemClock },
+      settings,
+      new AbortController().signal,
+    );
   } finally {
     redis.disconnect();
   }

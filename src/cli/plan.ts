@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { driftOnly, outcomeOf, savedPieces, type Plan } from '../reconcile/plan.ts';
 import { inPieces } from '../support/pieces.ts';
-import { counted } from '../support/counted.ts';
 import { visible } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withScopes } from './scopes.ts';
@@ -36,8 +35,8 @@ export function planCommand(program: Command, cli: Cli): void {
     .option('--full', 'read the members of all groups and the attribute values of all users')
     .option('--all', 'show every change, however many')
     .action(async (flags: PlanFlags, command: Command) => {
-      const { plans, failures } = await makePlans(flags, command, cli);
-      const isWhole = failures.length === 0;
+      const { plans, failures, missing } = await makePlans(flags, command, cli);
+      const isWhole = missing.length === 0;
       for (const each of failures) complain(each);
       const outcome = outcomeOf(plans);
       // A plan that proves nothing must not replace one that somebody has read.
@@ -50,7 +49,7 @@ export function planCommand(program: Command, cli: Cli): void {
         await pipeline(Readable.from(inPieces(savedText(plans))), process.stdout, { end: false });
       else await printPlans(plans, flags.all ?? false, cli);
       if (!isWhole) {
-        complain(partialText(plans.length, flags.out));
+        complain(partialText(plans, missing, flags.out));
         cli.exit(1);
         return;
       }
@@ -61,12 +60,12 @@ export function planCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** @param known number of plans that were made @param out file that --out names */
-const partialText = (known: number, out: string | undefined): string =>
-  (known === 0
+/** @param missing names of the connections and targets without a plan @param out file that --out names */
+const partialText = (made: Plan[], missing: string[], out: string | undefined): string =>
+  (made.length === 0
     ? 'No plan was made.'
-    : `The plan is partial: it has ${counted(known, 'plan')} of the targets that answer.`) +
-  (out === undefined ? '' : ` ${out} is unchanged.`);
+    : `The plan is partial: it has ${made.map(({ connection, target }) => `${connection} → ${target}`).join(', ')}, ` +
+      `and not ${missing.join(', ')}.`) + (out === undefined ? '' : ` ${out} is unchanged.`);
 
 /** The saved form entry by entry. */
 function* savedText(plans: Plan[]): Generator<string> {
@@ -74,19 +73,30 @@ function* savedText(plans: Plan[]): Generator<string> {
   yield '\n';
 }
 
-/** Returns the plans of the targets that answer, and a sentence for each target that does not. */
-async function makePlans(
-  flags: PlanFlags,
-  command: Command,
-  cli: Cli,
-): Promise<{ plans: Plan[]; failures: string[] }> {
-  const { TargetSilent, whileAnswering } = await import('../reconcile/while-answering.ts');
+interface Made {
+  plans: Plan[];
+  /** A sentence for each target that does not answer. */
+  failures: string[];
+  /** Connections and targets without a plan. */
+  missing: string[];
+}
+
+async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Made> {
+  const { whileAnswering } = await import('../reconcile/while-answering.ts');
+  const { TargetSilent } = await import('../reconcile/target-silent.ts');
   const { makePlan } = await import('../reconcile/make-plan.ts');
   const options = { target: flags.target, worker: false, deadlineMs: deadlineOf(flags) };
   return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
-    const failures: string[] = [];
+    const missing: string[] = [];
+    const failures = new Map<string, string>();
     for (const { name, scope, readTrail } of scopes) {
+      const target = scope.target.name;
+      // The plan of another connection has found that the target does not answer.
+      if (failures.has(target)) {
+        missing.push(name);
+        continue;
+      }
       const progress = createProgressLine(name);
       const made = await whileAnswering(
         scope,
@@ -103,13 +113,14 @@ async function makePlans(
       )
         .catch((error: unknown) => {
           if (!(error instanceof TargetSilent)) throw error;
-          failures.push(error.message);
+          failures.set(target, error.message);
+          missing.push(name);
           return undefined;
         })
         .finally(progress.end);
       if (made) plans.push(flags.driftOnly ? driftOnly(made.plan) : made.plan);
     }
-    return { plans, failures };
+    return { plans, failures: [...failures.values()], missing };
   });
 }
 

@@ -116,7 +116,8 @@ async function runOne(
   cli: Cli,
 ): Promise<RunReport> {
   const run = await import('../reconcile/run.ts');
-  const { TargetSilent, whileAnswering } = await import('../reconcile/while-answering.ts');
+  const { whileAnswering } = await import('../reconcile/while-answering.ts');
+  const { TargetSilent } = await import('../reconcile/target-silent.ts');
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
   const done = await whileAnswering(

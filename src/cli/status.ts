@@ -1,5 +1,7 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
+import { isKeyRefused } from '../directory/outbox/breaker.ts';
+import { isForKey } from '../directory/outbox/pause.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
@@ -8,7 +10,7 @@ import { proofSummary } from '../ops/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
 import { loadText } from '../ops/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
-import { breakerWords } from '../reconcile/breaker-words.ts';
+import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/reconcile-age.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
 import { expiryText } from './approval-view.ts';
@@ -73,10 +75,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   if (priorities.length > 0)
     say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
-  if (breaker.open) {
-    const answer = breakerWords(breaker.status ?? 0);
-    say(`  the platform ${answer} since ${moment(breaker.since ?? 0)}: only probes are sent`);
-  }
+  for (const line of breakerLines(breaker, target)) say(`  ${line}`);
   const { proof } = rest;
   if (proof) {
     const advice = proof.faults > 0 ? ': see scim-bridge doctor --deep' : '';
@@ -108,6 +107,19 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
       `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${message}`,
     );
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
+}
+
+/** A pause after a refused key is told with the key. */
+function breakerLines(state: TargetStatus['breaker'], target: string): string[] {
+  const { open, since = 0, status = 0, pause } = state;
+  const isRefused = isKeyRefused(state);
+  const what = [...(open ? ['only probes are sent'] : []), ...(isRefused ? [newKeyAdvice(target)] : [])];
+  return [
+    ...(what.length > 0
+      ? [`the platform ${breakerWords(status)} since ${moment(since)}: ${what.join('; ')}`]
+      : []),
+    ...(pause && !isForKey(pause) ? [pauseWords(pause)] : []),
+  ];
 }
 
 /** Number of processes that are listed. */

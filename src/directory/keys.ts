@@ -72,7 +72,7 @@
  * | eventCounts | hash | numbers of delivered, refused and dropped events, and the last delivery error |
  * | eventsLease | string | the process that pushes events |
  * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; its base is the same as that of `budget` |
- * | budget:<t>, paused:<t> | string | request budget of a target; its base is `target.<t>` instead of a connection |
+ * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (pause.ts); its base is `target.<t>` instead of a connection |
  * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; same base |
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |

@@ -1,4 +1,5 @@
 // Explains why a user or group is, or is not, as desired at each target, by what Redis keeps and the platform shows.
+import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
@@ -69,11 +70,10 @@ async function explainAt(
   { readPlatform, logMs = LOG_MS }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
-  const [link, where, hold, breaker, { last }, log, exception] = await Promise.all([
+  const [link, where, hold, { last }, log, exception] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.resourceStatus(found.ref),
     outbox.guardStore.onHold(),
-    target.breaker.read(),
     runs.read(),
     newestEntries(scope, found, logMs),
     outbox.exceptionOf(found.ref),
@@ -94,6 +94,8 @@ async function explainAt(
     (readPlatform ?? isSettled) && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
       : null;
+  // Read last, because the read of the platform may close the breaker.
+  const breaker = await target.breaker.read();
   const facts = {
     ...{ connection: scope.connection, target: target.name },
     ...{ ref: found.ref, kind: found.kind, id: found.id, name: found.name },
@@ -113,7 +115,7 @@ async function explainAt(
     approval: approval ? `${scope.connection}.${approval.id}` : null,
     suspectedDrift: where.suspectedDrift,
     hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
-    breaker: breaker.open ? { since: iso(breaker.since ?? 0), status: breaker.status ?? 0 } : null,
+    ...obstacleOf(breaker),
     fleet,
     policy: policyOf(scope, found.name),
     handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link) : null,
@@ -173,6 +175,14 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
     inScope: nameAtTarget !== null,
     nameAtTarget,
     values: nameAtTarget === null ? [] : [{ name: 'displayName', desired: nameAtTarget, applied, state }],
+  };
+}
+
+function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
+  const { open, since = 0, status = 0, pause } = state;
+  return {
+    breaker: open || isKeyRefused(state) ? { open, since: iso(since), status } : null,
+    pause: pause ? { until: iso(pause.until), status: pause.status } : null,
   };
 }
 

@@ -125,8 +125,13 @@ export interface Explanation {
   /** Names of values with suspected drift. */
   suspectedDrift: string[];
   hold: { since: string; by: string; note: string | null } | null;
-  /** Set while the breaker is open and only probes are sent; `status` 0: no answer. */
-  breaker: { since: string; status: number } | null;
+  /**
+   * Set while changes wait for the target: its calls fail in a row and only probes are sent, or it refuses the key (`open`
+   * false before the breaker opens). `status` 0: no answer.
+   */
+  breaker: { open: boolean; since: string; status: number } | null;
+  /** Pause of all calls to the target; null: none. */
+  pause: { until: string; status: number } | null;
   /** Faults of the fleet. */
   fleet: FleetFinding[];
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };

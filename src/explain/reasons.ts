@@ -1,5 +1,6 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
 import type { ExplainedFacts } from './explanation.ts';
+import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
@@ -7,7 +8,8 @@ import { counted } from '../support/counted.ts';
 
 /** Returns the sentences that the summary does not contain already. */
 export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
-  const { condition, mark, hold, breaker, link, guard, suspectedDrift, members, policy, lookAgainAt } = facts;
+  const { condition, mark, hold, breaker, pause, link, guard, suspectedDrift, members, policy, lookAgainAt } =
+    facts;
   const reasons: string[] = [];
   const say = (sentence: string | false | null | undefined): void => {
     if (sentence) reasons.push(sentence);
@@ -27,10 +29,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     hold &&
       `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release ends it.`,
   );
-  say(
-    breaker &&
-      `Calls to the target have failed in a row since ${breaker.since} (${breaker.status === 0 ? 'no answer' : `status ${breaker.status}`}): only probes go out until one succeeds.`,
-  );
+  say(breaker && breakerReason(facts.target, breaker, summary));
   // A condition names the only kind of change that it is about.
   const kinds = new Set(guard.map(({ kind, state }) => `${state} ${kind}`));
   if (!condition || kinds.size > 1) for (const sentence of guardReasons(guard)) say(sentence);
@@ -39,6 +38,8 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(
     link.attempts > 0 &&
       mark !== null &&
+      !breaker &&
+      !pause &&
       `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.`,
   );
   say(
@@ -63,6 +64,17 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
   say(lookAgainAt && `It is looked at again by itself at ${lookAgainAt}.`);
   return reasons;
+}
+
+function breakerReason(
+  target: string,
+  { open, since, status }: NonNullable<ExplainedFacts['breaker']>,
+  summary: string,
+): string {
+  const refusal = `${target} ${breakerWords(status)} since ${since}: ${newKeyAdvice(target)}`;
+  if (!open) return summary.includes(refusal) ? '' : `The target ${refusal}.`;
+  const answer = status === 0 ? 'no answer' : `status ${status}`;
+  return `Calls to the target have failed in a row since ${since} (${answer}): only probes go out until one succeeds.`;
 }
 
 /** Returns sentences with the held changes and the id of the approval that covers them. */
@@ -195,8 +207,10 @@ function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function waitingFor(facts: ExplainedFacts): string {
-  const { mark, link, memberships } = facts;
+  const { mark, link, memberships, pause } = facts;
   if (!mark) return '';
+  // A sync that runs waits too.
+  if (mark.state === 'running' && pause) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
   if (noWorkerOf(facts)) return '';
   if (mark.state === 'queued') return 'It waits in the queue for a free worker.';

@@ -1,6 +1,6 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first matching rule decides.
 import type { Explanation, ExplanationVerdict, ExplainedFacts, MembershipState } from './explanation.ts';
-import { breakerWords } from '../reconcile/breaker-words.ts';
+import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { counted } from '../support/counted.ts';
 import { noWorkerOf, reasonsOf } from './reasons.ts';
 
@@ -64,7 +64,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
         facts.platform?.state === 'unread' ? `, by the last answers: ${target} could not be read now` : ''
       }.`;
     case 'onItsWay':
-      return `A change of ${name} is on its way to ${target}, accepted ${mark?.since ?? 'a moment ago'}; nobody has to do anything.`;
+      return `A change of ${name} is on its way to ${target}, accepted ${mark?.since ?? 'a moment ago'}; ${
+        mark && facts.pause ? pauseWords(facts.pause) : 'nobody has to do anything'
+      }.`;
     case 'held':
       if (condition?.reason === 'LastAdministrator')
         return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there.`;
@@ -74,7 +76,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
         facts.hold
           ? `all writes to ${target} are on hold`
           : facts.breaker
-            ? `${target} ${breakerWords(facts.breaker.status)}; it is applied as soon as calls succeed`
+            ? obstacleText(target, facts.breaker)
             : 'no worker runs: start one'
       }.`;
     case 'needsPerson':
@@ -101,6 +103,12 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
       }.`;
   }
 }
+
+/** A refused key needs a person; other failures pass. */
+const obstacleText = (target: string, { since, status }: NonNullable<ExplainedFacts['breaker']>): string =>
+  status === 401
+    ? `${target} ${breakerWords(status)} since ${since}: ${newKeyAdvice(target)}`
+    : `${target} ${breakerWords(status)}; it is applied as soon as calls succeed`;
 
 /** Names the run that brings a resource that differs to the platform. */
 function bringsIt({ hold, target, platform }: ExplainedFacts): string {

@@ -1,9 +1,10 @@
 // Runs doctor with a platform client of its own for each target, and closes the clients afterwards.
 import { request } from 'node:http';
 import { request as requestByTls } from 'node:https';
-import { connectPlatform } from '../platform/client.ts';
+import { connectPlatform, type PlatformCall } from '../platform/client.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 import type { Clock } from '../support/sources.ts';
+import { weightOf, type Breaker } from '../directory/outbox/breaker.ts';
 import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
 
 /** The settings of a target. */
@@ -20,9 +21,15 @@ export interface CheckedTarget {
 
 const TIME_LIMIT_MS = 5000;
 
+interface CheckDeps {
+  clock: Clock;
+  /** By target name. */
+  breakers: ReadonlyMap<string, Pick<Breaker, 'close'>>;
+}
+
 /** Runs all checks without a write. Redis and platforms are checked separately, so that one failure does not hide another. */
 export async function checkEverything(
-  { store, data, clock }: Pick<DoctorSubject, 'store' | 'data'> & { clock: Clock },
+  { store, data, clock, breakers }: Pick<DoctorSubject, 'store' | 'data'> & CheckDeps,
   settings: {
     durability: 'everysec' | 'always';
     targets: readonly CheckedTarget[];
@@ -33,20 +40,31 @@ export async function checkEverything(
   const { durability, warnings } = settings;
   const targets = settings.targets.map((target) => toTarget(target, clock));
   try {
-    return await doctor({ store, data, durability, targets, warnings, now: () => clock.now(), signal });
+    const subject = { store, data, durability, targets, warnings, now: () => clock.now(), signal };
+    const findings = await doctor(subject);
+    const well = targets.filter(({ isWell }) => isWell());
+    // The calls go out beside the breaker, so good answers close it here.
+    await Promise.allSettled(well.map(async ({ name }) => breakers.get(name)?.close()));
+    return findings;
   } finally {
     await Promise.all(targets.map(({ client }) => client.close()));
   }
 }
 
-function toTarget(settings: CheckedTarget, clock: Clock): DoctorTarget {
+/** `isWell`: the target has answered, and no answer counts as a failure. */
+function toTarget(settings: CheckedTarget, clock: Clock): DoctorTarget & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
+  const weights: number[] = [];
+  // An aborted call and a 429 show nothing about the key.
+  const onCall = (call: PlatformCall): void =>
+    void weights.push(call.status === 429 ? 1 : (weightOf(call) ?? 1));
   const client = connectPlatform({
-    ...{ url, token, allowLoopbackHttp, timeoutMs, connections: 2, clock },
+    ...{ onCall, url, token, allowLoopbackHttp, timeoutMs, connections: 2, clock },
     ...(scimToken === null ? {} : { scimToken }),
   });
   const types = Object.fromEntries(Object.entries(attributes).map(([each, { type }]) => [each, type]));
-  return { name, client, types, handover, time: () => timeOf(url) };
+  const isWell = (): boolean => weights.length > 0 && weights.every((weight) => weight === 0);
+  return { name, client, types, handover, time: () => timeOf(url), isWell };
 }
 
 /** Reads the platform's time from the Date header of an answer, without sending credentials. */

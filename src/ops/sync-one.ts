@@ -10,7 +10,8 @@ import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Logger } from '../support/logger.ts';
-import { TargetRefusesRate, TargetSilent } from '../reconcile/while-answering.ts';
+import { pauseWords } from '../reconcile/breaker-words.ts';
+import { targetRefusesRate, targetSilent } from '../reconcile/target-silent.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
@@ -59,12 +60,14 @@ export async function syncOne(
 ): Promise<SyncReport> {
   const { connection, target, outbox } = scope;
   const { ref, name } = found;
-  const compared = await compareOne(scope, ref, { signal: options.signal });
-  const silence = target.answering.read();
+  const time = AbortSignal.timeout(options.limitMs);
+  const signal = AbortSignal.any([options.signal, time]);
+  const compared = await compareOne(scope, ref, { signal }).catch((error: unknown) => {
+    if (options.signal.aborted || !time.aborted) throw error;
+    return null;
+  });
   // Without this the sync of a resource in line makes no call and looks equal.
-  if (compared === null && silence) throw new TargetSilent(target.name, silence.since, silence.last);
-  const limited = target.answering.readLimited();
-  if (compared === null && limited) throw new TargetRefusesRate(target.name, limited);
+  if (compared === null && !time.aborted) await throwIfSilent(scope);
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingGroups);
   const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
   const differences =
@@ -94,11 +97,20 @@ export async function syncOne(
     request,
   );
   await outbox.mark([ref], 'edit', request);
-  for (const group of made)
-    await syncResource({ ...scope, logger: options.logger }, group, 'edit', options.signal);
-  await syncNow(scope, ref, options, steps.read);
+  for (const group of made) await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
+  await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
   return { ...common, steps: steps.reported, ...(await outcomeOf(scope, ref)) };
+}
+
+/** @throws TargetSilent when the last calls had no good answer */
+async function throwIfSilent({ target, clock }: ReconcileScope): Promise<void> {
+  const silence = target.answering.read();
+  const limited = target.answering.readLimited();
+  if (!silence && !limited) return;
+  const state = await target.breaker.read();
+  if (silence) throw targetSilent(target.name, { now: clock.now(), state, silence });
+  throw targetRefusesRate(target.name, limited, state.pause);
 }
 
 /** Returns whether the entry is drift; pushed changes are marked already. */
@@ -147,13 +159,12 @@ async function membershipEntries(
 async function syncNow(
   scope: ReconcileScope,
   ref: Ref,
-  { limitMs, logger, signal }: SyncOneOptions,
+  { logger, signal }: SyncOneOptions,
   onRound: () => Promise<void>,
 ): Promise<void> {
   const { clock, outbox } = scope;
   const deps = { ...scope, logger };
-  const end = clock.now() + limitMs;
-  while (!signal.aborted && clock.now() < end) {
+  while (!signal.aborted) {
     const { pendingGroups } = await outbox.resourceStatus(ref);
     await syncResource(deps, ref, 'edit', signal);
     if (ref.startsWith('User:'))
@@ -164,7 +175,7 @@ async function syncNow(
     const waits = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
     if (!waits || (await outbox.guardStore.onHold())) return;
     const untilDue = (waits.dueAt ?? 0) - clock.now();
-    await clock.sleep(Math.min(Math.max(LOOK_MS, untilDue), Math.max(0, end - clock.now())), signal);
+    await clock.sleep(Math.max(LOOK_MS, untilDue), signal);
   }
 }
 
@@ -211,10 +222,11 @@ function createSteps(
 
 async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
   const { outbox, links, target } = scope;
-  const [{ mark, blockedSince, guard }, { condition }, hold] = await Promise.all([
+  const [{ mark, blockedSince, guard }, { condition }, hold, { pause }] = await Promise.all([
     outbox.resourceStatus(ref),
     links.get(target.name, ref),
     outbox.guardStore.onHold(),
+    target.breaker.read(),
   ]);
   const why = condition ? { message: `${condition.reason}: ${condition.message}` } : {};
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
@@ -224,6 +236,8 @@ async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<Pick<SyncRepo
   if (!mark) return { outcome: 'equal', ...why };
   return {
     outcome: 'waiting',
-    message: why.message ?? `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`,
+    message:
+      why.message ??
+      (pause ? pauseWords(pause) : `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`),
   };
 }

@@ -1,70 +1,40 @@
 // Ends work when a target does not answer, judged by the calls of this process and by the breaker that all replicas share.
-import type { Breaker } from '../directory/outbox/breaker.ts';
+import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import type { Budget } from '../directory/outbox/budget.ts';
+import { isForKey, type Pause } from '../directory/outbox/pause.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Answering, RateLimited, TargetSilence } from '../sync/answering.ts';
+import { pauseWords } from './breaker-words.ts';
+import { targetRefusesRate, targetSilent, type TargetSilent } from './target-silent.ts';
 
 /** Time without a good answer after which a command gives up, milliseconds; with its start it stays below 15 s. */
 const SILENCE_MS = 9000;
 const LOOK_MS = 250;
 /** Failures in a row that count as silence while the breaker is closed. */
 const FEW = 3;
-const UNAVAILABLE = 503;
-/** The same limit for answers 429 that follow good answers; it is longer than the usual window of a rate limit. */
+/** Statuses of which one answer counts. */
+const CLEAR = new Set([401, 503]);
+/** The limit for a wait after good answers; it is longer than the usual window of a rate limit. */
 const LIMITED_MS = 120_000;
-/** Wait for the rate limit after which it is reported, and interval of the reports, milliseconds. */
+/** Wait for the rate limit after which it is reported, milliseconds. */
 const TELL_AFTER_MS = 3000;
-const TELL_EVERY_MS = 10_000;
 
-/** The platform gave no good answer for SILENCE_MS. */
-export class TargetSilent extends Error {
-  override name = 'TargetSilent';
-  /** @param since Unix milliseconds */
-  constructor(target: string, since: number, last: TargetSilence['last']) {
-    const at = new Date(since).toISOString();
-    super(
-      `The target ${target} does not answer since ${at}: ${lastWords(last)}. Check it with scim-bridge doctor, then repeat the command.`,
-    );
-  }
-}
-
-/** The platform answered every call with 429. */
-export class TargetRefusesRate extends TargetSilent {
-  constructor(target: string, { since, last }: RateLimited) {
-    super(target, since, { status: 429 });
-    this.message =
-      `The target ${target} refuses every call with HTTP 429 (its rate limit) since ${new Date(since).toISOString()}, ` +
-      `last at ${new Date(last).toISOString()}. Repeat the command later; if it stays, lower targets.${target}.rateLimit ` +
-      'or find what else uses the limit.';
-  }
-}
-
-const lastWords = (last: TargetSilence['last']): string =>
-  last === undefined || last.error === 'PlatformTimeout'
-    ? 'a call got no answer in time'
-    : last.status > 0
-      ? `the last answer was HTTP ${last.status}`
-      : 'no connection was possible, or it broke';
-
-const isOver = ({ failures, last }: TargetSilence, isOpen: boolean): boolean =>
-  isOpen || failures === 0 || failures >= FEW || last?.status === UNAVAILABLE;
-
-const isRefused = ({ since, last, wasAnswered }: RateLimited): boolean =>
-  last - since >= (wasAnswered ? LIMITED_MS : SILENCE_MS);
+const isOver = ({ failures, last }: TargetSilence, { open }: BreakerState): boolean =>
+  open || failures === 0 || failures >= FEW || CLEAR.has(last?.status ?? 0);
 
 interface Watched {
   target: {
     name: string;
     breaker: Pick<Breaker, 'read'>;
     answering: Answering;
-    budget: Pick<Budget, 'pausedMs'>;
+    budget: Pick<Budget, 'tryKey'>;
   };
   clock: Clock;
 }
 
 /**
  * Runs work with a signal that is aborted when the target does not answer.
- * @param tell called every few seconds while the work waits for the rate limit of the platform
+ * @param tell called once for every wait that the platform asks for, after it has lasted some seconds
  * @throws TargetSilent; the reason of `signal`; what `work` throws
  */
 export async function whileAnswering<T>(
@@ -73,31 +43,37 @@ export async function whileAnswering<T>(
   work: (signal: AbortSignal) => Promise<T>,
   tell: (text: string) => void,
 ): Promise<T> {
+  const { answering } = target;
   const silent = new AbortController();
   const either = AbortSignal.any([signal, silent.signal]);
   const tellWait = createWaitTeller(tell);
-  let openSince: number | undefined;
   let isLooking = false;
-  async function look(): Promise<void> {
-    const now = clock.now();
-    const [{ open, since, status }, pausedMs] = await Promise.all([
-      target.breaker.read(),
-      target.budget.pausedMs(),
-    ]);
-    openSince = open ? (openSince ?? now) : undefined;
-    const silence = target.answering.read();
+
+  /** Returns why the work ends; undefined while it goes on. */
+  function judge(now: number, state: BreakerState): TargetSilent | undefined {
+    const { open, pause } = state;
+    const silence = answering.read();
+    const limited = answering.readLimited();
+    // The calls of this process may not go out at all.
+    const stopped = answering.noteStop('failing', open || isForKey(pause));
+    const waiting = answering.noteStop('waiting', pause !== undefined || limited !== undefined);
     const isSilent =
-      (openSince !== undefined && now - openSince >= SILENCE_MS) ||
-      (silence !== undefined && now - silence.since >= SILENCE_MS && isOver(silence, open));
-    if (isSilent) {
-      const last = silence?.last ?? (open ? { status: status ?? 0 } : undefined);
-      const begin = Math.min(silence?.since ?? now, open ? (since ?? now) : now);
-      silent.abort(new TargetSilent(target.name, begin, last));
-      return;
-    }
-    const limited = target.answering.readLimited();
-    if (limited && isRefused(limited)) silent.abort(new TargetRefusesRate(target.name, limited));
-    else if (!open) tellWait(now, pausedMs, limited);
+      (stopped !== undefined && now - stopped >= SILENCE_MS) ||
+      (silence !== undefined && now - silence.since >= SILENCE_MS && isOver(silence, state));
+    if (isSilent) return targetSilent(target.name, { now, state, silence });
+    if (stopped !== undefined || waiting === undefined) return undefined;
+    const answeredAt = answering.answeredAt();
+    const waitedMs = now - Math.max(waiting, answeredAt ?? 0);
+    if (waitedMs >= (answeredAt === undefined ? SILENCE_MS : LIMITED_MS))
+      return targetRefusesRate(target.name, limited, pause);
+    tellWait(now - waiting, limited, pause);
+    return undefined;
+  }
+
+  async function look(): Promise<void> {
+    const state = await target.breaker.read();
+    const reason = judge(clock.now(), state);
+    if (reason) silent.abort(reason);
   }
   const timer = setInterval(() => {
     if (isLooking) return;
@@ -107,6 +83,8 @@ export async function whileAnswering<T>(
       .finally(() => (isLooking = false));
   }, LOOK_MS);
   try {
+    // The key may be new since the service was refused.
+    await target.budget.tryKey();
     return await Promise.race([work(either), afterAbort(either, clock)]);
   } catch (error) {
     throw either.aborted ? either.reason : error;
@@ -115,17 +93,15 @@ export async function whileAnswering<T>(
   }
 }
 
-/** Returns a function that reports a wait for the rate limit after it has lasted some seconds. */
+/** Returns a function that tells each wait once, after it has lasted some seconds. */
 function createWaitTeller(tell: (text: string) => void) {
-  let since: number | undefined;
-  let toldAt = Number.NEGATIVE_INFINITY;
-  return (now: number, pausedMs: number, limited: RateLimited | undefined): void => {
-    since = limited || pausedMs > 0 ? (since ?? now) : undefined;
-    if (since === undefined || now - since < TELL_AFTER_MS || now - toldAt < TELL_EVERY_MS) return;
-    toldAt = now;
-    const at = limited ? `, HTTP 429 since ${new Date(limited.since).toISOString()}` : '';
-    const until = pausedMs > 0 ? `: all calls pause until ${new Date(now + pausedMs).toISOString()}` : '';
-    tell(`waits for the rate limit of the platform${at}${until}`);
+  let told = '';
+  return (waitedMs: number, limited: RateLimited | undefined, pause: Pause | undefined): void => {
+    const since = limited ? `, HTTP 429 since ${new Date(limited.since).toISOString()}` : '';
+    const text = pause ? `: ${pauseWords(pause)}` : since;
+    if (waitedMs < TELL_AFTER_MS || text === told) return;
+    told = text;
+    tell(`waits for the rate limit of the platform${text}`);
   };
 }
 

@@ -16,8 +16,6 @@ export interface RateLimited {
   /** Unix milliseconds of the first and of the last 429. */
   since: number;
   last: number;
-  /** Whether an earlier call of this process had a good answer. */
-  wasAnswered: boolean;
 }
 
 const TOO_MANY = 429;
@@ -28,16 +26,18 @@ export type Answering = ReturnType<typeof createAnswering>;
 export function createAnswering(clock: Clock) {
   let silence: TargetSilence | undefined;
   let limited: RateLimited | undefined;
-  let wasAnswered = false;
+  let answeredAt: number | undefined;
+  /** Unix milliseconds since when calls cannot go out, by cause. */
+  const stops = new Map<'failing' | 'waiting', number>();
 
   function noteAnswer(status: number): void {
     silence = undefined;
     if (status === TOO_MANY) {
       const now = clock.now();
-      limited = { since: limited?.since ?? now, last: now, wasAnswered };
+      limited = { since: limited?.since ?? now, last: now };
     } else {
       limited = undefined;
-      wasAnswered = true;
+      answeredAt = clock.now();
     }
   }
   return {
@@ -58,5 +58,13 @@ export function createAnswering(clock: Clock) {
     read: (): TargetSilence | undefined => silence,
     /** Returns undefined unless the last answers were 429. */
     readLimited: (): RateLimited | undefined => limited,
+    /** Returns the time of the last good answer. */
+    answeredAt: (): number | undefined => answeredAt,
+    /** Records whether calls are stopped. @returns since when, for all commands of this process; undefined: they are not */
+    noteStop: (cause: 'failing' | 'waiting', isStopped: boolean): number | undefined => {
+      if (!isStopped) stops.delete(cause);
+      else if (!stops.has(cause)) stops.set(cause, clock.now());
+      return stops.get(cause);
+    },
   };
 }

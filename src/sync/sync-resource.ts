@@ -6,7 +6,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
 import type { Priority, Ref } from '../directory/records.ts';
 import type { TraceCall } from '../platform/client.ts';
-import { PlatformError } from '../platform/errors.ts';
+import { PlatformError, PlatformResponse } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -259,7 +259,7 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
     };
   }
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNHEARD_MS, pauseMs: 0 };
-  if (pauseMs > 0) await deps.target.budget.pause(pauseMs);
+  if (pauseMs > 0 && error instanceof PlatformResponse) await deps.target.budget.pause(pauseMs, error.status);
   context.logger.warn(
     { ref: work.ref, attempt: link.attempts, afterMs, reason: verdict.message },
     'platform failed, trying again',

@@ -59,7 +59,7 @@ export interface Target {
   catalogue: Catalogue;
   administrators: Administrators;
   budget: Budget;
-  breaker: Pick<Breaker, 'read'>;
+  breaker: Pick<Breaker, 'read' | 'close'>;
   /** Answers to the calls of this process. */
   answering: Answering;
   /** Returns how many calls of this process may be under way now. */
@@ -76,7 +76,7 @@ export interface Target {
 export function createTarget(
   deps: {
     budget: Budget;
-    breaker: Pick<Breaker, 'read'>;
+    breaker: Pick<Breaker, 'read' | 'close'>;
     recentExternalIds: RecentExternalIds;
     clock: Clock;
     logger: Logger;

@@ -4,10 +4,13 @@ import { orders } from './target-orders.js';
 
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
+const KEY_REFUSED = 401;
+
 /** Returns the label of the most severe state of the target. */
 function stateOf(row) {
   const { hold, breaker, blocked, guard, dirty } = row;
   if (hold) return pill('warn', 'On hold');
+  if (breaker.status === KEY_REFUSED) return pill('bad', 'Key refused');
   if (breaker.open) return pill('bad', 'Platform does not answer');
   if (missingIn(row) > 0) return pill('bad', 'Somebody is missing');
   if (blocked > 0) return pill('bad', 'Needs a person');
@@ -123,7 +126,7 @@ function loading({ done, total, perSecond, secondsLeft, bound }) {
   );
 }
 
-function notes({ hold, hasMoved, breaker, reconcile: { last, next } }) {
+function notes({ target, hold, hasMoved, breaker, reconcile: { last, next } }) {
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
   if (hasMoved)
@@ -132,7 +135,16 @@ function notes({ hold, hasMoved, breaker, reconcile: { last, next } }) {
     found.push([
       `Breaker open: ${breaker.status ? `answers ${breaker.status}` : 'no answer'}, only probes go out`,
     ]);
+  else if (breaker.status === KEY_REFUSED)
+    found.push([
+      `The platform refuses the key (401), set a new targets.${target}.token; first refused `,
+      ago(breaker.since),
+    ]);
   else found.push('Breaker closed: the platform answers');
+  if (breaker.pause && breaker.pause.status !== KEY_REFUSED)
+    found.push(
+      `All calls pause until ${new Date(breaker.pause.until).toLocaleTimeString()}, because the platform asked for it (HTTP ${breaker.pause.status})`,
+    );
   if (!last) found.push('Not compared yet');
   else
     found.push([

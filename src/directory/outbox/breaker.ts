@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
+import { createPauses, type Pause } from './pause.ts';
 
 /** Result of one platform call. */
 export interface CallEnd {
@@ -15,11 +16,18 @@ export interface CallEnd {
 
 export interface BreakerState {
   open: boolean;
-  /** Unix milliseconds of Redis; set while open. */
+  /** Unix milliseconds of Redis of the first failure in a row, for 401 of the first 401; set while calls fail. */
   since?: number;
   /** Status of the last failure, 0 = no answer; set while calls fail. */
   status?: number;
+  /** Time of the next probe, Unix milliseconds of Redis; set while open. */
+  probeAt?: number;
+  /** Pause of all calls. */
+  pause?: Pause;
 }
+
+/** Returns whether the platform refuses the key; one such answer is enough, because a person has to set a new one. */
+export const isKeyRefused = ({ status }: BreakerState): boolean => status === 401;
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
@@ -47,6 +55,7 @@ export function createBreaker(
   const { redis, scripts, logger } = deps;
   const { target } = options;
   const keys = createKeyspace(options.prefix, `target.${target}`);
+  const pauses = createPauses(redis, options);
   /** Whether calls have failed recently; successes are recorded only then. */
   let troubled = false;
 
@@ -75,13 +84,24 @@ export function createBreaker(
   }
 
   async function read(): Promise<BreakerState> {
-    const [openedAt, status] = await redis.hmget(keys.key('breaker', target), 'openedAt', 'status');
+    const [[openedAt, since, status, probeAt], pause] = await Promise.all([
+      redis.hmget(keys.key('breaker', target), 'openedAt', 'since', 'status', 'probeAt'),
+      pauses.read(),
+    ]);
+    const begun = since ?? openedAt;
     return {
       open: typeof openedAt === 'string',
-      ...(openedAt ? { since: Number(openedAt) } : {}),
+      ...(begun ? { since: Number(begun) } : {}),
       ...(status ? { status: Number(status) } : {}),
+      ...(probeAt ? { probeAt: Number(probeAt) } : {}),
+      ...(pause && { pause }),
     };
   }
 
-  return { heed, note, read };
+  /** Closes the breaker after good answers to calls that went out beside the budget, as those of doctor do. */
+  async function close(): Promise<void> {
+    await Promise.all([redis.del(keys.key('breaker', target)), pauses.endForKey()]);
+  }
+
+  return { heed, note, read, close };
 }

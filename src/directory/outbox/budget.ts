@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/sources.ts';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
+import { createPauses } from './pause.ts';
 
 export type Budget = ReturnType<typeof createBudget>;
 
@@ -23,6 +24,7 @@ export function createBudget(
 ) {
   const { redis, scripts, clock, heed, onWait } = deps;
   const keys = createKeyspace(options.prefix, `target.${options.target}`);
+  const pauses = createPauses(redis, options);
   const args = { target: options.target, intervalMs: 1000 / options.requestsPerSecond, burst: options.burst };
 
   /**
@@ -47,16 +49,11 @@ export function createBudget(
     return waitedMs;
   }
 
-  /** Pauses all requests of all replicas to this target for `ms`, after 429 or 503 with Retry-After. */
-  async function pause(ms: number): Promise<void> {
-    const until = Math.ceil(ms);
-    if (until <= 0 || (await redis.pttl(keys.key('paused', options.target))) >= until) return;
-    await redis.set(keys.key('paused', options.target), '1', 'PX', until);
-  }
-
-  /** Returns how long the requests of all replicas still pause, milliseconds; 0 without a pause. */
-  const pausedMs = async (): Promise<number> =>
-    Math.max(0, await redis.pttl(keys.key('paused', options.target)));
-
-  return { take, pause, pausedMs };
+  return {
+    take,
+    /** Pauses all requests of all replicas to this target for `ms`. @param status of the answer that caused it */
+    pause: (ms: number, status: number): Promise<void> => pauses.set(clock, ms, status),
+    /** Ends a pause after a refused key, so that the key is tried at once. */
+    tryKey: pauses.endForKey,
+  };
 }

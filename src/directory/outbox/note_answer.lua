@@ -4,7 +4,8 @@
 --        become rarer), firstMs, longestMs (between probes), keepMs (time without failures after which the count expires) }
 -- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}
 local breaker = key('breaker', p.target)
-local opened_at, probing, probe_ms = unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs'))
+local opened_at, probing, probe_ms, before, since =
+  unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status', 'since'))
 -- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
 local late = opened_at and not probing
 if p.weight == 0 then
@@ -13,10 +14,13 @@ if p.weight == 0 then
   return { opened_at and 'closed' or 'fine' }
 end
 local weight = redis.call('HINCRBY', breaker, 'weight', p.weight)
+local now = clock()
+-- A refused key (401) needs a person, so it has a time of its own.
+local is_other = (tonumber(before) == 401) ~= (p.status == 401)
+if not since or is_other then redis.call('HSET', breaker, 'since', now) end
 redis.call('HSET', breaker, 'status', p.status)
 redis.call('PEXPIRE', breaker, p.keepMs)
 if late then return { 'open' } end
-local now = clock()
 if opened_at then
   local wait = p.grows and math.min(probe_ms * 2, p.longestMs) or p.firstMs
   redis.call('HDEL', breaker, 'probing')

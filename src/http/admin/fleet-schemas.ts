@@ -45,3 +45,11 @@ export const fleetFinding = object({
 });
 
 export const fleetSchema = object({ processes: arrayOf(fleetProcess), findings: arrayOf(fleetFinding) });
+
+export const breakerSchema = object(
+  {
+    ...{ open: booleanField, since: unixMs, status: integerField, probeAt: unixMs },
+    pause: object({ until: unixMs, status: integerField }),
+  },
+  ['open'],
+);

@@ -5,7 +5,7 @@ import { EXCEPTION_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import { APPROVAL_SCHEMAS } from './approval-schemas.ts';
-import { fleetFinding, fleetSchema, loadSchema } from './fleet-schemas.ts';
+import { breakerSchema, fleetFinding, fleetSchema, loadSchema } from './fleet-schemas.ts';
 import type { JsonSchema } from './route.ts';
 import {
   arrayOf,
@@ -68,7 +68,7 @@ export const SCHEMAS = {
       ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
       priorities: object(Object.fromEntries(PRIORITIES.map((priority) => [priority, integerField]))),
       load: loadSchema,
-      breaker: object({ open: booleanField, since: unixMs, status: integerField }, ['open']),
+      breaker: breakerSchema,
       guard: object({ held: integerField, ...kinds, expiresAt: nullable('string') }),
       hold: {
         oneOf: [{ type: 'null' }, object({ since: unixMs, by: textField, note: textField }, ['since', 'by'])],

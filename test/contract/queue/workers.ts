@@ -97,7 +97,7 @@ export async function openFixture(
     const budget = {
       take: () => Promise.resolve(0),
       pause: () => Promise.resolve(),
-      pausedMs: () => Promise.resolve(0),
+      tryKey: () => Promise.resolve(),
     };
     return {
       name: 'main',
@@ -105,7 +105,7 @@ export async function openFixture(
       client,
       mapping,
       budget,
-      breaker: { read: () => Promise.resolve({ open: false }) },
+      breaker: { read: () => Promise.resolve({ open: false }), close: () => Promise.resolve() },
       answering: createAnswering(clock),
       concurrency: () => 8,
       work: { read: () => ({ calls: 0, delayed: 0, waiting: 0, queued: 0, busy: 0 }) },

@@ -1,0 +1,50 @@
+// Defines the error of a command whose target gives no good answer, in sentences for operators.
+import type { BreakerState } from '../directory/outbox/breaker.ts';
+import { isForKey, type Pause } from '../directory/outbox/pause.ts';
+import type { RateLimited, TargetSilence } from '../sync/answering.ts';
+import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
+
+/** The target gave no good answer to a command. */
+export class TargetSilent extends Error {
+  override name = 'TargetSilent';
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** @param facts `state` is known to all replicas, `silence` to this process */
+export function targetSilent(
+  target: string,
+  { now, state, silence }: { now: number; state: BreakerState; silence: TargetSilence | undefined },
+): TargetSilent {
+  const isStopped = state.open || isForKey(state.pause);
+  const status = silence?.last?.status ?? (isStopped ? state.status : undefined) ?? 0;
+  // Another process may have failed before this one.
+  const since = state.since ?? silence?.since ?? now;
+  const how = `The target ${target} ${breakerWords(status)} since ${iso(since)}`;
+  if (status === 401) return new TargetSilent(`${how}: ${newKeyAdvice(target)}, then repeat the command.`);
+  const detail = detailOf(silence?.last, status);
+  return new TargetSilent(`${how}${detail}. Check it with scim-bridge doctor, then repeat the command.`);
+}
+
+/** @param pause the platform asked for it, and it outlasts the command */
+export function targetRefusesRate(
+  target: string,
+  limited: RateLimited | undefined,
+  pause: Pause | undefined,
+): TargetSilent {
+  const status = limited ? 429 : (pause?.status ?? 429);
+  const since = limited ? ` since ${iso(limited.since)}, last at ${iso(limited.last)}` : '';
+  const wait = pause ? `: ${pauseWords(pause)}` : '';
+  return new TargetSilent(
+    `The target ${target} ${breakerWords(status)}${since}${wait}. Repeat the command later; if it stays, ` +
+      `lower targets.${target}.rateLimit or find what else uses the limit.`,
+  );
+}
+
+function detailOf(last: TargetSilence['last'], status: number): string {
+  if (last?.error === 'PlatformIntermediary') return ': a proxy answers in its place';
+  if (status > 0) return '';
+  return last === undefined || last.error === 'PlatformTimeout'
+    ? ': a call got no answer in time'
+    : ': no connection was possible, or it broke';
+}

@@ -1,0 +1,26 @@
+// Probes a target whose breaker is open while no sync calls it, so that the breaker closes soon after an outage.
+import type { Clock } from '../support/sources.ts';
+import type { Target } from './target.ts';
+
+/** Interval of the looks; it is longer than every interval of probes. */
+const LOOK_MS = 3000;
+/** Longest wait for the budget and the answer. */
+const PROBE_MS = 10_000;
+
+type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'> };
+
+/** Probes until the signal fires. Several replicas may do so: the budget lets one probe through at a time. */
+export async function probeWhileIdle(target: Probed, clock: Clock, signal: AbortSignal): Promise<void> {
+  let former: number | undefined;
+  while (!signal.aborted) {
+    await clock.sleep(LOOK_MS, signal);
+    // Redis may be away.
+    const { open, probeAt } = await target.breaker.read().catch(() => ({ open: false, probeAt: undefined }));
+    const isIdle = open && probeAt === former;
+    former = open ? probeAt : undefined;
+    if (!isIdle || signal.aborted) continue;
+    const either = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]);
+    // The breaker gets the result with every other call.
+    await target.client.users.list({ startIndex: 1, count: 1 }, { signal: either }).catch(() => undefined);
+  }
+}

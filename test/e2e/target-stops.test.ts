@@ -1,0 +1,182 @@
+// Tests that commands tell why calls to a target stop, since when and for how long, and that they end within their limits.
+import { setTimeout as sleep } from 'node:timers/promises';
+import '../support/load-modules.ts';
+import { TOKEN } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const BOB = 'bob@acme.example';
+/** 9 s, and the start of a command on a busy machine. */
+const MOST_MS = 13_000;
+const TIME = '20[\\d-]+T[\\d:.]+Z';
+const tokens = [{ name: 'primary', secret: TOKEN }];
+const rest = {
+  connections: { default: { tokens }, hr: { tokens: [{ name: 'hr', secret: `${TOKEN}-hr` }] } },
+};
+
+const faults = (place: Place, body: object) => place.platform.control('PATCH', '/faults', body);
+const breakerOf = async (place: Place) => (await place.commands.run('status', '--json')).json[0].breaker;
+
+/** Runs a command and returns its output with the time that it took. */
+async function timed(place: Place, ...args: string[]) {
+  const startedAt = Date.now();
+  const answer = await place.commands.run(...args);
+  return { ...answer, ms: Date.now() - startedAt };
+}
+
+/** Pushes a change of Bob while the platform answers every call with a status. */
+async function pushInto(place: Place, fault: object, status: number): Promise<void> {
+  const id = await place.idp.createUser(BOB);
+  await place.idle();
+  await faults(place, fault);
+  await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Bob Two' });
+  await eventually('refused', async () =>
+    (await place.platform.requests()).some((each) => each.status === status),
+  );
+  await eventually('noted', async () => {
+    const { pause } = await breakerOf(place);
+    return pause?.status === status;
+  });
+}
+
+const countOf = (text: string, part: string): number => text.split(part).length - 1;
+
+describe('a breaker that is open while nothing is to be written', () => {
+  /** Opens the breaker with the calls of a plan, and ends the fault. */
+  async function opened(place: Place): Promise<void> {
+    await place.idp.createUser(BOB);
+    await eventually('pushed', async () => (await breakerOf(place)).open === false);
+    await faults(place, { status5xx: { share: 1, status: 403 } });
+    while (!(await breakerOf(place)).open) await place.commands.run('plan', '--deadline', '3s');
+    await faults(place, {});
+  }
+
+  test('is closed by a probe of a worker', async () => {
+    const place = await openPlace({});
+    try {
+      await opened(place);
+      await eventually('closed', async () => !(await breakerOf(place)).open, 20_000);
+    } finally {
+      await place.stop();
+    }
+  }, 60_000);
+
+  test.each([
+    ['doctor', ['doctor']],
+    ['explain', ['explain', BOB]],
+  ])(
+    'is closed by the good answers of %s',
+    async (_name, command) => {
+      const place = await openPlace({});
+      try {
+        await place.idp.createUser(BOB);
+        await place.idle();
+        await place.stopApps();
+        await opened({ ...place, idp: { createUser: () => Promise.resolve('') } } as unknown as Place);
+        const { text } = await place.commands.run(...command);
+        expect(text).not.toMatch(/only probes go out|could not be read now/);
+        await eventually('closed', async () => !(await breakerOf(place)).open, 3000);
+      } finally {
+        await place.stop();
+      }
+    },
+    60_000,
+  );
+});
+
+test('a refused key (401): status, explain, plan and sync say since when and ask for a new token, and the commands end in time', async () => {
+  const place = await openPlace({ rest });
+  try {
+    await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
+    const since = new Date((await breakerOf(place)).since).toISOString();
+    const refusal = `refuses the key (401) since ${since}`;
+    const [status, explain] = [
+      await place.commands.run('status'),
+      await place.commands.run('explain', BOB, '--all'),
+    ];
+    expect(status.text).toContain(`the platform ${refusal}: set a new targets.main.token`);
+    expect(explain.text).toContain(`waits because main ${refusal}: set a new targets.main.token`);
+    expect(explain.text).not.toMatch(/nobody has to do anything|tried again/);
+
+    const sync = await timed(place, 'sync', BOB, '--timeout', '3');
+    expect(sync.ms).toBeLessThan(7000);
+    const plan = await timed(place, 'plan');
+    expect(plan).toMatchObject({ code: 1 });
+    expect(plan.ms).toBeLessThan(MOST_MS);
+    expect(countOf(plan.text, `The target main ${refusal}: set a new targets.main.token`)).toBe(1);
+    expect(plan.text).not.toMatch(/rate limit|does not answer/);
+  } finally {
+    await place.stop();
+  }
+}, 90_000);
+
+test('after a new key was set, doctor ends the wait for the refused one', async () => {
+  const place = await openPlace({ rest });
+  try {
+    await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
+    await faults(place, {});
+    await place.commands.run('doctor');
+    expect(await breakerOf(place)).toEqual({ open: false });
+    expect(await timed(place, 'plan')).toMatchObject({ code: expect.any(Number) });
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
+
+test('a pause that the platform asks for (429): status and explain say until when, and the commands end in time', async () => {
+  const place = await openPlace({ rest });
+  try {
+    await pushInto(place, { status429: { share: 1, retryAfter: 60 } }, 429);
+    const until = new Date((await breakerOf(place)).pause.until).toISOString();
+    const pause = `all calls pause until ${until}, because the platform asked for it (HTTP 429)`;
+    const [status, explain] = [
+      await place.commands.run('status'),
+      await place.commands.run('explain', BOB, '--all'),
+    ];
+    expect(status.text).toContain(`  ${pause}`);
+    expect(explain.text).toContain(pause);
+    expect(explain.text).not.toMatch(/worker is at it|has failed|nobody/);
+
+    const sync = await timed(place, 'sync', BOB, '--timeout', '3');
+    expect(sync).toMatchObject({ code: 2, text: expect.stringContaining(pause) });
+    expect(sync.ms).toBeLessThan(7000);
+    const plan = await timed(place, 'plan');
+    expect(plan).toMatchObject({ code: 1 });
+    expect(plan.ms).toBeLessThan(MOST_MS);
+    expect(countOf(plan.text, `waits for the rate limit of the platform: ${pause}`)).toBe(1);
+    expect(countOf(plan.text, `The target main answers 429: ${pause}`)).toBe(1);
+  } finally {
+    await place.stop();
+  }
+}, 90_000);
+
+test('a command waits for a pause that ends within its limit', async () => {
+  const place = await openPlace({ rest });
+  try {
+    await pushInto(place, { status429: { share: 1, retryAfter: 5 } }, 429);
+    await faults(place, {});
+    await sleep(500);
+    expect(await timed(place, 'plan')).toMatchObject({
+      code: expect.any(Number),
+      text: expect.not.stringMatching('main answers'),
+    });
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
+
+test('a plan that has one connection of a target and not the other names both', async () => {
+  const place = await openPlace({ rest });
+  try {
+    await place.idp.createUser(BOB);
+    await place.idle();
+    await faults(place, { status5xx: { share: 1, status: 403 } });
+    const { text, code } = await place.commands.run('plan');
+    expect(code).toBe(1);
+    if (text.includes('partial'))
+      expect(text).toMatch('The plan is partial: it has default → main, and not hr → main.');
+    expect(text).not.toMatch(new RegExp(`does not answer since ${TIME}: .*403`));
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
