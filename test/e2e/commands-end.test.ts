@@ -22,7 +22,8 @@ const STATUS_LINES: Partial<Record<(typeof FAULTS)[number], string>> = {
 };
 /** Further reason that a command may print: a plan whose pages are all refused ends before the command stops waiting. */
 const REASONS: Partial<Record<(typeof FAULTS)[number], RegExp>> = {
-  'answers 429 always': /refuses every call with HTTP 429 \(its rate limit\) since 20|answered 429/,
+  'answers 503 always': /main answers 503 since 20/,
+  'answers 429 always': /main answers 429 since 20|answered 429/,
 };
 
 /** Runs a command as a process. */

@@ -50,8 +50,8 @@ async function tell(situation: Situation): Promise<void> {
       await place.idle();
     }
     await situation.cause?.(place, ids);
-    const { person = ANN, planFlags } = situation;
-    const asked = async () => cellsOf(situation, await ask(place, { person, planFlags }));
+    const { person = ANN } = situation;
+    const asked = async () => cellsOf(situation, await ask(place, person));
     const first = await asked();
     // A sentence about a wait appears after some seconds of it, and a busy machine may miss them.
     cells.set(situation.name, first.some(isMissing) ? await asked() : first);

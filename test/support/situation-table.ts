@@ -20,7 +20,6 @@ export interface Situation extends PlaceOptions {
   plan?: RegExp;
   explain?: RegExp;
   doctor?: RegExp;
-  planFlags?: string[];
   /** False: the situation starts without the user Ann and without a first reconcile. */
   isWell?: boolean;
 }
@@ -128,7 +127,7 @@ export const SITUATIONS: Situation[] = [
     },
     person: 'late0@acme.example',
     status: /the platform answers 503 since/,
-    plan: /main does not answer since [^.]*\.\d+Z: the last answer was HTTP 503/,
+    plan: /main answers 503 since/,
     explain: /waits because main answers 503/,
     doctor: /✘ target main: fails: it answers 503/,
   },
@@ -141,26 +140,25 @@ export const SITUATIONS: Situation[] = [
       await broken(place);
     },
     person: 'late0@acme.example',
-    status: /the platform refuses the key \(401\) since/,
-    plan: /main does not answer since .*401/,
+    status: /the platform refuses the key \(401\) since [^;]*; set a new targets\.main\.token/,
+    plan: /main refuses the key \(401\) since [^:]*:\d\d:[^:]*: set a new targets\.main\.token/,
     explain: /waits because main refuses the key \(401\)/,
     doctor: /✘ target main: refuses the key \(401\)/,
   },
   {
     topic: 'The platform',
     name: 'The platform limits the rate (429)',
-    planFlags: ['--deadline', '15s'],
     cause: async (place) => {
-      await faults(place, { status429: { share: 1, retryAfter: 30 } });
+      await faults(place, { status429: { share: 1, retryAfter: 60 } });
       await some(place, 2);
       await eventually('refused', async () =>
         (await place.platform.requests()).some(({ status: each }) => each === 429),
       );
     },
     person: 'late0@acme.example',
-    status: /2 not applied yet/,
-    plan: /waits for the rate limit of the platform/,
-    explain: /waits because.*|is on its way to main/,
+    status: /all calls pause until [^,]*, because the platform asked for it \(HTTP 429\)/,
+    plan: /main answers 429.*: all calls pause until [^,]*, because the platform asked for it/,
+    explain: /is on its way to main/,
     doctor: /✘ target main: limits the rate \(429\)/,
   },
   {

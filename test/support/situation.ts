@@ -143,14 +143,10 @@ export interface Answers {
 }
 
 /** Asks at the same time, because some commands wait for a server that does not answer. @param person the person to explain */
-export async function ask(
-  place: Place,
-  { person, planFlags = [] }: { person: string; planFlags?: string[] | undefined },
-): Promise<Answers> {
-  const { commands, port } = place;
+export async function ask({ commands, port }: Place, person: string): Promise<Answers> {
   const [status, plan, explain, doctor] = await Promise.all([
     commands.run('status'),
-    commands.run('plan', ...planFlags),
+    commands.run('plan'),
     commands.run('explain', person, '--all'),
     commands.run('doctor'),
   ]);
