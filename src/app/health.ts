@@ -75,7 +75,7 @@ export function buildHealth(
       ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
       ...(backlogs.some(({ onHold }) => onHold)
-        ? ['on hold by order of an operator: scim-bridge release ends it']
+        ? [`on hold by order of an operator: scim-bridge release --target ${name} ends it`]
         : []),
     ];
     return {

@@ -60,7 +60,9 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 
 export function applyCommand(program: Command, cli: Cli): void {
   withDeadline(withOperator(program.command('apply <file>')))
-    .description('carry out exactly a saved plan; exit 3 when anything moved since it was made')
+    .description(
+      'carry out exactly a saved plan; exit 3 when anything that it changes moved since it was made',
+    )
     .option('--yes', 'do not ask; needed without a terminal when the plan takes something away')
     .option('--json', 'print as JSON')
     .action(async (file: string, flags: Flags, command: Command) => {
@@ -73,13 +75,20 @@ export function applyCommand(program: Command, cli: Cli): void {
           const stale = [];
           for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));
           if (stale.length > 0) {
-            complain(`The plan is stale: ${stale.length} of its changes do not hold any more, such as`);
+            complain(
+              `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more, such as`,
+            );
             for (const line of stale.slice(0, 3)) complain(`  ${line}`);
             complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
             cli.exit(EXIT_STALE);
             return;
           }
-          if (!flags.json) await printPlans(plans, false, cli);
+          if (!flags.json) {
+            const [first] = plans;
+            if (first)
+              say(`Saved at ${first.createdAt}; what has moved since is looked for in its changes only.`);
+            await printPlans(plans, false, cli);
+          }
           const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
           // A saved plan with removals needs a confirmation; one without removals may be applied unattended.
           const takesAway = plans.some(({ entries }) => entries.some(isRemoval));

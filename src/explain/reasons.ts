@@ -27,7 +27,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   );
   say(
     hold &&
-      `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release ends it.`,
+      `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release --target ${facts.target} ends it.`,
   );
   say(breaker && breakerReason(facts.target, breaker, summary));
   // A condition names the only kind of change that it is about.

@@ -163,6 +163,9 @@ async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]):
   return [];
 }
 
+/** Where a report is kept, the hold may be over. */
+export const releaseAdvice = (target: string): string => `scim-bridge release --target ${target} ends a hold`;
+
 /** Waits until no resource of the plan has a dirty mark, and returns their outcomes. */
 export async function untilApplied(
   scope: ReconcileScope,
@@ -180,7 +183,7 @@ export async function untilApplied(
     onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
     if (left.length === 0) break;
     if (await outbox.guardStore.onHold())
-      return { outcome: 'held', message: 'the target is on hold: release' };
+      return { outcome: 'held', message: `the target was on hold: ${releaseAdvice(scope.target.name)}` };
     if (clock.now() - movedAt > STALL_MS)
       return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
     await clock.sleep(POLL_MS, signal);

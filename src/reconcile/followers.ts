@@ -86,6 +86,7 @@ function toEntry({ parent, group, user, link, name }: Following): PlanEntry {
   const refusal = refusalOf(link, false);
   const waits = refusal ? `; waits for the user, who needs a person (${refusal.reason})` : '';
   const why = parent.kind === 'User' ? 'the account' : 'the group';
+  const how = parent.action === 'create' ? 'created' : 'linked anew';
   return {
     action: 'addMember',
     kind: 'Group',
@@ -96,7 +97,7 @@ function toEntry({ parent, group, user, link, name }: Following): PlanEntry {
     before: { member: false },
     after: { member: true },
     effect: refusal ? 'report' : 'apply',
-    reason: `member at the source; ${why} is linked anew${waits}`,
+    reason: `member at the source; ${why} is ${how}${waits}`,
     attribution: parent.attribution,
     basis: parent.basis,
     follows: parent.ref as Ref,

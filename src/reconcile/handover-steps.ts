@@ -1,4 +1,5 @@
 // Implements steps that the handover and the move back share: checks before each move, the person's folder, and log entries.
+import { releaseAdvice } from './apply-plan.ts';
 import type { HandedItem, HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { LogEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
@@ -26,7 +27,7 @@ export async function whyStopped(
 ): Promise<string | undefined> {
   signal.throwIfAborted();
   const [hold, breaker] = await Promise.all([outbox.guardStore.onHold(), target.breaker.read()]);
-  if (hold) return 'the target is on hold: release';
+  if (hold) return `the target was on hold: ${releaseAdvice(target.name)}`;
   return breaker.open ? 'the target does not answer, and only probes are sent' : undefined;
 }
 

@@ -129,7 +129,7 @@ export async function makePlan(
       calls: scan.counts.calls,
       values: { read: values.read, of: values.of },
       members: {
-        read: groups.withMembers.size,
+        read: verifiedGroups.filter(({ ref }) => groups.withMembers.has(ref)).length,
         of: Math.max(groups.withMembers.size, groups.coverage.linked),
       },
       durationMs: scope.clock.now() - startedAt,

@@ -115,7 +115,9 @@ function warnings({ proof, unknown }: Plan): string[] {
         `  ! The list of ${list} was not read whole (${proof[list].reason ?? 'unknown'}). Nothing is concluded from what is missing, and nothing is taken away.`,
     );
   if (unknown > 0)
-    found.push(`  ! ${counted(unknown, 'resource')} could not be read, so their state is unknown.`);
+    found.push(
+      `  ! ${counted(unknown, 'resource')} could not be read, so ${unknown === 1 ? 'its' : 'their'} state is unknown.`,
+    );
   return found;
 }
 
@@ -284,7 +286,7 @@ function cost({ cost: { calls, values, members, durationMs }, proof }: Plan): st
   ];
   if (values.of > values.read)
     lines.push(
-      `Truth values and lists were read of ${values.read} of ${values.of} users: --full reads all of them, one call each.`,
+      `Truth values and lists were read of ${values.read} of ${counted(values.of, 'user')}: --full reads all of them, one call each.`,
     );
   return lines;
 }

@@ -88,6 +88,7 @@ export async function applySaved(
     const { refs, noted } = await markPlan(scope, plan, options.guard, fence);
     const end = await untilApplied(scope, { ...options, signal: right.signal }, refs);
     const moved = noted.stale + noted.busy;
+    const isEmpty = changesIn(plan) === 0 && end.outcome === 'converged';
     const left: End = {
       outcome: 'failed',
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
@@ -97,13 +98,19 @@ export async function applySaved(
       scope,
       { ...options, signal: right.signal, id: plan.id },
       plan,
-      moved > 0 && end.outcome === 'converged' ? left : end,
+      moved > 0 && end.outcome === 'converged' ? left : isEmpty ? NOTHING_TO_APPLY : end,
     );
     return { ...toReport(plan, startedAt, clock.now(), exceptFor(result, exceptions)), exceptions };
   } finally {
     await right.release();
   }
 }
+
+/** Nothing was compared, so nothing is said of the platform. */
+const NOTHING_TO_APPLY: End = {
+  outcome: 'converged',
+  message: 'the saved plan has no changes; what moved since is not known',
+};
 
 /** Writes the audit entry of an order before the run begins, so that a crash does not lose it. */
 async function recordOrder(

@@ -49,12 +49,12 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     if (link.id === undefined || link.departed) return;
     const values = await readValues(scan, link);
     if (values === undefined) return;
-    look.read++;
-    scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     if (values === 'unknown') {
       scan.counts.unknown++;
       return;
     }
+    look.read++;
+    scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     const { attributes } = desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
     const nobody = { id: link.id, userName: '', active: true };

@@ -68,7 +68,7 @@ test.each([
 test('a writing command completes after its output pipe is closed', async () => {
   expect(await piped('hold --note night', 'true')).toEqual({ code: 0, errors: '' });
   expect((await targetHealth(bridge)).findings).toContain(
-    'on hold by order of an operator: scim-bridge release ends it',
+    'on hold by order of an operator: scim-bridge release --target main ends it',
   );
   expect(await piped('release', 'true')).toEqual({ code: 0, errors: '' });
   expect((await targetHealth(bridge)).findings).toEqual([]);

@@ -26,7 +26,7 @@ test('a failing check answers 503 to every client, and its reason to operators o
   const held = await ask('/health', operator, own);
   expect(held.body.components['target main'].findings).toEqual([
     '1 exception (1 on hold): see scim-bridge exceptions',
-    'on hold by order of an operator: scim-bridge release ends it',
+    'on hold by order of an operator: scim-bridge release --target main ends it',
   ]);
   expect((await ask('/health', undefined, own)).body).toEqual({ ok: true });
   const draining = own.bridge.app.drain();
