@@ -162,13 +162,20 @@ async function userDetail(scope: ReconcileScope, found: FoundResource, link: Lin
   const resource = JSON.parse(found.record.text) as Resource;
   const desired: DesiredUser = await scope.target.mapping.user(resource, found.id, groups);
   const { inScope, core } = desired;
-  return { inScope, nameAtTarget: inScope ? String(core.userName) : null, values: toValues(desired, link) };
+  return {
+    inScope,
+    nameAtTarget: inScope ? String(core.userName) : null,
+    values: toValues(desired, appliedIn(link)),
+  };
 }
+
+/** Values of an account or group that was asked for and is not there yet are not applied. */
+const appliedIn = (link: Link): Link => (link.id === undefined ? {} : link);
 
 function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource, link: Link): Detail {
   if (!record) return { inScope: null, nameAtTarget: null, values: [] };
   const nameAtTarget = target.mapping.groupName(name) ?? null;
-  const applied = link.core?.displayName ?? null;
+  const applied = appliedIn(link).core?.displayName ?? null;
   const unsure = link.unsure?.includes('displayName') ?? false;
   const state: AttributeState['state'] = unsure ? 'unsure' : applied === nameAtTarget ? 'equal' : 'differs';
   return {

@@ -180,3 +180,24 @@ test('a plan that has one connection of a target and not the other names both', 
     await place.stop();
   }
 }, 60_000);
+
+test('explain calls no value applied of an account that was asked for and not made', async () => {
+  const place = await openPlace({});
+  try {
+    await faults(place, {
+      rules: [{ method: 'POST', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 } }],
+    });
+    await place.idp.createUser(BOB);
+    await eventually('refused', async () =>
+      (await place.platform.requests()).some(({ status }) => status === 503),
+    );
+    const { json } = await place.commands.run('explain', BOB, '--json');
+    const [{ values }] = Array.isArray(json) ? json : [json];
+    expect(values.map(({ name, applied, state }: any) => [name, applied, state])).toEqual(
+      values.map(({ name }: any) => [name, null, 'differs']),
+    );
+    expect(values.length).toBeGreaterThan(2);
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
