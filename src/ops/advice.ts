@@ -11,7 +11,7 @@ const ADVICE: Record<string, string> = {
     'Decide which account or group is meant, rename or delete the other, then scim-bridge dead-letters retry.',
   NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then scim-bridge dead-letters retry.',
   TakenByConnection:
-    'Rename one of the two, or order scim-bridge links forget at the other connection, then scim-bridge dead-letters retry.',
+    'Rename one of the two; or unassign it at the identity provider of the other connection, order scim-bridge links forget for it there, then scim-bridge dead-letters retry.',
   Forbidden:
     'Check the rights of the platform key and whether this is the last administrator, then scim-bridge dead-letters retry.',
   Refused: 'Correct the value at the identity provider: the platform does not accept it.',

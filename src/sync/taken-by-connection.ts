@@ -41,6 +41,6 @@ function takenBy(context: SyncContext, kind: Kind, { connection, name, ref }: Ho
   return condition(
     context,
     'TakenByConnection',
-    `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two, or let that connection forget its link, then retry`,
+    `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or unassign it there, let that connection forget its link, then retry`,
   );
 }
