@@ -55,8 +55,7 @@ export async function applyPlan(
     const isWhole = await keepBooks(scope, findings, 0);
     if (!proven) return { end: unproven, isWhole };
     if (end.outcome !== 'converged') return { end, isWhole };
-    const needsPerson = plan.counts.conflict ? inConflict(plan.counts.conflict) : CONVERGED;
-    return { end: (await whatIsHeld(scope, options, plan)) ?? needsPerson, isWhole };
+    return { end: (await whatIsHeld(scope, options, plan)) ?? needingPerson(plan), isWhole };
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
@@ -140,10 +139,18 @@ const blocked = (count: number): End => ({
   message: `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`,
 });
 
-const inConflict = (count: number): End => ({
-  outcome: 'blocked',
-  message: `${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`,
-});
+/** A conflict of an attribute's type is no dead letter before it was written. */
+function needingPerson({ entries }: Plan): End {
+  const conflicts = entries.filter(({ action }) => action === 'conflict');
+  const count = conflicts.length;
+  if (count === 0) return CONVERGED;
+  if (conflicts.every(({ attribute }) => attribute === undefined)) return blocked(count);
+  const needs = count === 1 ? 'needs' : 'need';
+  return {
+    outcome: 'blocked',
+    message: `${counted(count, 'conflict')} ${needs} a person: see scim-bridge plan`,
+  };
+}
 
 export function whyUnproven({ proof, unknown }: Plan): string {
   const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);

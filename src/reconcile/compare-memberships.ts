@@ -48,9 +48,13 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   const gone = await inState('gone');
 
   const strange = user.memberOf.filter(({ id }) => !platformIds.has(id));
-  const holders = await drifts.counterparts(
+  const found = await drifts.counterparts(
     'Group',
     strange.map(({ id }) => id),
+  );
+  // The reverse link may be out of date; then no group of ours is linked to it.
+  const holders = found.map((each, index) =>
+    each && parseLink(each.text).id === strange[index]?.id ? each : undefined,
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
   return [

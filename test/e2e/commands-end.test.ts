@@ -139,7 +139,8 @@ test('plan and reconcile end at --deadline, and an invalid --deadline is refused
     for (const name of ['plan', 'reconcile']) {
       const ended = await command(file, name, '--deadline', '2s');
       expect(ended).toMatchObject({ code: 1, error: expect.stringContaining('deadline passed') });
-      expect(ended.ms).toBeLessThan(10_000);
+      // The deadline, and the start and the end of a process on a busy machine; without it the command would not end.
+      expect(ended.ms).toBeLessThan(20_000);
     }
     await expect(command(file, 'plan', '--deadline', 'soon')).resolves.toMatchObject({
       code: 1,

@@ -6,8 +6,8 @@ import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
-/** 9 s, and the start of a command on a busy machine. */
-const MOST_MS = 13_000;
+/** 9 s, and the start of a command on a busy machine; less than a pause after a refused key and a wait for it. */
+const MOST_MS = 20_000;
 const TIME = '20[\\d-]+T[\\d:.]+Z';
 const tokens = [{ name: 'primary', secret: TOKEN }];
 const rest = {
@@ -99,7 +99,7 @@ test('a refused key (401): status, explain, plan and sync say since when and ask
     expect(explain.text).not.toMatch(/nobody has to do anything|tried again/);
 
     const sync = await timed(place, 'sync', BOB, '--timeout', '3');
-    expect(sync.ms).toBeLessThan(7000);
+    expect(sync.ms).toBeLessThan(15_000);
     const plan = await timed(place, 'plan');
     expect(plan).toMatchObject({ code: 1 });
     expect(plan.ms).toBeLessThan(MOST_MS);
@@ -139,7 +139,7 @@ test('a pause that the platform asks for (429): status and explain say until whe
 
     const sync = await timed(place, 'sync', BOB, '--timeout', '3');
     expect(sync).toMatchObject({ code: 2, text: expect.stringContaining(pause) });
-    expect(sync.ms).toBeLessThan(7000);
+    expect(sync.ms).toBeLessThan(15_000);
     const plan = await timed(place, 'plan');
     expect(plan).toMatchObject({ code: 1 });
     expect(plan.ms).toBeLessThan(MOST_MS);
