@@ -69,8 +69,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether a push or other rules changed a value since it was applied. Such a value is written, although no account shows
- * the attribute: nobody has it yet. A link that a repair restored has no applied values.
+ * Returns whether a push or other rules changed a value since it was applied; always false for a link without applied values,
+ * which a repair restored. Such a value is written even if no account shows the attribute, because it may be new.
  */
 function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
   const applied = desiredFromLink(link);

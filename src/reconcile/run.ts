@@ -3,7 +3,7 @@ import { RunLost } from '../directory/outbox/drift.ts';
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
-import { markPlan } from './mark.ts';
+import { markPlan, type MarkedPlan } from './mark.ts';
 import {
   applyPlan,
   proveDesired,
@@ -87,18 +87,12 @@ export async function applySaved(
   try {
     const { refs, noted } = await markPlan(scope, plan, options.guard, fence);
     const end = await untilApplied(scope, { ...options, signal: right.signal }, refs);
-    const moved = noted.stale + noted.busy;
-    const isEmpty = changesIn(plan) === 0 && end.outcome === 'converged';
-    const left: End = {
-      outcome: 'failed',
-      message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
-    };
     const { exceptions } = await scope.outbox.backlog();
     const result = await withHandover(
       scope,
       { ...options, signal: right.signal, id: plan.id },
       plan,
-      moved > 0 && end.outcome === 'converged' ? left : isEmpty ? NOTHING_TO_APPLY : end,
+      end.outcome === 'converged' ? endOfApply(plan, noted) : end,
     );
     return { ...toReport(plan, startedAt, clock.now(), exceptFor(result, exceptions)), exceptions };
   } finally {
@@ -106,11 +100,18 @@ export async function applySaved(
   }
 }
 
-/** Nothing was compared, so nothing is said of the platform. */
-const NOTHING_TO_APPLY: End = {
-  outcome: 'converged',
-  message: 'the saved plan has no changes; what moved since is not known',
-};
+/** Returns the end of a saved plan whose marks were applied. Of an empty plan nothing was compared. */
+function endOfApply(plan: Plan, { stale, busy }: MarkedPlan['noted']): End {
+  const moved = stale + busy;
+  if (moved > 0)
+    return {
+      outcome: 'failed',
+      message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
+    };
+  return changesIn(plan) > 0
+    ? { outcome: 'converged' }
+    : { outcome: 'converged', message: 'the saved plan has no changes; what moved since is not known' };
+}
 
 /** Writes the audit entry of an order before the run begins, so that a crash does not lose it. */
 async function recordOrder(

@@ -117,7 +117,9 @@ test('after a new key was set, doctor ends the wait for the refused one', async 
     await faults(place, {});
     await place.commands.run('doctor');
     expect(await breakerOf(place)).toEqual({ open: false });
-    expect(await timed(place, 'plan')).toMatchObject({ code: expect.any(Number) });
+    const plan = await timed(place, 'plan');
+    expect([0, 2]).toContain(plan.code);
+    expect(plan.text).not.toContain('refuses the key');
   } finally {
     await place.stop();
   }
@@ -156,26 +158,25 @@ test('a command waits for a pause that ends within its limit', async () => {
     await pushInto(place, { status429: { share: 1, retryAfter: 5 } }, 429);
     await faults(place, {});
     await sleep(500);
-    expect(await timed(place, 'plan')).toMatchObject({
-      code: expect.any(Number),
-      text: expect.not.stringMatching('main answers'),
-    });
+    const plan = await timed(place, 'plan');
+    expect([0, 2]).toContain(plan.code);
+    expect(plan.text).not.toContain('main answers');
   } finally {
     await place.stop();
   }
 }, 60_000);
 
-test('a plan that has one connection of a target and not the other names both', async () => {
-  const place = await openPlace({ rest });
+test('a plan that has one target and not the other names both', async () => {
+  const place = await openPlace({});
   try {
-    await place.idp.createUser(BOB);
-    await place.idle();
-    await faults(place, { status5xx: { share: 1, status: 403 } });
+    await place.change(({ connections, targets }) => {
+      Object.assign(connections, { default: { tokens, targets: ['main', 'away'] } });
+      Object.assign(targets, { away: { ...targets.main, url: 'http://127.0.0.1:9' } });
+    });
     const { text, code } = await place.commands.run('plan');
     expect(code).toBe(1);
-    if (text.includes('partial'))
-      expect(text).toMatch('The plan is partial: it has default → main, and not hr → main.');
-    expect(text).not.toMatch(new RegExp(`does not answer since ${TIME}: .*403`));
+    expect(text).toContain('The plan is partial: it has default → main, and not default → away.');
+    expect(text).toMatch(new RegExp(`The target away does not answer since ${TIME}`));
   } finally {
     await place.stop();
   }

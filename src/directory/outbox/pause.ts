@@ -30,8 +30,7 @@ export function createPauses(redis: Redis, options: { prefix: string; target: st
 
   const read = async (): Promise<Pause | undefined> => {
     const text = await redis.get(key);
-    // A process of an older version stores no cause.
-    return text?.startsWith('{') ? (JSON.parse(text) as Pause) : undefined;
+    return text === null ? undefined : (JSON.parse(text) as Pause);
   };
 
   /** Ends a pause after a refused key, so that a new key is tried at once. */

@@ -12,7 +12,6 @@ const FAILED = 'failed';
  */
 const CONFIRMED = new Set([
   ...['create_users', 'put_user', 'replace_values', 'put_group', 'delete_user', 'delete_group'],
-  'mark_renamed',
   ...['save_link', 'forget_link', 'guard_take', 'guard_first', 'guard_decide', 'guard_move', 'hold'],
   'append_act',
 ]);
