@@ -26,8 +26,8 @@ export interface SyncWorker {
 }
 
 const URGENT_SLOTS = 2;
-/** Syncs for each call that may be under way: between their calls they wait for Redis. */
-const SYNCS_FOR_A_CALL = 1.5;
+/** Syncs for each call that may be under way: between their calls they wait for Redis, on a busy machine longer than for the platform. */
+const SYNCS_FOR_A_CALL = 3;
 const ABORT_GRACE_MS = 2000;
 /** Longest time to close the connections of idle workers. */
 const CLOSE_MS = 2000;

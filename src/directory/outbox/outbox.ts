@@ -87,20 +87,25 @@ export function createOutbox(
   async function readiness(users: string[]): Promise<Readiness[]> {
     if (users.length === 0) return [];
     const refs = users.map((user) => refOf('User', user));
-    const [links, marks, ...pendingGroups] = await Promise.all([
+    const [links, marks] = await Promise.all([
       redis.hmget(keys.key('links', target), ...refs),
       redis.hmget(keys.key('marks', target), ...refs),
-      ...users.map((user) => redis.hvals(keys.key('pendingGroups', `${target}:${user}`))),
     ]);
-    return users.map((user, index) => {
-      const link = parseLink(links[index] ?? '');
-      const mark = marks[index];
-      const settled = mark ? link.observedGeneration === mark.slice(0, mark.indexOf(' ')) : !link.condition;
-      const linked = link.id !== undefined && link.departed !== true;
-      const ready = linked && settled && !(pendingGroups[index] ?? []).includes('-');
-      return { user, link, ready, underWay: typeof mark === 'string' };
-    });
+    return Promise.all(
+      users.map(async (user, index) => {
+        const link = parseLink(links[index] ?? '');
+        const mark = marks[index];
+        const settled = mark ? link.observedGeneration === mark.slice(0, mark.indexOf(' ')) : !link.condition;
+        const linked = link.id !== undefined && link.departed !== true;
+        // During a first load most users are not linked yet: for them the command is spared.
+        const ready = linked && settled && !(await hasRemoval(user));
+        return { user, link, ready, underWay: typeof mark === 'string' };
+      }),
+    );
   }
+
+  const hasRemoval = async (user: string): Promise<boolean> =>
+    (await redis.hvals(keys.key('pendingGroups', `${target}:${user}`))).includes('-');
 
   async function mark(refs: Ref[], priority: Priority, request = '-'): Promise<void> {
     const order = { priority: PRIORITIES.indexOf(priority), request };
