@@ -1,7 +1,8 @@
-// Names the cause of a difference. Pure: decides by the platform's times of change, by its audit log, and by the time of
-// the bridge's last write.
+// Names the cause of a difference. Pure: decides by the platform's times of change, by its audit log, and by the times of
+// the bridge's last writes: of the resource, and of the value that differs.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
+import type { LastWrite } from './last-writes.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
 /** One entry of the platform's audit log (contract 4.6). */
@@ -21,44 +22,63 @@ export interface AuditTrail {
   ourselves: string | undefined;
 }
 
-/** Sets the attribution of every entry caused by drift. Without an audit log only times are known. */
-export function attributeDrift(verified: VerifiedUsers[], trail: AuditTrail | undefined): PlanEntry[] {
+/** Facts by which a cause is decided. */
+export interface DriftFacts {
+  /** Undefined: the tenant has no audit log, or the key may not read it. Then only times are known. */
+  trail: AuditTrail | undefined;
+  lastWrite: LastWrite;
+}
+
+/** Sets the attribution of every entry caused by drift. */
+export function attributeDrift(verified: VerifiedUsers[], facts: DriftFacts): PlanEntry[] {
   return verified.flatMap((each) =>
     each.entries.map((entry) =>
-      isDrift(entry) ? { ...entry, attribution: attributionOf(entry, each, trail) } : entry,
+      isDrift(entry) ? { ...entry, attribution: attributionOf(entry, each, facts) } : entry,
     ),
   );
 }
 
 /** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
-export function earliestDrift(verified: VerifiedUsers[]): number | undefined {
+export function earliestDrift(verified: VerifiedUsers[], lastWrite: LastWrite): number | undefined {
   const times = verified
-    .filter(({ entries }) => entries.some(isDrift))
-    .map(({ changedAt, writtenAt }) => writtenAt ?? (changedAt === undefined ? NaN : Date.parse(changedAt)))
+    .flatMap(({ entries, changedAt, writtenAt }) =>
+      entries
+        .filter(isDrift)
+        .map(
+          (entry) => lastWrite(entry) ?? writtenAt ?? (changedAt === undefined ? NaN : Date.parse(changedAt)),
+        ),
+    )
     .filter((time) => !Number.isNaN(time));
   return times.length === 0 ? undefined : times.reduce((least, time) => Math.min(least, time));
 }
 
 function attributionOf(
   entry: PlanEntry,
-  { changedAt, writtenAt }: VerifiedUsers,
-  trail: AuditTrail | undefined,
+  { changedAt, writtenAt = 0 }: VerifiedUsers,
+  { trail, lastWrite }: DriftFacts,
 ): Attribution {
-  // Entries before the bridge's last write are ignored. The comparison is as exact as the two clocks agree.
-  const since = writtenAt ?? 0;
+  const valueWrittenAt = lastWrite(entry);
+  // Others may have changed the value since the bridge wrote it, also before the bridge's last write of another value.
+  // Without the name of the bridge's own account its later writes cannot be told from theirs. The comparison is as exact
+  // as the two clocks agree.
+  const since = (trail?.ourselves === undefined ? undefined : valueWrittenAt) ?? writtenAt;
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
   if (stranger) return byEvent(stranger);
+  const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
+  const last = touched.find((event) => event.at > writtenAt && isFitting(event));
   const changed = changedAt === undefined ? NaN : Date.parse(changedAt);
   if (Number.isNaN(changed)) {
     // Without a time of change only the audit log can name a cause.
-    const [last] = touched.filter(({ event }) => entry.action !== 'create' || /delet/i.test(event));
     return last ? byEvent(last) : { cause: 'platform changed' };
   }
-  if (writtenAt !== undefined && changed <= writtenAt && entry.member === undefined)
-    return { cause: 'write did not stick', at: new Date(writtenAt).toISOString() };
-  const [last] = touched;
-  return { ...(last ? byEvent(last) : { cause: 'platform changed' as const }), at: isoOf(changed) };
+  if (entry.member === undefined && valueWrittenAt !== undefined && changed <= valueWrittenAt)
+    return { cause: 'write did not stick', at: isoOf(valueWrittenAt) };
+  if (last) return { ...byEvent(last), at: isoOf(changed) };
+  // The time of change is the bridge's own last write, of another value.
+  return changed <= writtenAt
+    ? { cause: 'platform changed' }
+    : { cause: 'platform changed', at: isoOf(changed) };
 }
 
 const isoOf = (time: number): string => new Date(time).toISOString();

@@ -39,7 +39,7 @@ export type Cause =
   | 'mapping changed'
   /** Changed at the platform, not by the bridge. */
   | 'platform changed'
-  /** The platform accepted a write, shows another value, and reports no change since. */
+  /** The platform accepted a write of this value, shows another one, and reports no change since. */
   | 'write did not stick'
   /** No difference of a managed value: a conflict, or an unmanaged account. */
   | 'none';

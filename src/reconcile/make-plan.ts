@@ -9,6 +9,7 @@ import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
 import { withNames } from './entry-names.ts';
+import { readLastWrites } from './last-writes.ts';
 import { withFollowers } from './followers.ts';
 import type { ReconcileScope, Progress, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
@@ -96,10 +97,11 @@ export async function makePlan(
   const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const verified = applyRefusals(nameLost(scan, seen), { blocked, rulesChanged });
-  const since = earliestDrift(verified);
+  const lastWrite = await readLastWrites(scope, verified);
+  const since = earliestDrift(verified, lastWrite);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
-  const proven = withoutProof(attributeDrift(verified, trail), users, groups);
+  const proven = withoutProof(attributeDrift(verified, { trail, lastWrite }), users, groups);
   const found = await withFollowers(scan, proven, verified);
   const entries = inReadingOrder(
     await withNames(scope, [

@@ -8,6 +8,7 @@ import { brief, openReconciling, scimPatch, type Reconciling } from '../support/
 
 const NAMES = ['ann', 'ben', 'cho', 'dan', 'eve'].map((name) => `${name}@acme.example`);
 const ANN = NAMES.at(0) ?? '';
+const BEN = NAMES.at(1) ?? '';
 const EVE = NAMES.at(-1) ?? '';
 const ids: string[] = [];
 let bridge: Bridge;
@@ -49,6 +50,22 @@ test('the cause is "write did not stick" if the platform shows the old value aft
     await bridge.platform.control('PATCH', '/faults', {});
   }
   await expect(changes()).resolves.toEqual([]);
+}, 30_000);
+
+test('a value that others changed is theirs, also after the bridge wrote another value of the account', async () => {
+  const { users, apiKeys } = await bridge.platform.control('POST', '/fixtures', {
+    users: [{ userName: 'other@acme.example', isAdmin: true }],
+    apiKeys: [{ name: 'others', owner: 'other@acme.example' }],
+  });
+  const scimId = (await bridge.platform.user(BEN))?.scimId;
+  const change = scimPatch({ op: 'replace', path: 'displayName', value: 'By Others' });
+  await rec.meddle('PATCH', `/api/scim/v2/Users/${scimId}`, change, apiKeys[0].key);
+  await patch(1, 'name.givenName', 'Benjamin');
+  await rec.untilSynced();
+  const [entry] = (await rec.plan()).entries.filter(({ action }) => action === 'update');
+  expect(entry).toMatchObject({ name: BEN, attribution: { cause: 'platform changed' } });
+  expect(entry?.attribution.by).toBe(users[0].userName);
+  await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
 }, 30_000);
 
 test('a user with a pending deactivation counts once in the guard of a plan', async () => {

@@ -1,0 +1,87 @@
+// Finds when the bridge last wrote single values and memberships, by the provisioning log.
+import type { LogEntry } from '../directory/logs/provisioning-log.ts';
+import type { Ref } from '../directory/records.ts';
+import { sameValue } from '../sync/values.ts';
+import { isDrift, type PlanEntry } from './entry.ts';
+import type { ReconcileScope } from './scope.ts';
+import type { VerifiedUsers } from './verify-users.ts';
+
+/**
+ * Returns the time at which the bridge last wrote what an entry is about, Unix milliseconds; the earliest one if it is about
+ * several values. Undefined: the log has no such write, or the bridge wrote another value.
+ */
+export type LastWrite = (entry: PlanEntry) => number | undefined;
+
+interface Write {
+  at: number;
+  /** Value that was written; undefined for a membership. */
+  value?: unknown;
+}
+
+/** Values that the plan masks are not compared. */
+const MASKED = '[hidden]';
+
+/** Reads the log of the target until the last write of everything that drifted is found. */
+export async function readLastWrites(
+  { outbox }: Pick<ReconcileScope, 'outbox'>,
+  verified: readonly VerifiedUsers[],
+): Promise<LastWrite> {
+  const wanted = new Map<Ref, Set<string>>();
+  for (const { entries } of verified)
+    for (const entry of entries.filter(isDrift)) {
+      if (!entry.ref) continue;
+      const names = wanted.get(entry.ref) ?? new Set<string>();
+      for (const { name } of subjectsOf(entry)) names.add(name);
+      if (names.size > 0) wanted.set(entry.ref, names);
+    }
+  const writes = wanted.size === 0 ? new Map<string, Write>() : await search(outbox, wanted);
+  return (entry) => {
+    const times = subjectsOf(entry).map(({ name, value }) => {
+      const write = writes.get(`${entry.ref ?? ''} ${name}`);
+      const isOther = value !== MASKED && value !== undefined && !sameValue(write?.value, value);
+      return write && !isOther ? write.at : undefined;
+    });
+    return times.length === 0 || times.includes(undefined)
+      ? undefined
+      : Math.min(...times.filter((time) => time !== undefined));
+  };
+}
+
+async function search(
+  { log }: ReconcileScope['outbox'],
+  wanted: ReadonlyMap<Ref, Set<string>>,
+): Promise<Map<string, Write>> {
+  const writes = new Map<string, Write>();
+  // A sync writes in several calls, and its last call changes the platform's time of change too.
+  const ends = new Map<string, number>();
+  const left = new Map([...wanted].map(([ref, names]) => [ref, new Set(names)]));
+  const isWanted = ({ ref, status }: LogEntry): boolean => status === 'success' && left.has(ref);
+  for await (const { entries } of log.search({}, isWanted)) {
+    for (const { ref, generation, at, changes = [], members = [] } of entries) {
+      const sync = `${ref} ${generation}`;
+      ends.set(sync, ends.get(sync) ?? at);
+      const names = left.get(ref);
+      const note = (name: string, value: unknown): void => {
+        if (names?.delete(name)) writes.set(`${ref} ${name}`, { at: ends.get(sync) ?? at, value });
+      };
+      for (const [name, , after] of changes) note(name, after);
+      for (const user of members) note(memberName(user), undefined);
+      if (names?.size === 0) left.delete(ref);
+    }
+    if (left.size === 0) break;
+  }
+  return writes;
+}
+
+const memberName = (user: string): string => `member ${user}`;
+
+/** Returns the names of an entry as the log has them, each with the value that the bridge wants. */
+function subjectsOf({ action, attribute, member, after }: PlanEntry): { name: string; value?: unknown }[] {
+  if (member) return member.ref ? [{ name: memberName(member.ref.slice('User:'.length)) }] : [];
+  // A missing account or group has no value of its own.
+  if (action === 'create' || action === 'relink') return [];
+  return Object.entries(after ?? {}).map(([name, value]) => ({
+    name: attribute === undefined ? name : `attributes.${name}`,
+    value,
+  }));
+}
