@@ -15,7 +15,7 @@ import { lastProofs } from '../ops/prove.ts';
 import { storedFindings } from '../ops/stored-findings.ts';
 import type { Target } from '../sync/target.ts';
 import { buildNoticeOperations } from './notices.ts';
-import { buildNextReconcile } from './open.ts';
+import { buildNextReconcile, digestsOf } from './open.ts';
 import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
@@ -61,6 +61,7 @@ export function buildAdmin(
       readFleet,
       notices,
       nextReconcile: buildNextReconcile(config),
+      digests: digestsOf(config),
       history: {
         store: createHistoryStore(parts, config.redis),
         connectionsOf: (target) => [...outboxesOf(states, target).keys()],

@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { planDigest } from '../reconcile/digest.ts';
 import { nextRunOf } from '../reconcile/expected-gap.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
 import { systemClock } from '../support/sources.ts';
@@ -36,6 +37,8 @@ export function openDesiredStates(config: Config): {
   readFleet: ReadFleet;
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
+  /** Digest of the mapping rules in the settings, by target. */
+  digests: Map<string, string>;
 } {
   const { redis, reach, lastError } = connectCommand(config.redis, {
     clock: systemClock,
@@ -65,8 +68,12 @@ export function openDesiredStates(config: Config): {
     readFleet: buildFleetReader(store),
     notices: buildNoticeOperations(store, states),
     nextReconcile: buildNextReconcile(config),
+    digests: digestsOf(config),
   };
 }
+
+export const digestsOf = ({ targets }: Config): Map<string, string> =>
+  new Map(Object.values(targets).map((target) => [target.name, planDigest(target)]));
 
 /** Another program starts the runs of `expectedSchedule`. */
 export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nextRunOf> =>

@@ -83,6 +83,10 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   }
   if (rest.hasMoved)
     say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
+  if (rest.hasNewRules)
+    say(
+      '  mapping, scope or group names in the settings changed since the last reconcile: the counts are by the former ones until scim-bridge reconcile has brought the new ones to everybody',
+    );
   const { last } = reconcile;
   if (last) {
     const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);

@@ -14,6 +14,8 @@ export interface OpenStore {
   readFleet: ReadFleet;
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
+  /** Digest of the mapping rules in the settings, by target. */
+  digests: Map<string, string>;
 }
 
 /** Opens the store, runs `use`, closes it. @throws Error with what to do when Redis does not answer */

@@ -89,9 +89,11 @@ async function explainAt(
     related.memberships.some(({ condition }) => condition === 'Held');
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
   // The status of a pending or held resource is known without a read of the platform.
+  // No comparison reads a group that the settings leave out.
+  const isLeftOut = found.kind === 'Group' && detail.inScope === false;
   const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
   const look =
-    (readPlatform ?? isSettled) && link.id !== undefined
+    (readPlatform ?? isSettled) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
       : null;
   // Read last, because the read of the platform may close the breaker.

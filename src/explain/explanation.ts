@@ -100,6 +100,8 @@ export interface Explanation {
     differences: PlatformDifference[];
     /** Groups of a person, or members of a group, that others added at the platform and that stay. */
     addedByOthers: string[];
+    /** Groups of a person that groups.include or groups.exclude leave out: the memberships there stay as they are. */
+    leftOutGroups: string[];
   } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
   /** The exception of this resource, as the command exceptions lists it; null: none. */

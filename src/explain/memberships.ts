@@ -2,6 +2,7 @@
 import type { Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { refOf } from '../directory/records.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
@@ -18,19 +19,25 @@ export async function membershipsOfUser(
   const [joined = []] = await directory.groupsOf([id]);
   const left = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...left];
-  const groups = await links.getMany(
-    target.name,
-    ids.map((group) => refOf('Group', group)),
-  );
+  const [groups, names] = await Promise.all([
+    links.getMany(
+      target.name,
+      ids.map((group) => refOf('Group', group)),
+    ),
+    readRecordNames(
+      directory,
+      left.map((group) => refOf('Group', group)),
+    ),
+  ]);
   return ids.map((group, index) => {
     const link = groups[index] ?? {};
-    const name = joined.find((each) => each.id === group)?.displayName;
+    const name = joined.find((each) => each.id === group)?.displayName ?? names.get(refOf('Group', group));
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
     const sign = pendingGroups.get(group);
     return {
       ref: refOf('Group', group),
       name: name ?? String(link.core?.displayName ?? group),
-      state: sign === '-' ? 'toRemove' : !isWanted ? 'notForTarget' : sign === '+' ? 'toAdd' : 'applied',
+      state: !isWanted ? 'notForTarget' : sign === '-' ? 'toRemove' : sign === '+' ? 'toAdd' : 'applied',
       ...(sign === undefined ? {} : causeOf(link.condition)),
     };
   });

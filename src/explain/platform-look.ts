@@ -1,5 +1,6 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
 import type { Ref } from '../directory/records.ts';
+import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -25,7 +26,7 @@ export async function lookAtPlatform(
   const { clock } = scope;
   const at = new Date(clock.now()).toISOString();
   const unread: PlatformLook = {
-    platform: { at, state: 'unread', differences: [], addedByOthers: [] },
+    platform: { at, state: 'unread', differences: [], addedByOthers: [], leftOutGroups: [] },
     observe: (values) => values,
   };
   // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
@@ -45,11 +46,14 @@ export async function lookAtPlatform(
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
     });
-    const addedByOthers = entries
-      .filter(({ action, member }) => action === 'unmanaged' && member)
-      .map((entry) => otherSide(entry) ?? '');
+    const unmanaged = entries.filter(({ action, member }) => action === 'unmanaged' && member);
+    const namesOf = (isOne: (entry: PlanEntry) => boolean): string[] =>
+      unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');
+    const addedByOthers = namesOf(({ reason }) => reason !== LEFT_OUT);
+    const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
+    const state = differences.length > 0 ? 'differs' : 'equal';
     return {
-      platform: { at, state: differences.length > 0 ? 'differs' : 'equal', differences, addedByOthers },
+      platform: { at, state, differences, addedByOthers, leftOutGroups },
       observe: (values) =>
         withObserved(
           values,

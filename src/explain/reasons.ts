@@ -53,6 +53,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   for (const sentence of valueReasons(facts, summary)) say(sentence);
   for (const sentence of differenceReasons(facts)) say(sentence);
   say(addedReason(facts));
+  say(leftOutReason(facts));
   say(
     suspectedDrift.length > 0 &&
       `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
@@ -192,6 +193,13 @@ function addedReason({ platform, kind }: ExplainedFacts): string | undefined {
   return kind === 'User'
     ? `At the platform it is in ${counted(added.length, 'group')} more, which the bridge did not write and leaves: ${someOf(added)}.`
     : `At the platform others added ${counted(added.length, 'member')}, which the bridge leaves: ${someOf(added)}.`;
+}
+
+/** A membership in a group that the settings leave out counts for what a person sees too, and no push ends it. */
+function leftOutReason({ platform }: ExplainedFacts): string | undefined {
+  const groups = platform?.leftOutGroups ?? [];
+  if (groups.length === 0) return undefined;
+  return `At the platform it is also in ${counted(groups.length, 'group')} that groups.include or groups.exclude leave out, where no push changes it: ${someOf(groups)}.`;
 }
 
 const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];

@@ -6,7 +6,12 @@ import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
-import type { CoverageOfKinds, ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
+import {
+  REPAIRED,
+  type CoverageOfKinds,
+  type ExpectedRuns,
+  type RunReport,
+} from '../directory/outbox/runs.ts';
 import type { Hold } from '../directory/guard/operator-hold.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Clock } from '../support/sources.ts';
@@ -43,6 +48,8 @@ export interface TargetStatus {
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
+  /** Whether mapping, scope or group names in the settings changed since a reconcile last brought them to everybody. */
+  hasNewRules: boolean;
   /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
   reconcile: {
     last: RunReport | null;
@@ -92,12 +99,14 @@ export interface StatusSources {
   readFleet: ReadFleet;
   /** Time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */
   nextReconcile: (now: number) => number | null;
+  /** Digest of the mapping rules in the settings, by target. */
+  digests: ReadonlyMap<string, string>;
 }
 
 /** Returns one row for each connection and target. */
 export async function readStatus(
   states: readonly DesiredState[],
-  { breakers, readFleet, nextReconcile }: StatusSources,
+  { breakers, readFleet, nextReconcile, digests }: StatusSources,
   coverageOf: ReadCoverage = readCoverage,
 ): Promise<TargetStatus[]> {
   const rows: TargetStatus[] = [];
@@ -113,6 +122,7 @@ export async function readStatus(
     const faults = proof?.faults ?? null;
     for (const target of state.outboxes.keys()) {
       const breaker = (await breakers.get(target)?.read()) ?? { open: false };
+      const mappedBy = await state.runs.get(target)?.mappedBy();
       const { backlog, reconcile, ...part } = await readTarget(state, target, coverageOf);
       const load = judgeLoad(backlog, {
         target,
@@ -131,6 +141,8 @@ export async function readStatus(
         load,
         breaker,
         ...part,
+        // Before the first complete run, and after a repair, no rules count as brought to everybody.
+        hasNewRules: mappedBy !== undefined && mappedBy !== REPAIRED && mappedBy !== digests.get(target),
         reconcile: { ...reconcile, next: nextReconcile(backlog.now) },
         events,
         fleet,
@@ -152,6 +164,7 @@ type TargetPart = Omit<
   | 'breaker'
   | 'events'
   | 'fleet'
+  | 'hasNewRules'
   | 'reconcile'
 > & { backlog: Backlog; reconcile: Omit<TargetStatus['reconcile'], 'next'> };
 
@@ -201,18 +214,20 @@ async function readTarget(
   };
 }
 
-/** Returns whether no change, approval, dead letter, missing resource or exception is left, and every role runs. */
+/** Returns whether no change, approval, dead letter, missing resource, new rule or exception is left, and every role runs. */
 export const isConverged = ({
   dirty,
   blocked,
   guard,
   hasMoved,
+  hasNewRules,
   coverage,
   exceptions,
   fleet,
 }: TargetStatus): boolean =>
   dirty + blocked + guard.held + exceptions.total === 0 &&
   !hasMoved &&
+  !hasNewRules &&
   fleet.findings.length === 0 &&
   [coverage.users, coverage.groups].every(
     ({ missing, held, exceptions }) => missing + held + exceptions === 0,

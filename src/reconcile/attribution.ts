@@ -2,7 +2,7 @@
 // the bridge's last writes: of the resource, and of the value that differs.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
-import type { LastWrite } from './last-writes.ts';
+import type { ValueWrittenAt } from './last-writes.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
 /** One entry of the platform's audit log (contract 4.6). */
@@ -26,7 +26,7 @@ export interface AuditTrail {
 export interface DriftFacts {
   /** Undefined: the tenant has no audit log, or the key may not read it. Then only times are known. */
   trail: AuditTrail | undefined;
-  lastWrite: LastWrite;
+  lastWrite: ValueWrittenAt;
 }
 
 /** Sets the attribution of every entry caused by drift. */
@@ -39,7 +39,7 @@ export function attributeDrift(verified: VerifiedUsers[], facts: DriftFacts): Pl
 }
 
 /** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
-export function earliestDrift(verified: VerifiedUsers[], lastWrite: LastWrite): number | undefined {
+export function earliestDrift(verified: VerifiedUsers[], lastWrite: ValueWrittenAt): number | undefined {
   const times = verified
     .flatMap(({ entries, changedAt, writtenAt }) =>
       entries

@@ -13,6 +13,8 @@ import { asking, type GroupOfAccount } from './verify-users.ts';
 /** Number of groups that are read, because the account does not name them; further ones are not compared. */
 const MOST_READ = 20;
 const READ_AT_ONCE = 2;
+/** Reason of an entry for a group that the bridge keeps as it is, with the memberships that it wrote before. */
+export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
 
 /** A user with an account, as the platform showed it. */
 export interface ComparedUser {
@@ -30,6 +32,9 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   const [joined = []] = await directory.groupsOf([parseRef(user.ref).id]);
   const wanted = joined.map(({ id }) => refOf('Group', id));
   const known = await links.getMany(target.name, wanted);
+  const isLeftOut = ({ displayName }: { displayName: string }): boolean =>
+    target.mapping.groupName(displayName) === undefined;
+  const leftOut = new Set(known.flatMap(({ id }, at) => (joined[at] && isLeftOut(joined[at]) ? [id] : [])));
   const platformIds = new Set(known.map(({ id }) => id));
   const named = new Set(user.memberOf.map(({ id }) => id));
   const unnamed = wanted.flatMap((ref, index) => {
@@ -61,7 +66,10 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
     ...(await madeAgain(scan, gone, user)),
     ...(await managed(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
     ...(await managed(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
-    ...strange.filter((_, index) => !holders[index]).map((group) => unmanaged(user.ref, group)),
+    ...strange
+      .filter((_, index) => !holders[index])
+      .map((group) => unmanaged(user.ref, group, 'the bridge does not manage this group')),
+    ...user.memberOf.filter(({ id }) => leftOut.has(id)).map((group) => unmanaged(user.ref, group, LEFT_OUT)),
   ];
 }
 
@@ -114,13 +122,22 @@ async function managed(
     const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
     const name = scope.target.mapping.groupName(displayName);
     const group = parseLink(text);
+    const difference = differences(member);
+    if (name === undefined)
+      return difference.surplus.map(() =>
+        unmanaged(
+          user,
+          { id: group.id ?? '', name: String(group.core?.displayName ?? displayName) },
+          LEFT_OUT,
+        ),
+      );
     const entries = groupEntries(
       {
         ...{ ref, link: group, basis: { version: record.version, link: hashOfLink(text) }, marked },
         ...{ isLost: false, isDeleted: false, wantedName: name, pending: [] },
         // The name is compared with the group, not with its members.
-        observed: { id: group.id ?? '', displayName: name ?? '' },
-        members: differences(member),
+        observed: { id: group.id ?? '', displayName: name },
+        members: difference,
       },
       { policy: scope.target.policy, members: scope.members },
     );
@@ -129,10 +146,10 @@ async function managed(
 }
 
 /** A group that the bridge does not manage counts for what the person sees, too. */
-const unmanaged = (ref: Ref, { id, name }: GroupOfAccount): PlanEntry => ({
+const unmanaged = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
   ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
   member: { ref, platformId: null, name: '' },
   ...{ before: { member: true }, after: { member: true }, effect: 'report' },
-  ...{ reason: 'the bridge does not manage this group', attribution: { cause: 'none' } },
+  ...{ reason, attribution: { cause: 'none' } },
   basis: { version: 0, link: '' },
 });

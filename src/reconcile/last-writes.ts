@@ -10,7 +10,7 @@ import type { VerifiedUsers } from './verify-users.ts';
  * Returns the time at which the bridge last wrote what an entry is about, Unix milliseconds; the earliest one if it is about
  * several values. Undefined: the log has no such write, or the bridge wrote another value.
  */
-export type LastWrite = (entry: PlanEntry) => number | undefined;
+export type ValueWrittenAt = (entry: PlanEntry) => number | undefined;
 
 interface Write {
   at: number;
@@ -22,10 +22,10 @@ interface Write {
 const MASKED = '[hidden]';
 
 /** Reads the log of the target until the last write of everything that drifted is found. */
-export async function readLastWrites(
+export async function readValueWrites(
   { outbox }: Pick<ReconcileScope, 'outbox'>,
   verified: readonly VerifiedUsers[],
-): Promise<LastWrite> {
+): Promise<ValueWrittenAt> {
   const wanted = new Map<Ref, Set<string>>();
   for (const { entries } of verified)
     for (const entry of entries.filter(isDrift)) {

@@ -1,5 +1,6 @@
 // Compares one connection with one target and makes the plan. It writes nothing; notes for the next run are returned as
 // `findings`.
+import type { Coverage } from '../directory/outbox/coverage.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
@@ -9,7 +10,7 @@ import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
 import { withNames } from './entry-names.ts';
-import { readLastWrites } from './last-writes.ts';
+import { readValueWrites } from './last-writes.ts';
 import { withFollowers } from './followers.ts';
 import type { ReconcileScope, Progress, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
@@ -53,7 +54,7 @@ export interface RunFindings {
   isRepaired: boolean;
   /** Number of resources that were skipped because a sync was running. */
   moved: number;
-  /** Resources without link and mark, which the run marks. */
+  /** Resources that the run marks: without link and mark, and groups that the settings leave out since their last sync. */
   lost: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */
   tenantSuspicion: string | undefined;
@@ -92,12 +93,13 @@ export async function makePlan(
   groupWork.catch(() => undefined); // awaited below
   const users = await scanUsers(scan, everybody, orphans.User);
   const { groups, verified: verifiedGroups } = await groupWork;
+  const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));
   const values = await verifyValues(scan, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const verified = applyRefusals(nameLost(scan, seen), { blocked, rulesChanged });
-  const lastWrite = await readLastWrites(scope, verified);
+  const lastWrite = await readValueWrites(scope, verified);
   const since = earliestDrift(verified, lastWrite);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
@@ -136,7 +138,7 @@ export async function makePlan(
       },
       durationMs: scope.clock.now() - startedAt,
     },
-    coverage: { users: users.coverage, groups: groups.coverage },
+    coverage: { users: users.coverage, groups: withoutLeftOut(groups, leftOut) },
     exceptions: await readStanding(scope),
     ...(handover ? { handover } : {}),
     counts: countsOf(entries),
@@ -148,12 +150,24 @@ export async function makePlan(
     plan,
     findings: {
       ...findingsOf(groups, users, values.cursor, everybody && !hasTypeConflict(entries), verified),
-      lost: [...scan.lost],
+      lost: [...scan.lost, ...leftOut.map(({ ref }) => ref)],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
       isShown,
       ...recognised(users),
     },
+  };
+}
+
+/** Counts of desired groups, without those that the settings leave out since their last sync. */
+function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { id: string }[]): Coverage {
+  const { desired, linked, seen } = coverage;
+  const shown = leftOut.filter(({ id }) => isListed(id)).length;
+  return {
+    ...coverage,
+    desired: desired - leftOut.length,
+    linked: linked - leftOut.length,
+    seen: seen === null ? null : seen - shown,
   };
 }
 

@@ -63,9 +63,12 @@ async function verifyGroup(
   const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
   const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
   const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
+  if (record && wantedName === undefined)
+    return link.id === undefined || link.departed || marked
+      ? { ref, entries: [] }
+      : { ref, entries: [], leftOut: link.id };
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
-  const isOurs = wantedName !== undefined || isDeleted;
-  const signs = isOurs ? await outbox.pendingMembers(id) : new Map<string, string>();
+  const signs = await outbox.pendingMembers(id);
   // Members of a group that was out of scope were not noted, so its sync compares all of them.
   const isBack = link.departed === true && wantedName !== undefined;
   const isRead = withMembers(ref) || isBack;

@@ -36,6 +36,8 @@ export interface VerifiedUsers {
   memberOf?: readonly GroupOfAccount[] | undefined;
   /** The user comes back into scope, so its sync writes all memberships again. */
   isReturning?: boolean;
+  /** Platform id of a group that the settings leave out since its last sync; only the next sync notes that it is left. */
+  leftOut?: string;
 }
 
 /** Unmanaged accounts by externalId and userName; undefined after an incomplete list. */

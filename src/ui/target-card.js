@@ -126,11 +126,15 @@ function loading({ done, total, perSecond, secondsLeft, bound }) {
   );
 }
 
-function notes({ target, hold, hasMoved, breaker, reconcile: { last, next } }) {
+function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last, next } }) {
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
   if (hasMoved)
     found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
+  if (hasNewRules)
+    found.push(
+      'Mapping, scope or group names in the settings changed since the last reconcile: the counts are by the former ones',
+    );
   if (breaker.open)
     found.push([
       `Breaker open: ${breaker.status ? `answers ${breaker.status}` : 'no answer'}, only probes go out`,

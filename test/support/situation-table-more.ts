@@ -140,6 +140,10 @@ export const MORE_SITUATIONS: Situation[] = [
       await eventually('the value is at the platform', async () =>
         (await place.commands.run('explain', 'tim@acme.example')).text.includes('attributes.title'),
       );
+      await eventually(
+        'the reconcile of the restart has ended',
+        async () => !(await place.commands.run('status')).text.includes('in the settings changed'),
+      );
       await place.idle();
     },
     person: 'tim@acme.example',

@@ -37,6 +37,8 @@ export interface AdminContext {
   readFleet: ReadFleet;
   /** Time of the next scheduled reconcile; null without a schedule. */
   nextReconcile: (now: number) => number | null;
+  /** Digest of the mapping rules in the settings, by target. */
+  digests: ReadonlyMap<string, string>;
   history: HistorySources;
   /** Platform address and token of each target. */
   addresses: Readonly<Record<string, TargetAddress>>;

@@ -77,7 +77,7 @@ export const SCHEMAS = {
         ...{ total: integerField, oldestMs: { type: 'number' }, ...exceptionNumbers },
         ages: object(exceptionNumbers),
       }),
-      hasMoved: booleanField,
+      ...{ hasMoved: booleanField, hasNewRules: booleanField },
       reconcile: object({
         ...{ last: { type: ['object', 'null'] }, lastSuccessAt: nullable('integer') },
         expected: {
@@ -91,7 +91,7 @@ export const SCHEMAS = {
     [
       ...['connection', 'target', 'users', 'groups', 'faults', 'proof', 'coverage', 'dirty', 'inflight'],
       ...['blocked', 'oldestMs', 'priorities', 'load', 'breaker', 'guard', 'hold', 'exceptions', 'hasMoved'],
-      ...['reconcile', 'events', 'fleet'],
+      ...['hasNewRules', 'reconcile', 'events', 'fleet'],
     ],
   ),
   ...APPROVAL_SCHEMAS,
@@ -178,6 +178,10 @@ export const SCHEMAS = {
             addedByOthers: {
               ...arrayOf(textField),
               description: 'Groups of a person, or members of a group, that others added and that stay.',
+            },
+            leftOutGroups: {
+              ...arrayOf(textField),
+              description: 'Groups of a person that the settings leave out.',
             },
           }),
           type: ['object', 'null'],

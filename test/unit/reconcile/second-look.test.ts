@@ -63,6 +63,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
     links: { getMany: () => Promise.resolve([]) },
     outbox: {
       hasMoved: () => Promise.resolve(false),
+      log: { search: async function* () {} },
       blocked: () => Promise.resolve([]),
       backlog: () => Promise.resolve({ exceptions: { total: 0 } }),
       exceptions: () => Promise.resolve([]),

@@ -1,0 +1,58 @@
+// Tests what status, plan and explain tell of groups that changed settings leave out.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openPlace, type Place } from '../support/situation.ts';
+import { run } from '../support/situation-table.ts';
+
+const ANN = 'ann@acme.example';
+const ids: string[] = [];
+let group = '';
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({});
+  for (const name of [ANN, 'ben@acme.example']) ids.push(await place.idp.createUser(name));
+  await place.idp.createGroup('north', ids);
+  group = await place.idp.createGroup('tmp-one', ids);
+  await place.idle();
+  await run(place, 'reconcile', '--yes');
+  await place.stopApps();
+  const file = join(place.commands.folder, 'bridge.json');
+  const settings = JSON.parse(readFileSync(file, 'utf8'));
+  settings.targets.main.groups = { exclude: ['^tmp-'] };
+  writeFileSync(file, JSON.stringify(settings));
+}, 60_000);
+afterAll(() => place.stop());
+
+const told = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+
+test('plan counts a group that new settings leave out as not desired at once, and status tells of the new settings', async () => {
+  expect(await told('plan')).toContain('groups: 1 desired: 1 linked, 1 shown by the platform, 0 missing');
+  const { code, text } = await place.commands.run('status');
+  expect(code).toBe(2);
+  expect(text).toContain(
+    'mapping, scope or group names in the settings changed since the last reconcile: the counts are by the former ones',
+  );
+}, 30_000);
+
+test('a reconcile notes that the group is left, without a write to the platform', async () => {
+  await place.platform.forgetRequests();
+  await run(place, 'reconcile', '--yes');
+  await expect(place.platform.writes()).resolves.toEqual([]);
+  await place.start();
+  const status = await told('status');
+  expect(status).toContain('groups: 1 desired: 1 linked, 1 shown by the platform');
+  expect(status).not.toContain('the settings changed');
+  expect(await told('explain', 'tmp-one')).toContain('tmp-one is not meant for main');
+  expect(await told('explain', 'tmp-one')).not.toContain('as last written');
+}, 30_000);
+
+test('explain names a group that the settings leave out and in which a person still is, also after the source took the person out', async () => {
+  const sentence =
+    'At the platform it is also in 1 group that groups.include or groups.exclude leave out, where no push changes it: tmp-one.';
+  expect(await told('explain', ANN)).toContain(sentence);
+  await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[0]}"]` });
+  await place.idle();
+  expect((await place.platform.user(ANN))?.groups).toContain('tmp-one');
+  expect(await told('explain', ANN)).toContain(sentence);
+}, 30_000);
