@@ -47,7 +47,7 @@ export function planCommand(program: Command, cli: Cli): void {
         });
       if (flags.json)
         await pipeline(Readable.from(inPieces(savedText(plans))), process.stdout, { end: false });
-      else await printPlans(plans, flags.all ?? false, cli);
+      else await printPlans(plans, flags.all ?? false, cli, flags.driftOnly);
       if (!isWhole) {
         complain(partialText(plans, missing, flags.out));
         cli.exit(1);
@@ -124,12 +124,17 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
   });
 }
 
-export async function printPlans(plans: Plan[], all: boolean, { env }: Cli): Promise<void> {
+export async function printPlans(
+  plans: Plan[],
+  all: boolean,
+  { env }: Cli,
+  driftOnly = false,
+): Promise<void> {
   const { renderPlan } = await import('../reconcile/render.ts');
   const colour = process.stdout.isTTY && !env.NO_COLOR;
   for (const each of plans) {
-    if (colour) sayPainted(each, (plan) => renderPlan(plan, { all, colour }));
-    else sayLines(renderPlan(each, { all, colour }));
+    if (colour) sayPainted(each, (plan) => renderPlan(plan, { all, colour, driftOnly }));
+    else sayLines(renderPlan(each, { all, colour, driftOnly }));
   }
 }
 

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { Outcome, RunReport } from '../directory/outbox/runs.ts';
-import { changesIn, parseSaved, type Plan } from '../reconcile/plan.ts';
+import { changesIn, parseSaved, writesIn, type Plan } from '../reconcile/plan.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { confirm } from './confirm.ts';
@@ -89,7 +89,7 @@ export function applyCommand(program: Command, cli: Cli): void {
               say(`Saved at ${first.createdAt}; what has moved since is looked for in its changes only.`);
             await printPlans(plans, false, cli);
           }
-          const total = plans.reduce((sum, plan) => sum + changesIn(plan), 0);
+          const total = plans.reduce((sum, plan) => sum + writesIn(plan), 0);
           // A saved plan with removals needs a confirmation; one without removals may be applied unattended.
           const takesAway = plans.some(({ entries }) => entries.some(isRemoval));
           if (takesAway) await confirm(flags, carryOutQuestion(total));
@@ -148,7 +148,7 @@ async function runOne(
         confirm: async (made) => {
           progress.end();
           if (!flags.json) await printPlans([made], false, cli);
-          return agreed(flags, carryOutQuestion(changesIn(made)));
+          return agreed(flags, carryOutQuestion(writesIn(made)));
         },
       }),
     progress.note,

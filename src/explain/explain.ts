@@ -120,7 +120,7 @@ async function explainAt(
     ...obstacleOf(breaker),
     fleet,
     policy: policyOf(scope, found.name),
-    handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link) : null,
+    handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readPlatform ?? true) : null,
     lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
     ...log,
   };

@@ -1,4 +1,5 @@
 // Explains the handover of a person at one target: what is moved when, or what was moved.
+import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover-place.ts';
 import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/plan-handover.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
@@ -23,23 +24,38 @@ export interface HandoverExplanation {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns null when no handover is stored and the settings plan none. Reads Redis only. */
+/** Time to read the handover folder, milliseconds. */
+const LOOK_MS = 3000;
+
+/**
+ * Returns null when no handover is stored and the settings plan none.
+ * @param reads whether the handover folder is looked for at the platform, without which nothing is moved
+ */
 export async function handoverOf(
-  { clock, connection, handovers, target }: ReconcileScope,
+  scope: ReconcileScope,
   ref: Ref,
   link: Link,
+  reads: boolean,
 ): Promise<HandoverExplanation | null> {
+  const { clock, connection, handovers, target } = scope;
   const setting = target.policy.handover ?? null;
   const stored = await handovers.read(ref);
   // A stored handover may belong to an earlier closing of the account.
   const awaitsHandover = stored?.head.closedAt !== link.closedAt;
   if (setting && awaitsHandover && isClosed(link) && !protectedNames(target.policy.users.protected)(link)) {
     const at = link.closedAt + setting.afterDays * DAY_MS;
+    const isDue = at <= clock.now();
     const { deployment, folder } = setting;
+    const obstacle = reads ? await obstacleTo(scope, setting) : undefined;
+    const when = isDue ? `is due since ${iso(at)}` : `is due on ${iso(at)}`;
+    const text =
+      obstacle === undefined
+        ? `handover: ${isDue ? 'the next reconcile' : `the first reconcile after ${iso(at)}`} moves the workbooks, reports and top folders of the account below the folder ${folder} of the deployment ${deployment}; scim-bridge plan lists them`
+        : `handover: it ${when}, and ${obstacle}`;
     return {
-      state: at <= clock.now() ? 'due' : 'later',
+      state: isDue ? 'due' : 'later',
       ...{ closedAt: iso(link.closedAt), at: iso(at), deployment, folder, moved: null },
-      text: `handover: the first reconcile after ${iso(at)} moves the workbooks, reports and top folders of the account below the folder ${folder} of the deployment ${deployment}; scim-bridge plan lists them`,
+      text,
     };
   }
   if (!stored) return null;
@@ -49,18 +65,46 @@ export async function handoverOf(
   const moved = counts.moved ?? 0;
   const at = listed.endedAt ?? listed.startedAt;
   const where = `the folder ${folder ?? '?'} of the deployment ${deployment}`;
+  const obstacle = state === 'moving' && setting && reads ? await obstacleTo(scope, setting) : undefined;
+  const goesOn = setting
+    ? (obstacle ?? 'the next reconcile continues')
+    : `targets.${target.name}.handover is not set any more, so nothing more is moved; scim-bridge handover undo takes it back`;
   const texts: Record<ListedHandover['state'], string> = {
-    moving: `handover: it began at ${at} and is not complete; the next reconcile continues`,
-    moved:
-      moved === 0
-        ? 'handover: the account owned nothing to be moved'
-        : `handover: ${counted(moved, 'item')} moved to ${where} at ${at}` +
-          (isOpenAgain(link, stored.head)
-            ? '; the person is active again, so the next reconcile moves the work back'
-            : `; scim-bridge handover undo takes it back`),
+    moving: `handover: it began at ${at} and is not complete; ${goesOn}`,
+    moved: movedText({ moved, refused: counts.refused ?? 0, where, at }, isOpenAgain(link, stored.head)),
     returning:
       'handover: the work is on its way back; the next reconcile or scim-bridge handover undo continues',
     returned: `handover: the work was moved back to its places at ${at}${by === null ? '' : ` by order of ${by}`}`,
   };
   return { state, closedAt, at, deployment, folder, moved, text: texts[state] };
+}
+
+function movedText(
+  { moved, refused, where, at }: { moved: number; refused: number; where: string; at: string },
+  isActive: boolean,
+): string {
+  const left =
+    refused === 0
+      ? ''
+      : `; the platform refused the move of ${counted(refused, 'item')}: see scim-bridge handover list`;
+  if (moved === 0)
+    return refused === 0
+      ? 'handover: the account owned nothing to be moved'
+      : `handover: nothing was moved${left}`;
+  const next = isActive
+    ? 'the person is active again, so the next reconcile moves the work back'
+    : 'scim-bridge handover undo takes it back';
+  return `handover: ${counted(moved, 'item')} moved to ${where} at ${at}${left}; ${next}`;
+}
+
+/** Returns why nothing can be moved now, in words; undefined: nothing is known to prevent it. */
+async function obstacleTo({ target }: ReconcileScope, setting: HandoverSetting): Promise<string | undefined> {
+  const signal = AbortSignal.timeout(LOOK_MS);
+  try {
+    const place = await findHandoverPlace(target.client.workspace, setting, { signal });
+    return place.kind === 'problem' ? `nothing is moved: ${place.problem}` : undefined;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return `it could not be read now whether the folder ${setting.folder} of the deployment ${setting.deployment} is there`;
+  }
 }

@@ -157,6 +157,12 @@ async function accountOf(
 /** Returns whether anything is to be moved. */
 export const hasWork = ({ state, items }: PlannedHandover): boolean => state === 'return' || items.length > 0;
 
+/** Returns the people whose work a run moves or gives back now; none while something prevents it. */
+export const peopleDue = (section: HandoverSection | undefined): PlannedHandover[] =>
+  section?.problem === null
+    ? section.people.filter((person) => person.state !== 'later' && hasWork(person))
+    : [];
+
 /** Returns the people who are active again, and whose work is in a handover folder. */
 async function returnersOf({ links, target, handovers }: ReconcileScope): Promise<PlannedHandover[]> {
   const found: PlannedHandover[] = [];

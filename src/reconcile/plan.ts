@@ -4,7 +4,7 @@ import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
-import { hasWork, type HandoverSection } from './plan-handover.ts';
+import { peopleDue, type HandoverSection } from './plan-handover.ts';
 import type { ListProof } from './list-proof.ts';
 
 /** Number of platform calls of the plan, and the size of a full comparison. */
@@ -90,17 +90,18 @@ export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
 /** Returns the number of entries that applying the plan would execute. */
 export const changesIn = ({ entries }: Plan): number => entries.filter(isChange).length;
 
+/** Returns the number of entries and handovers that applying the plan would execute. */
+export const writesIn = (plan: Plan): number => changesIn(plan) + peopleDue(plan.handover).length;
+
 export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
 
 /**
- * Summarises comparisons. `changes`: something differs, or a desired resource is missing. `unproven`: no difference was
+ * Summarises comparisons. `changes`: something differs, a handover is due, or a desired resource is missing. `unproven`: no difference was
  * found, and an incomplete read does not prove that there is none.
  */
 export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
   const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;
-  const hasHandover = ({ handover }: Plan): boolean =>
-    handover?.people.some((person) => person.state !== 'later' && hasWork(person)) ?? false;
-  if (plans.some((plan) => changesIn(plan) > 0 || isMissing(plan) || hasHandover(plan))) return 'changes';
+  if (plans.some((plan) => writesIn(plan) > 0 || isMissing(plan))) return 'changes';
   const isProven = ({ proof: { users, groups }, unknown }: Plan): boolean =>
     users.complete && groups.complete && unknown === 0;
   return plans.every(isProven) ? 'no changes' : 'unproven';

@@ -1,10 +1,20 @@
 // Formats the handover section of a plan as text. Pure.
 import { counted } from '../support/counted.ts';
 import type { OwnedItem } from './handover-place.ts';
-import { hasWork, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
+import { hasWork, peopleDue, type HandoverSection, type PlannedHandover } from './plan-handover.ts';
 
 const MOST_SHOWN = 20;
 const MOST_ITEMS_SHOWN = 5;
+
+/** Returns what a run does with the work of closed accounts, in words; undefined: nothing. */
+export function handoverWords(section: HandoverSection | undefined): string | undefined {
+  const due = peopleDue(section);
+  const workOf = (count: number, verb: string): string[] =>
+    count === 0 ? [] : [`the work of ${counted(count, 'person', 'people')} to ${verb}`];
+  const returning = due.filter(({ state }) => state === 'return').length;
+  const parts = [...workOf(due.length - returning, 'hand over'), ...workOf(returning, 'give back')];
+  return parts.length === 0 ? undefined : parts.join(', ');
+}
 
 /** Returns lines with owner, time, destination and items; with `all` every person and item. */
 export function handoverLines(section: HandoverSection | undefined, all: boolean): string[] {
@@ -16,7 +26,9 @@ export function handoverLines(section: HandoverSection | undefined, all: boolean
   const due = people.filter(({ state }) => state === 'due').length;
   return [
     '',
-    `→ handover of the work of closed accounts to the folder ${folder} of the deployment ${deployment}: ${counted(due, 'person', 'people')} due`,
+    `→ handover of the work of closed accounts to the folder ${folder} of the deployment ${deployment}${
+      problem !== null && people.length === 0 ? '' : `: ${counted(due, 'person', 'people')} due`
+    }`,
     ...(problem === null ? [] : [`    ! Nothing is moved: ${problem}.`]),
     ...shown.flatMap((person) => personLines(person, all)),
     ...(shown.length < people.length

@@ -2,7 +2,7 @@
 import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
 import { EXCEPTION_WORDS } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
-import { handoverLines } from './render-handover.ts';
+import { handoverLines, handoverWords } from './render-handover.ts';
 import type { Plan } from './plan.ts';
 import { counted } from '../support/counted.ts';
 
@@ -10,6 +10,8 @@ export interface RenderOptions {
   /** Whether to list every entry. */
   all: boolean;
   colour: boolean;
+  /** The plan has the entries caused at the platform only. */
+  driftOnly?: boolean;
 }
 
 /** Largest number of changes that are listed one by one; more are summarised unless `all` is set. */
@@ -55,14 +57,14 @@ const SIGNS: Record<Action, string> = {
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
 
 /** Returns lines of text without line breaks. */
-export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[] {
+export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: RenderOptions): string[] {
   const paint = (sign: string, text: string): string =>
     colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text;
   const changes = plan.entries.filter(isChange);
   const others = plan.entries.filter((entry) => !isChange(entry));
   const byOne = all || changes.length <= ONE_BY_ONE;
   return [
-    headline(plan, changes, others),
+    headline(plan, changes, others, driftOnly),
     `  people: ${coverageText(plan.coverage.users)}`,
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
     ...(byOne ? [] : causes(changes)),
@@ -80,31 +82,35 @@ export function renderPlan(plan: Plan, { all, colour }: RenderOptions): string[]
 const wordsFor = (action: Action, count: number): string =>
   `${count} ${count === 1 ? WORDS[action].replace(/^(membership|attribute|attribute definition)s /, '$1 ') : WORDS[action]}`;
 
-function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[]): string {
-  const { connection, target, coverage, exceptions } = plan;
+function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDriftOnly: boolean): string {
+  const { connection, target, coverage, exceptions, handover, proof, unknown } = plan;
   const where = `${connection} → ${target}`;
+  const work = handoverWords(handover);
+  if (changes.length > 0) {
+    const parts = ACTIONS.flatMap((action) => {
+      const count = changes.filter((entry) => entry.action === action).length;
+      return count === 0 ? [] : [wordsFor(action, count)];
+    });
+    return `${where}: ${counted(changes.length, 'change')}. ${[...parts, ...(work === undefined ? [] : [work])].join(', ')}.`;
+  }
+  const also = work === undefined ? '' : ` Besides, ${work}, see below.`;
   const left = withoutExceptions(plan, others).filter(({ action }) => action !== 'unmanaged').length;
-  const { users, groups } = coverage;
-  if (changes.length === 0 && users.missing + groups.missing > 0)
-    return `${where}: no changes are known, but not everything is covered: run scim-bridge reconcile, which looks at what is missing.`;
-  if (changes.length === 0 && left + exceptions.total > 0) {
+  if (coverage.users.missing + coverage.groups.missing > 0)
+    return `${where}: no changes are known, but not everything is covered: run scim-bridge reconcile, which looks at what is missing.${also}`;
+  if (left + exceptions.total > 0) {
     const parts = [
       ...(exceptions.total > 0 ? [counted(exceptions.total, 'exception')] : []),
       ...(left > 0 ? [`${counted(left, 'difference')} that no run changes`] : []),
     ];
-    return `${where}: nothing to write, but the platform is not as desired: ${parts.join(' and ')}, see below.`;
+    return `${where}: nothing to write${work === undefined ? '' : ' to accounts and groups'}, but the platform is not as desired: ${parts.join(' and ')}, see below.${also}`;
   }
-  if (
-    changes.length === 0 &&
-    !(plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0)
-  )
-    return `${where}: no changes are known, but the platform could not be read whole, see below.`;
-  if (changes.length === 0) return `${where}: no changes. The platform is as desired.`;
-  const parts = ACTIONS.flatMap((action) => {
-    const count = changes.filter((entry) => entry.action === action).length;
-    return count === 0 ? [] : [wordsFor(action, count)];
-  });
-  return `${where}: ${counted(changes.length, 'change')}. ${parts.join(', ')}.`;
+  if (!(proof.users.complete && proof.groups.complete && unknown === 0))
+    return `${where}: no changes are known, but the platform could not be read whole, see below.${also}`;
+  if (isDriftOnly) return `${where}: no changes by others.`;
+  if (work !== undefined) return `${where}: no changes of accounts and groups, but ${work}, see below.`;
+  if (handover && handover.problem !== null)
+    return `${where}: no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.`;
+  return `${where}: no changes. The platform is as desired.`;
 }
 
 function warnings({ proof, unknown }: Plan): string[] {

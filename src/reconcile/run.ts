@@ -19,7 +19,7 @@ import { handOver } from './hand-over.ts';
 import { keepRight, POLL_MS, RIGHT_MS, untilTaken } from './run-lock.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
-import { changesIn, driftCounts, type Plan } from './plan.ts';
+import { driftCounts, writesIn, type Plan } from './plan.ts';
 
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
@@ -79,7 +79,7 @@ export async function applySaved(
   plan: Plan,
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy'>,
 ): Promise<RunReport> {
-  await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: changesIn(plan) });
+  await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
   const { clock } = scope;
   const fence = await untilTaken(scope, options.signal);
   const startedAt = clock.now();
@@ -108,7 +108,7 @@ function endOfApply(plan: Plan, { stale, busy }: MarkedPlan['noted']): End {
       outcome: 'failed',
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
     };
-  return changesIn(plan) > 0
+  return writesIn(plan) > 0
     ? { outcome: 'converged' }
     : { outcome: 'converged', message: 'the saved plan has no changes; what moved since is not known' };
 }

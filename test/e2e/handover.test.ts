@@ -111,11 +111,25 @@ test('plan and explain list the items with owner, time and destination folder, a
   const plan = await commands.run('plan');
   expect(plan.code).toBe(2);
   expect(plan.text).toContain('1 person due');
+  expect(plan.text).toContain(
+    'default → main: no changes of accounts and groups, but the work of 1 person to hand over',
+  );
+  expect(plan.text).not.toContain('The platform is as desired');
   for (const each of ['ann book', 'ann report', 'ann top', `Team/${userName}`])
     expect(plan.text).toContain(each);
   expect(plan.text).not.toContain('ann inner');
+  const drift = await commands.run('plan', '--drift-only');
+  expect(drift.code).toBe(0);
+  expect(drift.text).toContain('default → main: no changes by others.');
+  const missing = createCommands(settingsOf(bridge, { deployment: 1, folder: 'Nowhere', afterDays: 0 }));
+  const prevented = await missing.run('plan');
+  missing.remove();
+  expect(prevented.code).toBe(0);
+  expect(prevented.text).toContain(
+    'no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.',
+  );
   expect((await commands.run('explain', userName, '--all')).text).toMatch(
-    /handover: the first reconcile after/,
+    /handover: the next reconcile moves/,
   );
   await expect(pathOf('ann book')).resolves.toBe('');
 
@@ -324,6 +338,13 @@ test('plan, reconcile and doctor report a missing folder or deployment, and no i
     const wrong = createCommands(settingsOf(bridge, handover));
     for (const order of [['plan'], ['reconcile', '--yes'], ['doctor']])
       expect((await wrong.run(...order)).text).toContain(words);
+    const plan = await wrong.run('plan');
+    expect(plan.code).toBe(0);
+    expect(plan.text).not.toContain('0 people due');
+    const told = (await wrong.run('explain', userName, '--all')).text;
+    expect(told).toContain('and nothing is moved: ');
+    expect(told).toContain(words);
+    expect(told).not.toContain('reconcile moves');
     wrong.remove();
   }
   await expect(pathOf('sam book')).resolves.toBe('');
