@@ -6,7 +6,8 @@ import { readActs, verifyActs, type ActFilter, type LocatedAct } from '../ops/ac
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { complain, say } from './output.ts';
-import { DEFAULT_LINES, printChecks, requireKnown, withLogOptions, type LogFlags } from './log-options.ts';
+import { requireKnown } from './known-names.ts';
+import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {
   action?: (typeof ACTS)[number][];

@@ -52,6 +52,6 @@ async function explained(
       readFleet,
     ),
   );
-  if (found.length === 0) throw new UnknownResource(text);
+  if (found.length === 0) throw new UnknownResource(text, { config, target });
   return found;
 }

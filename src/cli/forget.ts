@@ -1,11 +1,12 @@
 // Defines the command forget, which removes what is kept of a person who is no longer pushed.
 import type { Command } from 'commander';
+import type { Config } from '../config/schema.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/forget.ts';
 import { counted } from '../support/counted.ts';
 import { randomIds } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
-import { requireKnown } from './log-options.ts';
+import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { say, sayJson } from './output.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
@@ -40,10 +41,10 @@ export function forgetCommand(program: Command, cli: Cli): void {
       try {
         await withStore(config, async (states, { operations }) => {
           const checked = await checkForget(states, text, options);
-          if (checked.kind !== 'ready') throw toError(checked, text);
+          if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
           await confirm(flags, `Remove all that is kept of ${text}, for good?`);
           const outcome = await forgetPerson({ ids: randomIds, operations }, states, text, options);
-          if (outcome.kind !== 'forgotten') throw toError(outcome, text);
+          if (outcome.kind !== 'forgotten') throw toError(outcome, text, { config, ...flags });
           if (flags.json) sayJson(outcome.reports);
           else for (const report of outcome.reports) say(...linesOf(report));
         });
@@ -53,8 +54,12 @@ export function forgetCommand(program: Command, cli: Cli): void {
     });
 }
 
-function toError(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>, text: string): Error {
-  if (outcome.kind === 'unknown') return new UnknownResource(text);
+function toError(
+  outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>,
+  text: string,
+  place: { config: Config; connection?: string },
+): Error {
+  if (outcome.kind === 'unknown') return new UnknownResource(text, { ...place, isPerson: true });
   if (outcome.kind === 'pushed')
     return new Error(
       `${text} is still pushed by ${outcome.connection} (${outcome.ref}): nothing was forgotten. Delete the user at the identity provider first; a user who is only deactivated there is still pushed.`,

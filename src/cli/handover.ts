@@ -61,10 +61,11 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
   const { connectionsOf } = await import('../explain/explain.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const options = { target: flags.target, worker: false };
-  await withScopes(readConfig(command, cli), options, async ({ scopes: chosen, signal, deps }) => {
+  const config = readConfig(command, cli);
+  await withScopes(config, options, async ({ scopes: chosen, signal, deps }) => {
     const scopes = chosen.map(({ scope }) => scope);
     const { isKnown, found } = await findHandovers(scopes, connectionsOf(scopes), text);
-    if (!isKnown) throw new UnknownResource(text);
+    if (!isKnown) throw new UnknownResource(text, { config, target: flags.target, isPerson: true });
     if (found.length === 0)
       throw new Error(`Nothing of ${text} is handed over: see scim-bridge handover list.`);
     const count = found.reduce((sum, { handover }) => sum + movedOf(handover), 0);

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { holdTargets, releaseTargets, type HoldChange } from '../ops/hold.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say, sayJson } from './output.ts';
@@ -46,9 +47,7 @@ async function give(
   run: (states: DesiredState[]) => Promise<HoldChange[]>,
 ): Promise<void> {
   const config = readConfig(command, cli);
-  if (flags.target !== undefined && !(flags.target in config.targets)) {
-    throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
-  }
+  requireKnown(config, flags);
   const rows = await withStore(config, run);
   if (flags.json) sayJson(rows);
   else {

@@ -2,10 +2,12 @@
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
+import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { Imported, LinkRow } from '../ops/links.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes } from './scopes.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
@@ -33,7 +35,7 @@ export function linksCommand(program: Command, cli: Cli): void {
   filtered(group.command('list').description('all of them'))
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
-      await withStore(readConfig(command, cli), async (states) => {
+      await withStore(configFor(flags, command, cli), async (states) => {
         const { listLinks } = await import('../ops/links.ts');
         const rows: LinkRow[] = [];
         let count = 0;
@@ -65,7 +67,7 @@ export function linksCommand(program: Command, cli: Cli): void {
   filtered(
     group.command('export [file]').description('NDJSON, one link a line; to standard output without a file'),
   ).action(async (file: string | undefined, flags: Flags, command: Command) => {
-    const count = await withStore(readConfig(command, cli), (states) => exportTo(states, flags, file));
+    const count = await withStore(configFor(flags, command, cli), (states) => exportTo(states, flags, file));
     if (file !== undefined)
       say(`${counted(count, 'link')} exported. To import: scim-bridge links import ${file}`);
   });
@@ -83,6 +85,7 @@ export function linksCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only at this target')
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
+      requireKnown(readConfig(command, cli), flags);
       await onOne(text, command, cli, async (states, found) => {
         if (new Set(found.map(({ ref }) => ref)).size > 1)
           throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
@@ -102,6 +105,12 @@ export function linksCommand(program: Command, cli: Cli): void {
     });
 }
 
+function configFor(flags: Flags, command: Command, cli: Cli): Config {
+  const config = readConfig(command, cli);
+  requireKnown(config, flags);
+  return config;
+}
+
 async function onOne(
   text: string,
   command: Command,
@@ -109,10 +118,11 @@ async function onOne(
   use: (states: DesiredState[], found: FoundResource[]) => Promise<void>,
 ): Promise<void> {
   try {
-    await withStore(readConfig(command, cli), async (states) => {
+    const config = readConfig(command, cli);
+    await withStore(config, async (states) => {
       const { findResources, toSearched } = await import('../ops/find.ts');
       const found = await findResources(toSearched(states), text);
-      if (found.length === 0) throw new UnknownResource(text);
+      if (found.length === 0) throw new UnknownResource(text, { config });
       await use(states, found);
     });
   } catch (error) {

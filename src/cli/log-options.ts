@@ -1,7 +1,6 @@
 // Defines the options that the commands log and acts share, and prints the check of a hash chain.
 import { InvalidArgumentError, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
-import type { Config } from '../config/schema.ts';
 import { isPublicId } from '../ops/newest-first.ts';
 import { counted } from '../support/counted.ts';
 import type { Cli } from './cli.ts';
@@ -35,14 +34,6 @@ export const withLogOptions = (command: Command): Command =>
     )
     .option('--json', 'NDJSON, one record a line, every field')
     .option('--verify', 'check that no entry was altered or taken out; exit 1 if one was');
-
-/** @throws Error when the settings have no such connection or target */
-export function requireKnown(config: Config, { connection, target }: LogFlags): void {
-  if (connection !== undefined && !(connection in config.connections))
-    throw new Error(`There is no connection ${connection}: see scim-bridge check-config --print.`);
-  if (target !== undefined && !(target in config.targets))
-    throw new Error(`There is no target ${target}: see scim-bridge check-config --print.`);
-}
 
 /** Prints the checks of hash chains; exit code 1 when one is broken. */
 export function printChecks(

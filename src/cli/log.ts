@@ -6,13 +6,15 @@ import {
   type LogAction,
   type LogStatus,
 } from '../directory/logs/provisioning-log.ts';
+import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { complain, say } from './output.ts';
-import { DEFAULT_LINES, printChecks, requireKnown, withLogOptions, type LogFlags } from './log-options.ts';
+import { requireKnown } from './known-names.ts';
+import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {
   resource?: string;
@@ -35,7 +37,7 @@ export function logCommand(program: Command, cli: Cli): void {
       requireKnown(config, flags);
       try {
         await withStore(config, (states) =>
-          flags.verify ? verify(states, flags, cli) : show(states, flags),
+          flags.verify ? verify(states, flags, cli) : show(states, flags, config),
         );
       } catch (error) {
         reportUnknown(error, cli);
@@ -43,12 +45,17 @@ export function logCommand(program: Command, cli: Cli): void {
     });
 }
 
-async function show(states: DesiredState[], flags: Flags): Promise<void> {
+async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { findResources, toSearched } = await import('../ops/find.ts');
   const { readLog, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
+  const { connection = null, target = null } = flags;
+  const isSearched = (state: DesiredState): boolean =>
+    state.connection === (connection ?? state.connection) && (target === null || state.outboxes.has(target));
   const found =
-    flags.resource === undefined ? undefined : await findResources(toSearched(states), flags.resource);
-  if (found?.length === 0) throw new UnknownResource(flags.resource ?? '');
+    flags.resource === undefined
+      ? undefined
+      : await findResources(toSearched(states.filter(isSearched)), flags.resource);
+  if (found?.length === 0) throw new UnknownResource(flags.resource ?? '', { config, ...flags });
   const filter: LogFilter = {
     refs: found?.map(({ ref }) => ref),
     actions: flags.action,

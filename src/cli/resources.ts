@@ -1,17 +1,39 @@
 // Reports an unknown user or group: prints a message and sets exit code 4.
+import type { Config } from '../config/schema.ts';
 import type { Cli } from './cli.ts';
 import { complain } from './output.ts';
 
 const EXIT_UNKNOWN = 4;
 
+/** Place that was searched for a name. */
+interface SearchedPlace {
+  config: Pick<Config, 'connections'>;
+  /** Only this connection, or only the connections that feed this target. */
+  connection?: string | undefined;
+  target?: string | undefined;
+  /** Only people were searched. */
+  isPerson?: boolean;
+}
+
 /** Thrown when no user or group has the name or id that the operator typed. */
 export class UnknownResource extends Error {
   override name = 'UnknownResource';
 
-  constructor(text: string) {
+  constructor(text: string, { config, connection, target, isPerson = false }: SearchedPlace) {
+    const all = Object.values(config.connections);
+    const isSearched = ({ name, targets }: (typeof all)[number]): boolean =>
+      name === (connection ?? name) && (target === undefined || targets.includes(target));
+    const namesOf = (some: typeof all): string => some.map(({ name }) => name).join(', ');
+    const [searched, others] = [all.filter(isSearched), all.filter((each) => !isSearched(each))];
+    const noun = searched.length === 1 ? 'the connection' : 'the connections';
+    const ways = isPerson
+      ? 'userName, externalId, address, id and ref'
+      : 'userName, externalId, address, group name, id and ref';
     super(
-      `No person and no group is known as ${text}: the identity provider has not pushed it. ` +
-        'Say a userName, externalId, address, group name, id, or a ref such as User:<id>.',
+      `No person${isPerson ? '' : ' and no group'} is known as ${text} in ${noun} ${namesOf(searched)}, ` +
+        `by ${ways}, also among those that were deleted: the identity provider has not pushed it under this name. ` +
+        (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
+        'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',
     );
   }
 }

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { resync } from '../ops/resync.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
 import { say } from './output.ts';
@@ -14,9 +15,7 @@ export function resyncCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only this target')
     .action(async (flags: { target?: string } & OperatorFlags, command: Command) => {
       const config = readConfig(command, cli);
-      if (flags.target !== undefined && !(flags.target in config.targets)) {
-        throw new Error(`There is no target ${flags.target}: see scim-bridge check-config --print.`);
-      }
+      requireKnown(config, flags);
       const count = await withStore(config, (states) => resync(states, flags.target, actorOf(cli, flags)));
       say(`Users and groups marked for another sync: ${count}. See scim-bridge status.`);
     });

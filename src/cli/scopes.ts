@@ -1,6 +1,7 @@
 // Opens the reconcile scopes for one command and aborts the command on SIGINT and SIGTERM.
 import { setFlagsFromString } from 'node:v8';
 import { createCommandLogger } from './command-logger.ts';
+import { requireKnown } from './known-names.ts';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/schema.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
@@ -34,8 +35,7 @@ export async function withScopes<T>(
   }: { target?: string | undefined; worker: boolean; deadlineMs?: number | undefined },
   use: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
-  if (target !== undefined && !(target in config.targets))
-    throw new Error(`There is no target ${target}: see scim-bridge check-config --print.`);
+  requireKnown(config, { target });
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH}`);
   const { openScopes } = await import('../app.ts');
   const ended = new AbortController();

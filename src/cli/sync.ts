@@ -1,6 +1,7 @@
 // Defines the command sync, which syncs one user or group at once and prints each step.
 import type { Command } from 'commander';
 import type { SyncOutcomeName, SyncReport } from '../ops/sync-one.ts';
+import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -29,10 +30,11 @@ export function syncCommand(program: Command, cli: Cli): void {
     .option('--timeout <seconds>', 'how long to try', '30')
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
+      const config = readConfig(command, cli);
       const options = { target: flags.target, worker: false };
       try {
-        const reports = await withScopes(readConfig(command, cli), options, (context) =>
-          syncAll(text, context, flags, actorOf(cli, flags)),
+        const reports = await withScopes(config, options, (context) =>
+          syncAll(text, { ...context, config }, flags, actorOf(cli, flags)),
         );
         if (flags.json) sayJson(reports);
         cli.exit(Math.max(...reports.map(exitCodeOf)));
@@ -44,7 +46,7 @@ export function syncCommand(program: Command, cli: Cli): void {
 
 async function syncAll(
   text: string,
-  { scopes, signal, deps }: CommandContext,
+  { scopes, signal, deps, config }: CommandContext & { config: Config },
   flags: Flags,
   actor: Actor,
 ): Promise<SyncReport[]> {
@@ -55,7 +57,7 @@ async function syncAll(
     import('../explain/explain.ts'),
   ]);
   const found = await findResources(connectionsOf(scopes.map(({ scope }) => scope)), text);
-  if (found.length === 0) throw new UnknownResource(text);
+  if (found.length === 0) throw new UnknownResource(text, { config, target: flags.target });
   if (new Set(found.map(({ ref }) => ref)).size > 1) {
     const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');
     throw new Error(`${text} means more than one; name it by its ref: ${all}.`);

@@ -146,7 +146,10 @@ function withTokens<T>(
 ): Promise<T> {
   return withStore(config, (states) => {
     const state = states.find((each) => each.connection === connection);
-    if (!state) throw new Error(`There is no connection ${connection}.`);
+    if (!state)
+      throw new Error(
+        `There is no connection ${connection}. The settings have: ${Object.keys(config.connections).join(', ')}.`,
+      );
     return use({
       ...{ settings: config.connections[connection]?.tokens ?? [], stored: state.tokens, acts: state.acts },
     });

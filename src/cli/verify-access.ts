@@ -6,6 +6,7 @@ import type { AccessReport, AccessResult, ChainLink, QueryOutcome } from '../ver
 import type { AccessQuestion } from '../verify-access/verify-access.ts';
 import { EXIT_CONFIG, readConfig, type Cli } from './cli.ts';
 import { ConfigError } from '../config/load.ts';
+import { requireKnown } from './known-names.ts';
 import { withScopes } from './scopes.ts';
 import { complain, sayJson, sayLines } from './output.ts';
 import { visible } from '../support/visible.ts';
@@ -46,6 +47,7 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     .action(async (user: string, flags: Flags, command: Command) => {
       try {
         const config = readConfig(command, cli);
+        requireKnown(config, flags);
         const question = toQuestion(user, flags, cli);
         const options = { target: flags.target, worker: false };
         const report = await withScopes(config, options, async ({ scopes, signal }) => {

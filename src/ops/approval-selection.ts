@@ -86,7 +86,9 @@ async function refsNamed(
   for (const name of names) {
     const found = (await findResources(toSearched([state]), name)).filter((each) => each.kind === kind);
     if (found.length === 0)
-      throw new UnknownSelection(`No ${kind === 'User' ? 'person' : 'group'} is known as ${name}.`);
+      throw new UnknownSelection(
+        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${state.connection}: scim-bridge approvals show lists the names in the approval.`,
+      );
     for (const { ref } of found) refs.add(ref);
   }
   return refs;

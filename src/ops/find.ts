@@ -91,8 +91,8 @@ async function departedCalled(state: Searched, text: string): Promise<FoundResou
   const refs = new Set<Ref>();
   for (const target of state.targets) {
     for await (const { ref, link } of state.links.all(target)) {
-      const { userName, displayName, externalId } = link.core ?? {};
-      const isCalled = [ref.startsWith('User:') ? userName : displayName].some(
+      const { userName, displayName, externalId, emails } = link.core ?? {};
+      const isCalled = (ref.startsWith('User:') ? [userName, emails] : [displayName]).some(
         (name) => typeof name === 'string' && fold(name) === wanted,
       );
       if (isCalled || externalId === text) refs.add(ref);

@@ -1,0 +1,16 @@
+// Refuses names of connections and targets that the settings do not have.
+import type { Config } from '../config/schema.ts';
+
+/** @throws Error with the names in the settings when they have no such connection or target */
+export function requireKnown(
+  { connections, targets }: Pick<Config, 'connections' | 'targets'>,
+  { connection, target }: { connection?: string | undefined; target?: string | undefined },
+): void {
+  refuseUnless('connection', connection, Object.keys(connections));
+  refuseUnless('target', target, Object.keys(targets));
+}
+
+function refuseUnless(noun: string, name: string | undefined, known: string[]): void {
+  if (name !== undefined && !known.includes(name))
+    throw new Error(`There is no ${noun} ${name}. The settings have: ${known.join(', ')}.`);
+}

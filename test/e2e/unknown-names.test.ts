@@ -1,0 +1,63 @@
+// Tests the sentence of each command for a name that no person and no group has, and for unknown connections and targets.
+import { openPlace, type Place } from '../support/situation.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({
+    roles: [],
+    rest: {
+      connections: {
+        hr: { tokens: [{ name: 'primary', secret: 'a-token-for-the-tests-0123456789' }], targets: ['main'] },
+        lab: { tokens: [{ name: 'primary', secret: 'b-token-for-the-tests-0123456789' }], targets: ['test'] },
+      },
+      targets: {
+        main: { url: 'http://127.0.0.1:9', token: 'a-key-for-the-tests-0123456789', allowLoopbackHttp: true },
+        test: { url: 'http://127.0.0.1:9', token: 'a-key-for-the-tests-0123456789', allowLoopbackHttp: true },
+      } as any,
+    },
+  });
+}, 60_000);
+afterAll(() => place.stop());
+
+const NAME = 'nobody@acme.example';
+
+test.each([
+  [['explain', NAME], 'No person and no group', 'the connections hr, lab'],
+  [['sync', NAME], 'No person and no group', 'the connections hr, lab'],
+  [['links', 'show', NAME], 'No person and no group', 'the connections hr, lab'],
+  [['links', 'forget', NAME], 'No person and no group', 'the connections hr, lab'],
+  [['log', '--resource', NAME], 'No person and no group', 'the connections hr, lab'],
+  [['forget', NAME, '--yes'], 'No person', 'the connections hr, lab'],
+  [['handover', 'undo', NAME, '--yes'], 'No person', 'the connections hr, lab'],
+  [['explain', NAME, '--target', 'test'], 'No person and no group', 'the connection lab'],
+  [['log', '--resource', NAME, '--connection', 'hr'], 'No person and no group', 'the connection hr'],
+])('%p tells where it searched for an unknown name, and exits 4', async (words, nobody, places) => {
+  const { code, text } = await place.commands.run(...words);
+  expect(code).toBe(4);
+  expect(text).toContain(`${nobody} is known as ${NAME} in ${places}, by userName, externalId, address, `);
+  expect(text).toContain('See scim-bridge links list for the names that are known');
+});
+
+test('a search at one target names the connections that it left out', async () => {
+  const { text } = await place.commands.run('explain', NAME, '--target', 'test');
+  expect(text).toContain('Not searched: hr. ');
+});
+
+test.each([
+  ['hold', '--target', 'prod'],
+  ['release', '--target', 'prod'],
+  ['resync', '--target', 'prod'],
+  ['plan', '--target', 'prod'],
+  ['links', 'list', '--target', 'prod'],
+  ['links', 'export', '--target', 'prod'],
+  ['links', 'forget', NAME, '--target', 'prod'],
+  ['log', '--target', 'prod'],
+  ['verify-access', NAME, '--target', 'prod'],
+])(
+  '%p %p %p refuses a target that the settings do not have, with the names that they have',
+  async (...words) => {
+    const { code, text } = await place.commands.run(...words);
+    expect(code).toBe(1);
+    expect(text).toContain('There is no target prod. The settings have: main, test.');
+  },
+);
