@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
 import { isForKey } from '../directory/outbox/pause.ts';
+import type { DriftCount } from '../directory/outbox/runs.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
@@ -89,8 +90,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
     );
   const { last } = reconcile;
   if (last) {
-    const drift = (last.drift ?? []).reduce((sum, { count }) => sum + count, 0);
-    const found = drift > 0 ? `, ${counted(drift, 'change')} by others found` : '';
+    const found = driftText(last.drift ?? []);
     // The lines about the present say what to do.
     const reason = last.message ? `, ${last.message.replace(/[:;] see scim-bridge .*$/, '')}` : '';
     say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
@@ -112,6 +112,22 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
     );
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }
+
+const DRIFT_WORDS: [cause: string, words: (count: number) => string][] = [
+  ['platform changed', (count) => `${counted(count, 'change')} by others found`],
+  [
+    'changed after the backup',
+    (count) => `${counted(count, 'change')} by others or the bridge after the backup found`,
+  ],
+  ['write did not stick', (count) => `${counted(count, 'write')} that did not stick found`],
+];
+
+/** Differences at the platform that the last reconcile found, by cause. */
+const driftText = (drift: readonly DriftCount[]): string =>
+  DRIFT_WORDS.map(([cause, words]) => {
+    const count = drift.filter((each) => each.cause === cause).reduce((sum, each) => sum + each.count, 0);
+    return count === 0 ? '' : `, ${words(count)}`;
+  }).join('');
 
 /** A pause after a refused key is told with the key. */
 function breakerLines(state: TargetStatus['breaker'], target: string): string[] {

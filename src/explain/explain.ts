@@ -7,6 +7,7 @@ import { adviceFor } from '../ops/advice.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
+import { backupText, readRestored } from '../reconcile/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
@@ -70,13 +71,14 @@ async function explainAt(
   { readPlatform, logMs = LOG_MS }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
-  const [link, where, hold, { last }, log, exception] = await Promise.all([
+  const [link, where, hold, { last }, log, exception, restored] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.resourceStatus(found.ref),
     outbox.guardStore.onHold(),
     runs.read(),
     newestEntries(scope, found, logMs),
     outbox.exceptionOf(found.ref),
+    readRestored(scope.acts),
   ]);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
@@ -122,6 +124,7 @@ async function explainAt(
     policy: policyOf(scope, found.name),
     handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readPlatform ?? true) : null,
     lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
+    restored: restored ? { at: iso(restored.at), backup: backupText(restored) } : null,
     ...log,
   };
   const verdict = toVerdict(facts);

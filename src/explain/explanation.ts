@@ -140,6 +140,8 @@ export interface Explanation {
   lastReconcile: { at: string; outcome: string } | null;
   /** Work of a closed account that is, or will be, in the handover folder; null: none. */
   handover: HandoverExplanation | null;
+  /** Time of the connection's last restore, ISO 8601, and the backup in words; null: there was none. */
+  restored: { at: string; backup: string } | null;
   /** Oldest first. */
   timeline: { at: string; event: 'stored' | 'accepted' | 'applied' | 'noted' | 'compared'; text: string }[];
   /** The newest entries of the provisioning log, newest first. */

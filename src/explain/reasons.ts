@@ -187,12 +187,17 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 }
 
 /** Memberships that the bridge did not write count for what a person sees too. */
-function addedReason({ platform, kind }: ExplainedFacts): string | undefined {
+function addedReason({ platform, kind, restored }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;
+  const orBridge = restored ? `, or the bridge between ${restored.backup} and the restore,` : '';
   return kind === 'User'
-    ? `At the platform it is in ${counted(added.length, 'group')} more, which the bridge did not write and leaves: ${someOf(added)}.`
-    : `At the platform others added ${counted(added.length, 'member')}, which the bridge leaves: ${someOf(added)}.`;
+    ? `At the platform it is in ${counted(added.length, 'group')} more, which ${
+        restored
+          ? `others${orBridge} wrote, and which the bridge leaves`
+          : 'the bridge did not write and leaves'
+      }: ${someOf(added)}.`
+    : `At the platform others${orBridge} added ${counted(added.length, 'member')}, which the bridge leaves: ${someOf(added)}.`;
 }
 
 /** A membership in a group that the settings leave out counts for what a person sees too, and no push ends it. */

@@ -2,11 +2,11 @@
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 import type { Explanation } from './explanation.ts';
 
-type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log'>;
+type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
 type Event = Explanation['timeline'][number];
 
 /** Oldest first. A change that was applied shows when it was accepted and when the platform had it. */
-export function toTimeline({ stored, deletedAt, mark, lastReconcile, log }: Facts): Event[] {
+export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restored }: Facts): Event[] {
   const events: Event[] = [];
   if (stored) events.push({ at: stored.created, event: 'stored', text: 'pushed for the first time' });
   if (stored && stored.version > 1)
@@ -16,6 +16,12 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log }: Fact
       text: `last change stored (version ${stored.version})`,
     });
   if (deletedAt !== null) events.push({ at: deletedAt, event: 'stored', text: 'deleted at the source' });
+  if (restored && stored && stored.created < restored.at)
+    events.push({
+      at: restored.at,
+      event: 'stored',
+      text: `restored from ${restored.backup}: changes in between are not known`,
+    });
   const accepted = new Set<string>();
   for (const entry of log) {
     const key = `${entry.accepted} ${entry.request}`;

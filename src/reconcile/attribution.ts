@@ -2,6 +2,7 @@
 // the bridge's last writes: of the resource, and of the value that differs.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
+import type { Restored } from './restored.ts';
 import type { ValueWrittenAt } from './last-writes.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
@@ -27,6 +28,8 @@ export interface DriftFacts {
   /** Undefined: the tenant has no audit log, or the key may not read it. Then only times are known. */
   trail: AuditTrail | undefined;
   lastWrite: ValueWrittenAt;
+  /** Undefined: since the last restore a run has converged, or there was none. */
+  restored: Restored | undefined;
 }
 
 /** Sets the attribution of every entry caused by drift. */
@@ -55,7 +58,7 @@ export function earliestDrift(verified: VerifiedUsers[], lastWrite: ValueWritten
 function attributionOf(
   entry: PlanEntry,
   { changedAt, writtenAt = 0 }: VerifiedUsers,
-  { trail, lastWrite }: DriftFacts,
+  { trail, lastWrite, restored }: DriftFacts,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);
   // Others may have changed the value since the bridge wrote it, also before the bridge's last write of another value.
@@ -68,6 +71,8 @@ function attributionOf(
   const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
   const last = touched.find((event) => event.at > writtenAt && isFitting(event));
   const changed = changedAt === undefined ? NaN : Date.parse(changedAt);
+  if (restored && isBeforeRestore(restored, { changed, writtenAt, valueWrittenAt }))
+    return { ...(last ? byEvent(last) : {}), cause: 'changed after the backup' };
   if (Number.isNaN(changed)) {
     // Without a time of change only the audit log can name a cause.
     return last ? byEvent(last) : { cause: 'platform changed' };
@@ -79,6 +84,20 @@ function attributionOf(
   return changed <= writtenAt
     ? { cause: 'platform changed' }
     : { cause: 'platform changed', at: isoOf(changed) };
+}
+
+/** Returns whether the change may be one that the bridge made between the backup and the restore. */
+function isBeforeRestore(
+  { at, backupAt = 0 }: Restored,
+  {
+    changed,
+    writtenAt,
+    valueWrittenAt = 0,
+  }: { changed: number; writtenAt: number; valueWrittenAt?: number | undefined },
+): boolean {
+  if (valueWrittenAt > at || changed <= backupAt) return false;
+  // A later time of change that is the bridge's own write of another value tells nothing about this one.
+  return Number.isNaN(changed) || changed <= Math.max(at, writtenAt);
 }
 
 const isoOf = (time: number): string => new Date(time).toISOString();

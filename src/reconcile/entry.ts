@@ -41,6 +41,8 @@ export type Cause =
   | 'platform changed'
   /** The platform accepted a write of this value, shows another one, and reports no change since. */
   | 'write did not stick'
+  /** Changed at the platform between a backup and its restore, by others or by the bridge, which does not know it any more. */
+  | 'changed after the backup'
   /** No difference of a managed value: a conflict, or an unmanaged account. */
   | 'none';
 
@@ -92,7 +94,9 @@ export const isChange = ({ action, effect }: PlanEntry): boolean =>
 
 /** Returns whether the cause lies at the platform rather than in the source or the settings. */
 export const isDrift = ({ attribution }: PlanEntry): boolean =>
-  attribution.cause === 'platform changed' || attribution.cause === 'write did not stick';
+  attribution.cause === 'platform changed' ||
+  attribution.cause === 'write did not stick' ||
+  attribution.cause === 'changed after the backup';
 
 /**
  * Returns whether the user is never changed: owner of the API key, or listed in `users.protected` and still so.

@@ -4,7 +4,6 @@ import type { Coverage } from '../directory/outbox/coverage.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
-import { readRecordNames } from '../directory/resources/record-names.ts';
 import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
@@ -17,8 +16,10 @@ import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
 import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
+import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
 import { planHandover } from './plan-handover.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
+import { readRestored, type Restored } from './restored.ts';
 import { applyRefusals } from './refusals.ts';
 import { withoutUnwritten } from './unwritten.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
@@ -99,17 +100,23 @@ export async function makePlan(
   const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
   const verified = applyRefusals(nameLost(scan, seen), { blocked, rulesChanged });
+  const [restored, { convergedAt = 0 }] = await Promise.all([readRestored(scope.acts), scope.runs.read()]);
+  const doubtful = restored && convergedAt <= restored.at ? restored : undefined;
   const lastWrite = await readValueWrites(scope, verified);
   const since = earliestDrift(verified, lastWrite);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
-  const proven = withoutProof(attributeDrift(verified, { trail, lastWrite }), users, groups);
+  const proven = withoutProof(
+    attributeDrift(verified, { trail, lastWrite, restored: doubtful }),
+    users,
+    groups,
+  );
   const found = await withFollowers(scan, proven, verified);
   const entries = inReadingOrder(
     await withNames(scope, [
       ...(await withoutUnwritten(scope, found)),
       ...(await blockedEntries(scope, [...blocked.keys()], found)),
-      ...unmanagedEntries(users, groups, found),
+      ...unmanagedEntries(users, groups, found, restored),
       ...(await heldEntries(scope, found)),
     ]),
   );
@@ -140,6 +147,7 @@ export async function makePlan(
     },
     coverage: { users: users.coverage, groups: withoutLeftOut(groups, leftOut) },
     exceptions: await readStanding(scope),
+    ...(restored ? { restored: inIso(restored) } : {}),
     ...(handover ? { handover } : {}),
     counts: countsOf(entries),
     entries,
@@ -158,6 +166,11 @@ export async function makePlan(
     },
   };
 }
+
+const inIso = ({ at, backupAt }: Restored): NonNullable<Plan['restored']> => ({
+  at: new Date(at).toISOString(),
+  backup: backupAt === undefined ? null : new Date(backupAt).toISOString(),
+});
 
 /** Counts of desired groups, without those that the settings leave out since their last sync. */
 function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { id: string }[]): Coverage {
@@ -233,65 +246,6 @@ function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan):
       ? { ...entry, effect: 'report', reason: `${entry.reason}; the platform's lists were incomplete` }
       : entry,
   );
-}
-
-/** Returns entries for dead letters, with the reason of the worker. */
-async function blockedEntries(
-  scope: ReconcileScope,
-  blocked: Ref[],
-  found: PlanEntry[],
-): Promise<PlanEntry[]> {
-  const named = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
-  const refs = blocked.filter((ref) => !named.has(ref));
-  const [links, names] = await Promise.all([
-    scope.links.getMany(scope.target.name, refs),
-    readRecordNames(scope.directory, refs),
-  ]);
-  return refs.map((ref, index): PlanEntry => {
-    const link = links[index] ?? {};
-    const name = String(link.core?.userName ?? link.core?.displayName ?? '');
-    const wanted = names.get(ref);
-    // The platform refused the new userName, and the account still has its former one.
-    const isRenamed = ref.startsWith('User:') && name !== '' && wanted !== undefined && wanted !== name;
-    return {
-      action: 'conflict',
-      kind: ref.startsWith('User:') ? 'User' : 'Group',
-      ref,
-      platformId: link.id ?? null,
-      name,
-      before: isRenamed ? { userName: name } : null,
-      after: isRenamed ? { userName: wanted } : null,
-      effect: 'report',
-      reason: `${link.condition?.reason ?? 'Refused'}: ${link.condition?.message ?? 'see scim-bridge dead-letters list'}`,
-      attribution: { cause: 'none' },
-      basis: { version: 0, link: '' },
-    };
-  });
-}
-
-function unmanagedEntries(users: UserScan, groups: GroupScan, found: PlanEntry[]): PlanEntry[] {
-  const taken = new Set(
-    found.flatMap(({ action, platformId, after }) =>
-      action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
-    ),
-  );
-  const entriesOf = (kind: PlanEntry['kind'], strangers: Map<string, string>): PlanEntry[] =>
-    [...strangers]
-      .filter(([id]) => !taken.has(id))
-      .map(([platformId, name]) => ({
-        action: 'unmanaged',
-        kind,
-        ref: null,
-        platformId,
-        name,
-        before: null,
-        after: null,
-        effect: 'report',
-        reason: 'not pushed by any identity provider; it is not changed',
-        attribution: { cause: 'none' },
-        basis: { version: 0, link: '' },
-      }));
-  return [...entriesOf('User', users.unmanaged), ...entriesOf('Group', groups.unmanaged)];
 }
 
 function findingsOf(

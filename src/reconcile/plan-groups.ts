@@ -174,7 +174,8 @@ function strangeMembers(group: GroupCase, { policy, members }: GroupRules): Plan
     const common = base(group, isUnnoticed ? 'not applied' : 'platform changed');
     const states = { member, before: { member: true } };
     if (members === 'owned' && !isUnnoticed) {
-      const reason = 'member whom the bridge did not add; groups.members: authoritative would remove it';
+      const reason =
+        'member whom the bridge has no record of adding; groups.members: authoritative would remove it';
       return {
         ...common,
         ...states,

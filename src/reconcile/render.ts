@@ -4,6 +4,7 @@ import { EXCEPTION_WORDS } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from './render-handover.ts';
 import type { Plan } from './plan.ts';
+import { warningLines } from './render-warnings.ts';
 import { counted } from '../support/counted.ts';
 
 export interface RenderOptions {
@@ -68,9 +69,9 @@ export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: Rende
     `  people: ${coverageText(plan.coverage.users)}`,
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
     ...(byOne ? [] : causes(changes)),
-    ...warnings(plan),
+    ...warningLines(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
-    ...aside(withoutExceptions(plan, others), all, paint),
+    ...aside(plan, withoutExceptions(plan, others), all, paint),
     ...standing(plan, all, paint),
     ...handoverLines(plan.handover, all),
     ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
@@ -111,20 +112,6 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
   if (handover && handover.problem !== null)
     return `${where}: no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.`;
   return `${where}: no changes. The platform is as desired.`;
-}
-
-function warnings({ proof, unknown }: Plan): string[] {
-  const found = (['users', 'groups'] as const)
-    .filter((list) => !proof[list].complete)
-    .map(
-      (list) =>
-        `  ! The list of ${list} was not read whole (${proof[list].reason ?? 'unknown'}). Nothing is concluded from what is missing, and nothing is taken away.`,
-    );
-  if (unknown > 0)
-    found.push(
-      `  ! ${counted(unknown, 'resource')} could not be read, so ${unknown === 1 ? 'its' : 'their'} state is unknown.`,
-    );
-  return found;
 }
 
 /** Returns a line with the number of changes by cause, the largest first. */
@@ -215,7 +202,13 @@ function diffOf({ before, after }: PlanEntry): string[] {
   });
 }
 
-function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: string) => string): string[] {
+function aside(
+  { restored }: Plan,
+  entries: PlanEntry[],
+  all: boolean,
+  paint: (sign: string, text: string) => string,
+): string[] {
+  const adders = restored ? 'others, or by the bridge before the restore,' : 'others';
   const lines: string[] = [];
   const titles: [title: (count: number) => string, (entry: PlanEntry) => boolean][] = [
     [
@@ -233,7 +226,7 @@ function aside(entries: PlanEntry[], all: boolean, paint: (sign: string, text: s
     ],
     [
       (count) =>
-        `${counted(count, 'member')} ${count === 1 ? 'was added by others and stays' : 'were added by others and stay'}`,
+        `${counted(count, 'member')} ${count === 1 ? `was added by ${adders} and stays` : `were added by ${adders} and stay`}`,
       ({ action, member }) => action === 'unmanaged' && !!member,
     ],
   ];

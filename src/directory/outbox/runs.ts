@@ -56,6 +56,8 @@ export interface RunState {
   last?: RunReport;
   /** End of the last run that compared everything. */
   lastSuccessAt?: number;
+  /** End of the last run that converged. */
+  convergedAt?: number;
 }
 
 /** Positions of reads with one call per resource; each run continues at the position of the last. */
@@ -96,7 +98,11 @@ export function createRunStore(
     if (report.outcome === 'unproven' || report.outcome === 'failed') {
       await redis.hset(state, { last });
       await redis.hincrby(state, 'failures', 1);
-    } else await redis.hset(state, { last, lastSuccessAt: String(report.endedAt), failures: '0' });
+    } else {
+      const endedAt = String(report.endedAt);
+      const converged = report.outcome === 'converged' ? { convergedAt: endedAt } : {};
+      await redis.hset(state, { last, lastSuccessAt: endedAt, failures: '0', ...converged });
+    }
   }
 
   /** Notes which runs a schedule starts; the time of the first note stays. @param expected null: no schedule starts any */
@@ -117,10 +123,16 @@ export function createRunStore(
   }
 
   async function read(): Promise<RunState> {
-    const [last, lastSuccessAt] = await redis.hmget(state, 'last', 'lastSuccessAt');
+    const [last, lastSuccessAt, convergedAt] = await redis.hmget(
+      state,
+      'last',
+      'lastSuccessAt',
+      'convergedAt',
+    );
     return {
       ...(last ? { last: JSON.parse(last) as RunReport } : {}),
       ...(lastSuccessAt ? { lastSuccessAt: Number(lastSuccessAt) } : {}),
+      ...(convergedAt ? { convergedAt: Number(convergedAt) } : {}),
     };
   }
 

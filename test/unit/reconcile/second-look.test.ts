@@ -58,6 +58,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
     members: 'owned',
     concurrency: 4,
     others: [],
+    acts: { search: async function* () {} },
     clock: { now: () => 0, sleep: () => Promise.resolve() },
     random: () => 0.5,
     links: { getMany: () => Promise.resolve([]) },
@@ -74,6 +75,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
     },
     runs: {
       mappedBy: () => Promise.resolve('d'),
+      read: () => Promise.resolve({}),
       cursor: () => Promise.resolve(0),
       groupsSeen: () => [],
     },

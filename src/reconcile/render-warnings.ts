@@ -1,0 +1,21 @@
+// Formats what limits the knowledge of a plan: lists that were not read whole, and a restore. Pure.
+import { counted } from '../support/counted.ts';
+import type { Plan } from './plan.ts';
+
+export function warningLines({ proof, unknown, restored, entries }: Plan): string[] {
+  const found = (['users', 'groups'] as const)
+    .filter((list) => !proof[list].complete)
+    .map(
+      (list) =>
+        `  ! The list of ${list} was not read whole (${proof[list].reason ?? 'unknown'}). Nothing is concluded from what is missing, and nothing is taken away.`,
+    );
+  if (unknown > 0)
+    found.push(
+      `  ! ${counted(unknown, 'resource')} could not be read, so ${unknown === 1 ? 'its' : 'their'} state is unknown.`,
+    );
+  if (restored && entries.some(({ attribution }) => attribution.cause === 'changed after the backup'))
+    found.push(
+      `  ! Restored at ${restored.at} from the backup${restored.backup === null ? '' : ` of ${restored.backup}`}: others or the bridge itself made the changes after the backup, and the bridge cannot tell which.`,
+    );
+  return found;
+}

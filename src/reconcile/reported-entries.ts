@@ -1,0 +1,76 @@
+// Makes the entries of a plan that a run never applies: dead letters, and accounts and groups that only the platform has.
+import { readRecordNames } from '../directory/resources/record-names.ts';
+import type { Ref } from '../directory/records.ts';
+import type { PlanEntry } from './entry.ts';
+import type { Restored } from './restored.ts';
+import type { GroupScan } from './scan-groups.ts';
+import type { UserScan } from './scan-users.ts';
+import type { ReconcileScope } from './scope.ts';
+
+/** Returns entries for dead letters, with the reason of the worker. */
+export async function blockedEntries(
+  scope: ReconcileScope,
+  blocked: Ref[],
+  found: PlanEntry[],
+): Promise<PlanEntry[]> {
+  const named = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
+  const refs = blocked.filter((ref) => !named.has(ref));
+  const [links, names] = await Promise.all([
+    scope.links.getMany(scope.target.name, refs),
+    readRecordNames(scope.directory, refs),
+  ]);
+  return refs.map((ref, index): PlanEntry => {
+    const link = links[index] ?? {};
+    const name = String(link.core?.userName ?? link.core?.displayName ?? '');
+    const wanted = names.get(ref);
+    // The platform refused the new userName, and the account still has its former one.
+    const isRenamed = ref.startsWith('User:') && name !== '' && wanted !== undefined && wanted !== name;
+    return {
+      action: 'conflict',
+      kind: ref.startsWith('User:') ? 'User' : 'Group',
+      ref,
+      platformId: link.id ?? null,
+      name,
+      before: isRenamed ? { userName: name } : null,
+      after: isRenamed ? { userName: wanted } : null,
+      effect: 'report',
+      reason: `${link.condition?.reason ?? 'Refused'}: ${link.condition?.message ?? 'see scim-bridge dead-letters list'}`,
+      attribution: { cause: 'none' },
+      basis: { version: 0, link: '' },
+    };
+  });
+}
+
+/** Returns entries for accounts and groups that only the platform has. */
+export function unmanagedEntries(
+  users: Pick<UserScan, 'unmanaged'>,
+  groups: Pick<GroupScan, 'unmanaged'>,
+  found: PlanEntry[],
+  restored: Restored | undefined,
+): PlanEntry[] {
+  const reason = restored
+    ? 'not pushed by any identity provider since the restore, and not in the backup; it is not changed'
+    : 'not pushed by any identity provider; it is not changed';
+  const taken = new Set(
+    found.flatMap(({ action, platformId, after }) =>
+      action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
+    ),
+  );
+  const entriesOf = (kind: PlanEntry['kind'], strangers: Map<string, string>): PlanEntry[] =>
+    [...strangers]
+      .filter(([id]) => !taken.has(id))
+      .map(([platformId, name]) => ({
+        action: 'unmanaged',
+        kind,
+        ref: null,
+        platformId,
+        name,
+        before: null,
+        after: null,
+        effect: 'report',
+        reason,
+        attribution: { cause: 'none' },
+        basis: { version: 0, link: '' },
+      }));
+  return [...entriesOf('User', users.unmanaged), ...entriesOf('Group', groups.unmanaged)];
+}

@@ -1,0 +1,89 @@
+// Tests what plan, status and explain tell of changes that the bridge made between a backup and its restore.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPlace, type Place } from '../support/situation.ts';
+import { run } from '../support/situation-table.ts';
+
+const [ANN, BEN, CAT, DAN] = ['ann', 'ben', 'cat', 'dan'].map((name) => `${name}@acme.example`) as [
+  string,
+  string,
+  string,
+  string,
+];
+const ids: string[] = [];
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ ownRedis: true });
+  for (const name of [ANN, BEN, CAT]) ids.push(await place.idp.createUser(name));
+  const north = await place.idp.createGroup('north', ids.slice(0, 2));
+  await place.idle();
+  await run(place, 'reconcile', '--yes');
+  const file = join(place.commands.folder, 'old.backup');
+  await run(place, 'backup', file);
+  // The times of change at the platform have whole milliseconds.
+  await sleep(20);
+  const [ann, ben, cat] = ids;
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann New' });
+  await place.idp.patch(`/Groups/${north}`, { op: 'add', path: 'members', value: [{ value: cat }] });
+  await place.idp.patch(`/Groups/${north}`, { op: 'remove', path: `members[value eq "${ben}"]` });
+  await place.idp.createUser(DAN);
+  await place.idle();
+  await place.stopApps();
+  await run(place, 'restore', file, '--replace', '--yes');
+}, 60_000);
+afterAll(() => place.stop());
+
+const told = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+
+test('plan does not call the own changes of the time between backup and restore changes by others', async () => {
+  const text = await told('plan');
+  expect(text).toMatch(
+    /! Restored at \S+ from the backup of \S+: others or the bridge itself made the changes after the backup, and the bridge cannot tell which\./,
+  );
+  expect(text).toMatch(/displayName differs \(changed after the backup[^)]*\)/);
+  expect(text).toMatch(/member at the source, taken out at the platform \(changed after the backup[^)]*\)/);
+  expect(text).not.toContain('platform changed');
+  expect(text).toContain('1 member was added by others, or by the bridge before the restore, and stays');
+  const out = join(place.commands.folder, 'restored.plan');
+  await place.commands.run('plan', '--out', out);
+  const saved = JSON.parse(readFileSync(out, 'utf8'));
+  const entries: { name: string; reason: string }[] = saved.plans[0].entries;
+  expect(entries.find(({ name }) => name === DAN)?.reason).toBe(
+    'not pushed by any identity provider since the restore, and not in the backup; it is not changed',
+  );
+}, 30_000);
+
+test('after the release explain tells of memberships that others or the bridge wrote, and of the restore', async () => {
+  await place.start();
+  await run(place, 'release');
+  await place.idle();
+  const text = await told('explain', CAT, '--all');
+  expect(text).toMatch(
+    /it is in 1 group more, which others, or the bridge between the backup of \S+ and the restore, wrote, and which the bridge leaves: north/,
+  );
+  expect(text).toMatch(/restored from the backup of \S+: changes in between are not known/);
+  expect(await told('status')).not.toContain('by others found');
+}, 30_000);
+
+test('a change after a run that converged since the restore is a change by others', async () => {
+  await run(place, 'reconcile', '--yes');
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const scimId = (await place.platform.user(ANN))?.scimId;
+  const answer = await fetch(`${platformUrl}/api/scim/v2/Users/${scimId}`, {
+    method: 'PATCH',
+    headers: {
+      authorization: `Bearer ${fixtures.apiKeys.admin}`,
+      'content-type': 'application/scim+json',
+    },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'displayName', value: 'By Others' }],
+    }),
+  });
+  expect(answer.status).toBe(200);
+  const text = await told('plan');
+  expect(text).toMatch(/displayName differs \(platform changed[^)]*\)/);
+  expect(text).not.toContain('after the backup');
+}, 30_000);
