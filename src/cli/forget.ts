@@ -2,6 +2,8 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/forget.ts';
+import type { LostHandover } from '../ops/lost-handover.ts';
+import type { AccountState } from '../ops/person.ts';
 import { counted } from '../support/counted.ts';
 import { randomIds } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -27,7 +29,7 @@ export function forgetCommand(program: Command, cli: Cli): void {
     .option('--connection <name>', 'only in this connection')
     .option(
       '--leave-account',
-      'also while an account may be active: it stays as it is, and nothing closes it any more',
+      'also while an account may be active or its work is to be handed over: it stays as it is, and nothing closes it or moves its work any more',
     )
     .option('--yes', 'do not ask; needed without a terminal')
     .option('--json', 'print as JSON')
@@ -36,6 +38,7 @@ export function forgetCommand(program: Command, cli: Cli): void {
       requireKnown(config, flags);
       const options = {
         ...{ connection: flags.connection, leaveAccounts: flags.leaveAccount ?? false },
+        handoverRules: (target: string) => config.targets[target],
         actor: actorOf(cli, flags),
       };
       try {
@@ -67,12 +70,33 @@ function toError(
   if (outcome.kind === 'busy')
     return new Error(`A sync of ${text} runs in ${outcome.connection}: give the order again in a minute.`);
   const accounts = outcome.accounts.map(
-    ({ target, platformId, state }) =>
-      `${platformId ?? 'an account'} at ${target} ${state === 'active' ? 'may be active' : 'has pending changes'}`,
+    ({ target, platformId, ...account }) => `${platformId ?? 'an account'} at ${target} ${openText(account)}`,
   );
-  return new Error(
-    `Nothing was forgotten: account ${accounts.join(', ')}. Wait until it is closed (scim-bridge explain), decide its approval or dead letter, or say --leave-account: then nothing closes it any more.`,
-  );
+  const isClosed = outcome.accounts.every(({ state }) => state === 'closed');
+  const advice = isClosed
+    ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
+    : 'Wait until it is closed (scim-bridge explain), decide its approval or dead letter, or say --leave-account: then nothing closes it or hands its work over any more.';
+  return new Error(`Nothing was forgotten: account ${accounts.join(', ')}. ${advice}`);
+}
+
+function openText({ state, handover }: Pick<AccountState, 'state' | 'handover'>): string {
+  if (state !== 'closed') return state === 'active' ? 'may be active' : 'has pending changes';
+  return handover?.state === 'planned'
+    ? `has work that the first reconcile after ${handover.at} hands over`
+    : 'has work of which only a part is handed over';
+}
+
+/** Tells what becomes of the work of an account whose person is forgotten. */
+function workText(handover: LostHandover | null): string[] {
+  if (handover === null) return [];
+  if (handover.state === 'planned')
+    return ['  its work is not handed over any more: it stays where it is, owned by this account'];
+  const where = `${counted(handover.items, 'item')} in the folder ${handover.folder ?? '?'}`;
+  return handover.state === 'moved'
+    ? [`  its work stays handed over (${where}): scim-bridge handover undo cannot take it back any more`]
+    : [
+        `  its work stays as it is, of which only a part is handed over (${where}): nothing moves the rest any more`,
+      ];
 }
 
 function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[] {
@@ -88,10 +112,10 @@ function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[
   return [
     `${connection}: forgotten ${refs.join(' ')}`.trimEnd(),
     `  removed: ${parts.join(', ')}`,
-    ...accounts.map(
-      ({ target, platformId, state }) =>
-        `  account ${platformId ?? '?'} stays at ${target}, ${state === 'closed' ? 'deactivated' : 'as it is'}: delete it there if it has to go`,
-    ),
+    ...accounts.flatMap(({ target, platformId, state, handover }) => [
+      `  account ${platformId ?? '?'} stays at ${target}, ${state === 'closed' ? 'deactivated' : 'as it is'}: delete it there if it has to go`,
+      ...workText(handover),
+    ]),
     '  Backups that were made before still hold the person: see docs/privacy.md.',
   ];
 }

@@ -6,6 +6,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { RemovedItems } from '../directory/person/person-data.ts';
 import type { Ids } from '../support/sources.ts';
+import { isUnderWay, type HandoverRulesOf } from './lost-handover.ts';
 import { createMentions, type Mentions } from './mentions.ts';
 import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
 
@@ -29,8 +30,8 @@ export interface ForgetReport {
 }
 
 /**
- * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person. `open`: an account may be active, or a
- * change of it is pending. `busy`: a sync of the person runs.
+ * `unknown`: nothing is kept. `pushed`: an identity provider still pushes the person. `open`: an account may be active, a
+ * change of it is pending, or its work is still to be handed over. `busy`: a sync of the person runs.
  */
 export type ForgetOutcome =
   | { kind: 'forgotten'; reports: ForgetReport[] }
@@ -42,8 +43,9 @@ export type ForgetOutcome =
 export interface ForgetOptions {
   /** Undefined: all connections. */
   connection?: string | undefined;
-  /** Forgets although an account may still be active. */
+  /** Forgets although an account may still be active, or its work is still to be handed over. */
   leaveAccounts: boolean;
+  handoverRules: HandoverRulesOf;
   actor: Actor;
 }
 
@@ -53,18 +55,22 @@ type Deps = { ids: Ids; operations: Pick<OperationStore, 'dropResults'> };
 export async function checkForget(
   states: readonly DesiredState[],
   text: string,
-  { connection, leaveAccounts }: Pick<ForgetOptions, 'connection' | 'leaveAccounts'>,
+  {
+    connection,
+    leaveAccounts,
+    handoverRules,
+  }: Pick<ForgetOptions, 'connection' | 'leaveAccounts' | 'handoverRules'>,
 ): Promise<Exclude<ForgetOutcome, { kind: 'forgotten' }> | { kind: 'ready'; persons: ForgettablePerson[] }> {
   const persons: ForgettablePerson[] = [];
   for (const state of states) {
     if (state.connection !== (connection ?? state.connection)) continue;
-    const found = await identifyPerson(state, text);
+    const found = await identifyPerson(state, text, handoverRules);
     if (found.kind === 'pushed') return { ...found, connection: state.connection };
     if (found.kind === 'found') persons.push(found.person);
   }
   if (persons.length === 0) return { kind: 'unknown' };
   const accounts = persons.flatMap((person) => person.accounts);
-  const open = accounts.filter(({ state }) => state !== 'closed');
+  const open = accounts.filter(({ state, handover }) => state !== 'closed' || isUnderWay(handover));
   return open.length > 0 && !leaveAccounts ? { kind: 'open', accounts: open } : { kind: 'ready', persons };
 }
 

@@ -2,6 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import { findResources, toSearched } from './find.ts';
+import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
 import { createMentions } from './mentions.ts';
 
 /** An account of the person. `active`: it may be active. `pending`: a change of it is not written yet. */
@@ -10,6 +11,8 @@ export interface AccountState {
   target: string;
   platformId: string | null;
   state: 'closed' | 'active' | 'pending';
+  /** What forgetting the person ends; null: nothing of the account is, or is to be, handed over. */
+  handover: LostHandover | null;
 }
 
 export interface ForgettablePerson {
@@ -31,7 +34,11 @@ type Found =
 const IDENTIFYING = new Set(['userName', 'externalId', 'emails']);
 
 /** Finds the person that the text names in one connection. */
-export async function identifyPerson(state: DesiredState, text: string): Promise<Found> {
+export async function identifyPerson(
+  state: DesiredState,
+  text: string,
+  handoverRules: HandoverRulesOf,
+): Promise<Found> {
   const found = (await findResources(toSearched([state]), text)).filter(({ kind }) => kind === 'User');
   const pushed = found.find(({ record }) => record !== undefined);
   if (pushed) return { kind: 'pushed', ref: pushed.ref, name: pushed.name };
@@ -43,7 +50,7 @@ export async function identifyPerson(state: DesiredState, text: string): Promise
   };
   if (!/^User:/.test(text) && refs.size === 0) person.names.add(text);
   for (const ref of refs) {
-    await addLinks(person, ref);
+    await addLinks(person, ref, handoverRules);
   }
   await addNamesInLogs(person);
   const holder = await pushedHolder(person);
@@ -65,7 +72,11 @@ async function refsInLogs({ personData, outboxes }: DesiredState, text: string):
   return refs;
 }
 
-async function addLinks({ state, names, freeNames, accounts }: ForgettablePerson, ref: Ref): Promise<void> {
+async function addLinks(
+  { state, names, freeNames, accounts }: ForgettablePerson,
+  ref: Ref,
+  handoverRules: HandoverRulesOf,
+): Promise<void> {
   for (const [target, outbox] of state.outboxes) {
     const link = await state.links.get(target, ref);
     for (const [name, value] of Object.entries(link.core ?? {})) {
@@ -78,9 +89,11 @@ async function addLinks({ state, names, freeNames, accounts }: ForgettablePerson
       link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
     const isPending = mark !== null || pendingGroups.size > 0;
     if (link.id === undefined && !isPending) continue;
+    const handovers = state.handovers.get(target);
     accounts.push({
       ...{ connection: state.connection, target, platformId: link.id ?? null },
       state: isOpen ? 'active' : isPending ? 'pending' : 'closed',
+      handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
   }
 }

@@ -91,8 +91,10 @@ async function close(id: string, userName: string): Promise<void> {
 beforeAll(async () => {
   bridge = await buildBridge({
     configure: (config) => {
-      if (config.targets.main)
-        config.targets.main.handover = { deployment: '1', folder: 'Team', afterDays: 0 };
+      const { main } = config.targets;
+      if (!main) throw new Error('no target');
+      main.handover = { deployment: '1', folder: 'Team', afterDays: 0 };
+      main.guard.deactivate = { count: 100, percent: 100 };
     },
   });
   runs = await openReconciling(bridge);
@@ -165,6 +167,38 @@ test('handover undo asks for confirmation, moves all items back and leaves an au
   expect((await commands.run('handover', 'undo', userName, '--yes')).code).toBe(1);
   expect((await commands.run('handover', 'undo', 'unknown@acme.example', '--yes')).code).toBe(4);
 });
+
+test('forget refuses a person whose work is still to be handed over, and tells what becomes of it', async () => {
+  for (const [person, runsFirst] of [
+    ['gil', false],
+    ['hal', true],
+  ] as const) {
+    const { id, userName } = await bring(person);
+    await bridge.idp.send('DELETE', `/Users/${id}`);
+    await active(userName, false);
+    await bridge.idle();
+    const refused = await commands.run('forget', userName, '--yes');
+    expect(refused.code).toBe(1);
+    expect(refused.text).toMatch(
+      /account \S+ at main has work that the first reconcile after \S+ hands over\. Wait until a reconcile has handed it over, or say --leave-account/,
+    );
+    if (runsFirst) await runs.run();
+    const forgotten = await commands.run(
+      'forget',
+      userName,
+      '--yes',
+      ...(runsFirst ? [] : ['--leave-account']),
+    );
+    expect(forgotten.code).toBe(0);
+    expect(forgotten.text).toContain(
+      runsFirst
+        ? `its work stays handed over (3 items in the folder ${userName}): scim-bridge handover undo cannot take it back any more`
+        : 'its work is not handed over any more: it stays where it is, owned by this account',
+    );
+    await runs.run();
+    await expect(pathOf(`${person} book`)).resolves.toBe(runsFirst ? `Team/${userName}` : '');
+  }
+}, 60_000);
 
 test('a reactivated user gets the items back in their folders, also when a folder was renamed or deleted', async () => {
   const { id, userName } = await bring('bob');

@@ -31,6 +31,18 @@ const report = object({
     object({
       ...{ connection: textField, target: textField, platformId: { type: ['string', 'null'] } },
       state: { enum: ['closed', 'active', 'pending'] },
+      handover: {
+        type: ['object', 'null'],
+        description:
+          'What forgetting ends: a handover that is planned or unfinished, or the way back of one.',
+        properties: {
+          state: { enum: ['planned', 'unfinished', 'moved'] },
+          at: textField,
+          items: integerField,
+          folder: { type: ['string', 'null'] },
+        },
+        required: ['state'],
+      },
     }),
   ),
 });
@@ -56,7 +68,7 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
         leaveAccount: {
           ...booleanField,
           description:
-            'Also while an account may be active: it stays as it is, and nothing closes it any more.',
+            'Also while an account may be active or its work is to be handed over: it stays as it is, and nothing closes it or moves its work any more.',
         },
         ...operatorFields,
       },
@@ -67,11 +79,16 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'What was removed; one for each connection.',
       schema: arrayOf(report),
     },
-    refuses: { 404: 'Nothing is kept of such a person.', 409: 'Still pushed, or an account may be active.' },
+    refuses: {
+      404: 'Nothing is kept of such a person.',
+      409: 'Still pushed, or an account may be active or has work to be handed over.',
+    },
     handle: async (call) => {
       const { person, connection, leaveAccount = false, ...order } = call.body;
       const outcome = await forgetPerson(context, context.states, person, {
         ...{ connection, leaveAccounts: leaveAccount, actor: actor(order, call) },
+        handoverRules: (target) =>
+          context.scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy,
       });
       if (outcome.kind !== 'forgotten') throw toProblem(outcome);
       return json(outcome.reports);
@@ -97,7 +114,7 @@ function toProblem(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>): Prob
     case 'open':
       return new Problem(
         409,
-        'An account may be active, or a change of it is pending: wait until it is closed, or send leaveAccount.',
+        'An account may be active, a change of it is pending, or its work is still to be handed over: wait until that is done, or send leaveAccount.',
         { extra: { accounts: outcome.accounts } },
       );
   }
