@@ -11,7 +11,7 @@ export interface AccountState {
   target: string;
   platformId: string | null;
   state: 'closed' | 'active' | 'pending';
-  /** What forgetting the person ends; null: nothing of the account is, or is to be, handed over. */
+  /** The handover that forgetting the person ends; null: nothing of the account is, or is to be, handed over. */
   handover: LostHandover | null;
 }
 

@@ -33,8 +33,7 @@ const report = object({
       state: { enum: ['closed', 'active', 'pending'] },
       handover: {
         type: ['object', 'null'],
-        description:
-          'What forgetting ends: a handover that is planned or unfinished, or the way back of one.',
+        description: 'A planned or unfinished handover, or the way back of one, which forgetting ends.',
         properties: {
           state: { enum: ['planned', 'unfinished', 'moved'] },
           at: textField,
