@@ -13,6 +13,7 @@ import type { ReadFleet } from '../ops/fleet.ts';
 import { lastProofFindings } from '../ops/proof-findings.ts';
 import { lastProofs } from '../ops/prove.ts';
 import { storedFindings } from '../ops/stored-findings.ts';
+import { orUnmade } from '../ops/unmade-check.ts';
 import type { Target } from '../sync/target.ts';
 import { buildNoticeOperations } from './notices.ts';
 import { buildNextReconcile, digestsOf } from './open.ts';
@@ -72,7 +73,9 @@ export function buildAdmin(
         const { checkEverything } = await import('../ops/check-everything.ts');
         const connections = states.map(({ connection }) => connection);
         const data = async () => [
-          ...lastProofFindings(connections, await lastProofs(states), clock.now()),
+          ...(await orUnmade('data', async () =>
+            lastProofFindings(connections, await lastProofs(states), clock.now()),
+          )),
           ...(await storedFindings({ states, readFleet, notices, tokensOf, clock })),
         ];
         const { durability } = config.redis;

@@ -6,6 +6,7 @@ import type { DoctorFinding } from '../ops/doctor.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import { storedFindings } from '../ops/stored-findings.ts';
+import { orUnmade } from '../ops/unmade-check.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -33,7 +34,10 @@ export function doctorCommand(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       const isDeep = flags.deep || flags.repair;
       const findings = await checkAll(config, !isDeep);
-      if (isDeep) findings.push(...(await proveAll(config, actorOf(cli, flags), flags.repair === true)));
+      if (isDeep)
+        findings.push(
+          ...(await orUnmade('data', () => proveAll(config, actorOf(cli, flags), flags.repair === true))),
+        );
       if (flags.json) sayJson(findings);
       else for (const finding of findings) say(line(finding));
       if (findings.some(({ level }) => level === 'error')) cli.exit(1);
@@ -66,7 +70,10 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       const found = await storedFindings({ states, readFleet, notices, tokensOf, clock: systemClock });
       if (!withLastProof) return found;
       const connections = states.map(({ connection }) => connection);
-      return [...lastProofFindings(connections, await lastProofs(states), systemClock.now()), ...found];
+      const proofs = await orUnmade('data', async () =>
+        lastProofFindings(connections, await lastProofs(states), systemClock.now()),
+      );
+      return [...proofs, ...found];
     };
     const targets = Object.values(config.targets);
     const settings = { durability, targets, warnings: configWarnings(config) };

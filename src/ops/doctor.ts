@@ -10,7 +10,7 @@ import type { UserAttributeType } from '../platform/wire.ts';
 export interface DoctorFinding {
   /**
    * `redis`, `clock`, `config`, `fleet`, `target <name>`, `hold` or `reconcile` with `<connection> → <target>`, or `data`,
-   * `tokens` or `log` with `<connection>`.
+   * `tokens` or `log` with `<connection>`. A check that was not made may have the first word alone.
    */
   area: string;
   level: 'ok' | 'warning' | 'error';
@@ -49,8 +49,7 @@ const OLDEST_REDIS = [6, 2];
 export async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
   const parts = await Promise.all([
     checkStore(subject),
-    // Without Redis only the finding about Redis is reported.
-    subject.data().catch(() => []),
+    subject.data(),
     ...subject.targets.map((target) => checkTarget(target, subject)),
   ]);
   return [...configFindings(subject), ...parts.flat()];

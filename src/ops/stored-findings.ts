@@ -6,6 +6,7 @@ import type { DoctorFinding } from './doctor.ts';
 import { fleetFindings, type ReadFleet } from './fleet.ts';
 import { reconcileFindings } from './reconcile-age.ts';
 import { tokenFindings, type TokenPlaces } from './token-findings.ts';
+import { orUnmade } from './unmade-check.ts';
 
 export interface StoredSubject extends TokenPlaces {
   states: readonly DesiredState[];
@@ -14,16 +15,18 @@ export interface StoredSubject extends TokenPlaces {
   clock: Clock;
 }
 
+/** Returns the findings of every check; a check that cannot be made has one that says so. */
 export async function storedFindings(subject: StoredSubject): Promise<DoctorFinding[]> {
   const { states, readFleet, notices, clock } = subject;
-  return [
-    ...fleetFindings(await readFleet()),
-    ...(await holdFindings(states)),
-    ...(await reconcileFindings(states, clock.now())),
-    ...(await tokenFindings(subject, clock)),
-    ...(await logFindings(states)),
-    ...(await notices.findings()),
-  ];
+  const checks = await Promise.all([
+    orUnmade('fleet', async () => fleetFindings(await readFleet())),
+    orUnmade('hold', () => holdFindings(states)),
+    orUnmade('reconcile', () => reconcileFindings(states, clock.now())),
+    orUnmade('tokens', () => tokenFindings(subject, clock)),
+    ...states.map((state) => orUnmade(`log ${state.connection}`, () => logFindings([state]))),
+    orUnmade('notices', () => notices.findings()),
+  ]);
+  return checks.flat();
 }
 
 /** One warning for each target to which nothing is written, because somebody or a reconcile stopped it. */

@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-const tells = (command: string) => place.commands.run(command);
+const tells = (...command: string[]) => place.commands.run(...command);
 async function limitMemory(share: number): Promise<void> {
   const used = Number(/used_memory:(\d+)/.exec(await place.redis.info('memory'))?.[1]);
   await place.redis.config('SET', 'maxmemory', String(Math.round(used * share)));
@@ -34,6 +34,14 @@ test('a full memory is told by status and doctor, and no process is called gone'
   expect(doctor.text).toMatch(
     /✘ redis: Redis takes no writes, because its memory .* is full\. Raise maxmemory/,
   );
+  expect(doctor.text).toMatch(
+    /✘ log default: not checked: Redis does not answer, or takes no writes \(its memory is full\)/,
+  );
+  for (const area of ['fleet', 'data default', 'target main']) expect(doctor.text).toContain(` ${area}: `);
+  const deep = await tells('doctor', '--deep');
+  expect(deep.code).toBe(1);
+  expect(deep.text).toMatch(/✘ data: not checked: .*its memory is full/);
+  expect(deep.text).toMatch(/✔ target main: the key is valid/);
   const hold = await tells('hold');
   expect(hold.code).toBe(1);
   expect(hold.text).toMatch(/^Redis does not answer, or takes no writes \(its memory is full\)/m);

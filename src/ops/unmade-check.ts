@@ -1,0 +1,27 @@
+// Turns a check of doctor that cannot be made into a finding that names the check, so that no line of doctor is missing.
+import { isStoreFailure, whyAway } from '../directory/redis/why-away.ts';
+import type { DoctorFinding } from './doctor.ts';
+
+/** Returns the findings of a check, or one finding that names it when Redis refuses it or does not answer. */
+export async function orUnmade(
+  area: string,
+  check: () => Promise<DoctorFinding[]>,
+): Promise<DoctorFinding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    return [{ area, level: 'error', ...whyUnmade(error) }];
+  }
+}
+
+function whyUnmade(error: unknown): Pick<DoctorFinding, 'message' | 'advice'> {
+  if (!isStoreFailure(error)) {
+    const { message } = error as Error;
+    return { message: `not checked: ${message.replace(/\.$/, '')}`, advice: 'Repeat the check.' };
+  }
+  const cause = (error as { previousErrors?: Error[] }).previousErrors?.[0] ?? error;
+  return {
+    message: `not checked: Redis does not answer, or takes no writes (${whyAway(cause)})`,
+    advice: 'Repeat the check when Redis answers and takes writes.',
+  };
+}
