@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { printableConfig } from '../config/redact.ts';
 import { ConfigError } from '../config/faults.ts';
+import type { Config } from '../config/schema.ts';
 import { tryRules } from '../sync/rule-trial.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -15,9 +16,10 @@ export function checkConfigCommand(program: Command, cli: Cli): void {
     .option('--print', 'show the effective settings, secrets masked')
     .option('--json', 'print as JSON')
     .action(async (options: { print?: boolean; json?: boolean }, command: Command) => {
-      const config = readConfig(command, cli);
-      const faults = await tryRules(config.targets);
-      if (faults.length > 0) throw new ConfigError(faults);
+      const config = await checkedConfig(command, cli).catch((error: unknown) => {
+        if (options.json && error instanceof ConfigError) sayJson({ ok: false, faults: error.faults });
+        throw error;
+      });
       // Warnings go to standard error, so that standard output stays machine-readable.
       for (const { path, message, advice } of configWarnings(config))
         complain(`Warning: ${path}: ${message}. ${advice}`);
@@ -26,4 +28,12 @@ export function checkConfigCommand(program: Command, cli: Cli): void {
       else if (options.print) sayLines(stringify(printable).trimEnd().split('\n'));
       else say(`The settings are valid (${config.source ?? 'environment'}).`);
     });
+}
+
+/** @throws ConfigError with every fault of the settings, or of the rules that were tried */
+async function checkedConfig(command: Command, cli: Cli): Promise<Config> {
+  const config = readConfig(command, cli);
+  const faults = await tryRules(config.targets);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
 }

@@ -52,7 +52,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
   const act = (
     name: string,
     description: string,
-    done: string,
+    words: { done: string; nothing: string },
     run: (states: DesiredState[], selection: DeadLetterSelection, actor: Actor) => Promise<DeadLetter[]>,
   ): void => {
     withOperator(group.command(`${name} [names...]`))
@@ -64,19 +64,24 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
         const { length: count } = await withStore(readConfig(command, cli), (states) =>
           run(states, selection, actorOf(cli, flags)),
         );
-        say(
-          count === 0
-            ? 'None of these is a dead letter: see scim-bridge dead-letters list.'
-            : `${counted(count, 'resource')} ${done}.`,
-        );
-        if (count === 0 && !flags.all) cli.exit(1);
+        if (count > 0) say(`${counted(count, 'resource')} ${words.done}.`);
+        else if (flags.all) say(`There is no dead letter: ${words.nothing}.`);
+        else {
+          say('None of these is a dead letter: see scim-bridge dead-letters list.');
+          cli.exit(1);
+        }
       });
   };
-  act('retry', 'try again now', 'marked to be tried again now', retryDeadLetters);
+  act(
+    'retry',
+    'try again now',
+    { done: 'marked to be tried again now', nothing: 'nothing is tried again' },
+    retryDeadLetters,
+  );
   act(
     'drop',
     'take off the list; the desired state stays, and the next change of the resource is sent',
-    'taken off the list',
+    { done: 'taken off the list', nothing: 'nothing is taken off the list' },
     dropDeadLetters,
   );
 }

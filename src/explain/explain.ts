@@ -194,7 +194,7 @@ function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'>
   const { open, since = 0, status = 0, pause } = state;
   return {
     breaker: open || isKeyRefused(state) ? { open, since: iso(since), status } : null,
-    pause: pause ? { until: iso(pause.until), status: pause.status } : null,
+    pause: pause ? { ...pause, until: iso(pause.until) } : null,
   };
 }
 

@@ -132,8 +132,8 @@ export interface Explanation {
    * false before the breaker opens). `status` 0: no answer.
    */
   breaker: { open: boolean; since: string; status: number } | null;
-  /** Pause of all calls to the target; null: none. */
-  pause: { until: string; status: number } | null;
+  /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */
+  pause: { until: string; status: number; asked: boolean } | null;
   /** Faults of the fleet. */
   fleet: FleetFinding[];
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };

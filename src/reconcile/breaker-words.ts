@@ -6,10 +6,20 @@ export function breakerWords(status: number): string {
   return status === 401 ? 'refuses the key (401)' : `answers ${status}`;
 }
 
-/** Returns words about a pause that the platform asked for, or that follows a refused key. */
-export function pauseWords({ until, status }: { until: number | string; status: number }): string {
+interface ToldPause {
+  until: number | string;
+  status: number;
+  asked: boolean;
+}
+
+/** Returns words about a pause that the platform asked for, that the bridge chose, or that follows a refused key. */
+export function pauseWords({ until, status, asked }: ToldPause): string {
   const cause =
-    status === 401 ? 'the platform refuses the key (401)' : `the platform asked for it (HTTP ${status})`;
+    status === 401
+      ? 'the platform refuses the key (401)'
+      : asked
+        ? `the platform asked for it (HTTP ${status})`
+        : `the platform answered HTTP ${status} without Retry-After: the bridge chose the wait`;
   return `all calls pause until ${new Date(until).toISOString()}, because ${cause}`;
 }
 

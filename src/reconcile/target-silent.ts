@@ -26,7 +26,7 @@ export function targetSilent(
   return new TargetSilent(`${how}${detail}. Check it with scim-bridge doctor, then repeat the command.`);
 }
 
-/** @param pause the platform asked for it, and it outlasts the command */
+/** @param pause the pause that outlasts the command */
 export function targetRefusesRate(
   target: string,
   limited: RateLimited | undefined,

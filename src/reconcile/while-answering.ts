@@ -34,7 +34,7 @@ interface Watched {
 
 /**
  * Runs work with a signal that is aborted when the target does not answer.
- * @param tell called once for every wait that the platform asks for, after it has lasted some seconds
+ * @param tell called once for every wait for the rate limit, after it has lasted some seconds
  * @throws TargetSilent; the reason of `signal`; what `work` throws
  */
 export async function whileAnswering<T>(

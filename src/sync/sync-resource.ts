@@ -259,7 +259,10 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
     };
   }
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNHEARD_MS, pauseMs: 0 };
-  if (pauseMs > 0 && error instanceof PlatformResponse) await deps.target.budget.pause(pauseMs, error.status);
+  if (pauseMs > 0 && error instanceof PlatformResponse) {
+    const { status, retryAfterMs } = error;
+    await deps.target.budget.pause(pauseMs, { status, asked: status !== 401 && retryAfterMs !== undefined });
+  }
   context.logger.warn(
     { ref: work.ref, attempt: link.attempts, afterMs, reason: verdict.message },
     'platform failed, trying again',

@@ -126,6 +126,11 @@ function loading({ done, total, perSecond, secondsLeft, bound }) {
   );
 }
 
+const pauseCause = ({ asked, status }) =>
+  asked
+    ? `the platform asked for it (HTTP ${status})`
+    : `the platform answered HTTP ${status} without Retry-After: the bridge chose the wait`;
+
 function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last, next } }) {
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);
@@ -147,7 +152,7 @@ function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last
   else found.push('Breaker closed: the platform answers');
   if (breaker.pause && breaker.pause.status !== KEY_REFUSED)
     found.push(
-      `All calls pause until ${new Date(breaker.pause.until).toLocaleTimeString()}, because the platform asked for it (HTTP ${breaker.pause.status})`,
+      `All calls pause until ${new Date(breaker.pause.until).toLocaleTimeString()}, because ${pauseCause(breaker.pause)}`,
     );
   if (!last) found.push('Not compared yet');
   else

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/sources.ts';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { createPauses } from './pause.ts';
+import { createPauses, type Pause } from './pause.ts';
 
 export type Budget = ReturnType<typeof createBudget>;
 
@@ -51,8 +51,8 @@ export function createBudget(
 
   return {
     take,
-    /** Pauses all requests of all replicas to this target for `ms`. @param status of the answer that caused it */
-    pause: (ms: number, status: number): Promise<void> => pauses.set(clock, ms, status),
+    /** Pauses all requests of all replicas to this target for `ms`. */
+    pause: (ms: number, cause: Omit<Pause, 'until'>): Promise<void> => pauses.set(clock, ms, cause),
     /** Ends a pause after a refused key, so that the key is tried at once. */
     tryKey: pauses.endForKey,
   };

@@ -6,8 +6,10 @@ import { createKeyspace } from '../keys.ts';
 export interface Pause {
   /** Unix milliseconds at which calls go on. */
   until: number;
-  /** Status of the answer that caused the pause: 401 is the own pause of the bridge, the platform asks for the others. */
+  /** Status of the answer that caused the pause. */
   status: number;
+  /** Whether the platform asked for the pause by Retry-After; false: the bridge chose its length. */
+  asked: boolean;
 }
 
 const REFUSED_KEY = 401;
@@ -21,10 +23,10 @@ export function createPauses(redis: Redis, options: { prefix: string; target: st
   const key = createKeyspace(options.prefix, `target.${options.target}`).key('paused', options.target);
 
   /** Pauses all requests of all replicas for `ms`, unless a longer pause runs. */
-  async function set(clock: Clock, ms: number, status: number): Promise<void> {
+  async function set(clock: Clock, ms: number, cause: Omit<Pause, 'until'>): Promise<void> {
     const length = Math.ceil(ms);
     if (length <= 0 || (await redis.pttl(key)) >= length) return;
-    const pause: Pause = { until: clock.now() + length, status };
+    const pause: Pause = { until: clock.now() + length, ...cause };
     await redis.set(key, JSON.stringify(pause), 'PX', length);
   }
 

@@ -49,7 +49,7 @@ export const fleetSchema = object({ processes: arrayOf(fleetProcess), findings: 
 export const breakerSchema = object(
   {
     ...{ open: booleanField, since: unixMs, status: integerField, probeAt: unixMs },
-    pause: object({ until: unixMs, status: integerField }),
+    pause: object({ until: unixMs, status: integerField, asked: booleanField }),
   },
   ['open'],
 );

@@ -254,13 +254,13 @@ describe('the request budget', () => {
   it('during a pause no request is granted, and an abort ends the wait', async () => {
     const options = { prefix: store.prefix, target: 'main', requestsPerSecond: 1, burst: 3 };
     const budget = createBudget({ redis: store.redis, scripts: store.scripts, clock: systemClock }, options);
-    await budget.pause(60, 429);
+    await budget.pause(60, { status: 429, asked: true });
     const [tag, wait] = await take();
     expect([tag, Number(wait) > 0 && Number(wait) <= 60]).toEqual(['paused', true]);
     const startedAt = Date.now();
     await budget.take();
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(30);
-    await budget.pause(60_000, 429);
+    await budget.pause(60_000, { status: 429, asked: true });
     const abort = new AbortController();
     const waiting = budget.take(abort.signal);
     abort.abort();
