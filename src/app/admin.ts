@@ -84,7 +84,7 @@ export function buildAdmin(
           facts: () => readStoreFacts(redis, () => clock.now()),
         };
         return checkEverything(
-          { store, data, clock, breakers },
+          { store, data, clock, breakers, states },
           { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
           signal,
         );

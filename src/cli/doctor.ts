@@ -78,7 +78,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
     const targets = Object.values(config.targets);
     const settings = { durability, targets, warnings: configWarnings(config) };
     return await checkEverything(
-      { store, data, breakers, clock: systemClock },
+      { store, data, breakers, states, clock: systemClock },
       settings,
       new AbortController().signal,
     );

@@ -12,6 +12,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
+import { isEmpty } from '../sync/write-order.ts';
 import type { Explanation, AttributeState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { lookAtPlatform } from './platform-look.ts';
@@ -170,7 +171,10 @@ async function userDetail(scope: ReconcileScope, found: FoundResource, link: Lin
   return {
     inScope,
     nameAtTarget: inScope ? String(core.userName) : null,
-    values: toValues(desired, appliedIn(link)),
+    values: [
+      ...toValues(desired, appliedIn(link)),
+      ...unmappedValues(appliedIn(link), scope.target.mapping.types),
+    ],
   };
 }
 
@@ -259,4 +263,14 @@ function toValues({ active, core, attributes, faults, inScope }: DesiredUser, li
     values.push({ name: `attributes.${attribute}`, desired: null, applied, state: 'unmappable', reason });
   }
   return values;
+}
+
+/** Returns the applied values of attributes that have left the settings. */
+function unmappedValues(
+  { attributes = {} }: Link,
+  types: Readonly<Record<string, unknown>>,
+): AttributeState[] {
+  return Object.entries(attributes)
+    .filter(([name, applied]) => types[name] === undefined && !isEmpty(applied))
+    .map(([name, applied]) => ({ name: `attributes.${name}`, desired: null, applied, state: 'unmapped' }));
 }

@@ -30,8 +30,11 @@ export interface AttributeState {
   name: string;
   desired: unknown;
   applied: unknown;
-  /** `unsure`: sent without confirmation, or suspected drift; it is written again. */
-  state: 'equal' | 'differs' | 'unsure' | 'unmappable';
+  /**
+   * `unsure`: sent without confirmation, or suspected drift; it is written again. `unmapped`: the attribute has left the
+   * settings, and the applied value stays.
+   */
+  state: 'equal' | 'differs' | 'unsure' | 'unmappable' | 'unmapped';
   /** Reason why the value cannot be mapped. */
   reason?: string;
   /** Value at the platform, read for this explanation; left out: not read. */

@@ -74,8 +74,12 @@ function withObserved(values: AttributeState[], entries: readonly PlanEntry[]): 
     if (!member)
       for (const [name, value] of Object.entries(before ?? {}))
         seen.set(attribute === undefined ? name : `attributes.${name}`, value);
-  return values.map((each) => ({
-    ...each,
-    observed: !isThere ? null : seen.has(each.name) ? seen.get(each.name) : each.desired,
-  }));
+  return values.map((each) =>
+    each.state === 'unmapped'
+      ? each
+      : {
+          ...each,
+          observed: !isThere ? null : seen.has(each.name) ? seen.get(each.name) : each.desired,
+        },
+  );
 }

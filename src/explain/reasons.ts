@@ -2,6 +2,7 @@
 import type { ExplainedFacts } from './explanation.ts';
 import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
+import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
 import { counted } from '../support/counted.ts';
@@ -155,7 +156,7 @@ function membershipReason({ kind, memberships, members }: ExplainedFacts): strin
   return said && `${capital(said)}.`;
 }
 
-function valueReasons({ values, inScope, link }: ExplainedFacts, summary: string): string[] {
+function valueReasons({ values, inScope, link, target }: ExplainedFacts, summary: string): string[] {
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
   const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
@@ -172,6 +173,10 @@ function valueReasons({ values, inScope, link }: ExplainedFacts, summary: string
     sentences.push(
       `${counted(differing, 'value')} ${differing === 1 ? 'differs' : 'differ'} from what was last applied.`,
     );
+  for (const name of namesOf('unmapped').slice(0, MOST_NAMED)) {
+    const attribute = name.slice('attributes.'.length);
+    sentences.push(`${name} ${UNMAPPED}. ${unmappedAdvice(target, attribute)}`);
+  }
   if (unsure > 0)
     sentences.push(`${counted(unsure, 'value')} sent and not confirmed, or seen to differ: written again.`);
   return sentences;
@@ -213,7 +218,7 @@ const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler
 /** Findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
   if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
-  if (values.every(({ state }) => state === 'equal')) return [];
+  if (values.every(({ state }) => state === 'equal' || state === 'unmapped')) return [];
   return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
 }
 

@@ -205,6 +205,7 @@ const STATE_SIGNS: Record<AttributeState['state'], string> = {
   differs: '≠',
   unsure: '?',
   unmappable: '!',
+  unmapped: '–',
 };
 
 /** A value that cannot be mapped has its reason among the reasons. */

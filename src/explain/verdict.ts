@@ -1,5 +1,11 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first matching rule decides.
-import type { Explanation, ExplanationVerdict, ExplainedFacts, MembershipState } from './explanation.ts';
+import type {
+  AttributeState,
+  ExplainedFacts,
+  Explanation,
+  ExplanationVerdict,
+  MembershipState,
+} from './explanation.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { counted } from '../support/counted.ts';
 import { noWorkerOf, reasonsOf } from './reasons.ts';
@@ -23,7 +29,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (facts.platform?.state === 'differs') return 'differs';
   if (!stored) return 'gone';
   if (inScope === false) return 'notForTarget';
-  if (link.platformId === null || facts.values.some(({ state }) => state !== 'equal')) {
+  if (link.platformId === null || facts.values.some(({ state }) => !isSettledValue(state))) {
     return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
   }
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
@@ -44,11 +50,14 @@ function judgeByGroups(waiting: MembershipState[]): ExplanationVerdict {
 /** Reasons of conditions that an operator or the settings caused on purpose. */
 const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
 
+/** No sync writes a value of an attribute that has left the settings. */
+const isSettledValue = (state: AttributeState['state']): boolean => state === 'equal' || state === 'unmapped';
+
 /** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
 function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
   if (link.platformId === null) return false;
   if (policy.policy === 'create-only') return true;
-  const differing = values.filter(({ state }) => state !== 'equal');
+  const differing = values.filter(({ state }) => !isSettledValue(state));
   return (
     policy.policy === 'upsert-only' &&
     differing.every(({ name, desired }) => name === 'active' && desired === false)

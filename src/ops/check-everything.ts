@@ -2,7 +2,9 @@
 import { request } from 'node:http';
 import { request as requestByTls } from 'node:https';
 import { connectPlatform, type PlatformCall } from '../platform/client.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
+import { appliedAttributes } from '../reconcile/applied-attributes.ts';
 import type { Clock } from '../support/sources.ts';
 import { weightOf, type Breaker } from '../directory/outbox/breaker.ts';
 import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
@@ -25,11 +27,12 @@ interface CheckDeps {
   clock: Clock;
   /** By target name. */
   breakers: ReadonlyMap<string, Pick<Breaker, 'close'>>;
+  states: readonly Pick<DesiredState, 'links' | 'outboxes'>[];
 }
 
 /** Runs all checks without a write. Redis and platforms are checked separately, so that one failure does not hide another. */
 export async function checkEverything(
-  { store, data, clock, breakers }: Pick<DoctorSubject, 'store' | 'data'> & CheckDeps,
+  { store, data, clock, breakers, states }: Pick<DoctorSubject, 'store' | 'data'> & CheckDeps,
   settings: {
     durability: 'everysec' | 'always';
     targets: readonly CheckedTarget[];
@@ -38,7 +41,10 @@ export async function checkEverything(
   signal: AbortSignal,
 ): Promise<DoctorFinding[]> {
   const { durability, warnings } = settings;
-  const targets = settings.targets.map((target) => toTarget(target, clock));
+  const targets = settings.targets.map((target) => ({
+    ...toTarget(target, clock),
+    applied: () => appliedBy(states, target.name),
+  }));
   try {
     const subject = { store, data, durability, targets, warnings, now: () => clock.now(), signal };
     const findings = await doctor(subject);
@@ -51,8 +57,18 @@ export async function checkEverything(
   }
 }
 
+/** Returns the attributes of which any connection has written values at the target. */
+async function appliedBy(states: CheckDeps['states'], target: string): Promise<ReadonlySet<string>> {
+  const feeding = states.filter(({ outboxes }) => outboxes.has(target));
+  const names = await Promise.all(feeding.map(({ links }) => appliedAttributes(links, target)));
+  return new Set(names.flatMap((each) => [...each]));
+}
+
 /** `isWell`: the target has answered, and no answer counts as a failure. */
-function toTarget(settings: CheckedTarget, clock: Clock): DoctorTarget & { isWell: () => boolean } {
+function toTarget(
+  settings: CheckedTarget,
+  clock: Clock,
+): Omit<DoctorTarget, 'applied'> & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
   const weights: number[] = [];
   // An aborted call and a 429 show nothing about the key.

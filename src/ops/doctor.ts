@@ -4,6 +4,7 @@ import type { StoreFacts, StoreHealth } from '../directory/redis/connection.ts';
 import { fold } from '../directory/records.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
+import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
 import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover-place.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
@@ -24,6 +25,8 @@ export interface DoctorTarget {
   client: PlatformClient;
   /** Types of the mapped attributes by name. */
   types: Record<string, UserAttributeType>;
+  /** Names of the attributes of which the bridge has written values. */
+  applied: () => Promise<ReadonlySet<string>>;
   /** Destination of the work of closed accounts; null: it stays where it is. */
   handover: HandoverSetting | null;
   /** Time of the platform by its Date header, Unix milliseconds; undefined without the header. */
@@ -130,7 +133,7 @@ function clockFinding(whose: string, theirs: number, ours: number): DoctorFindin
 }
 
 async function checkTarget(
-  { name, client, types, handover, time }: DoctorTarget,
+  { name, client, types, applied, handover, time }: DoctorTarget,
   subject: DoctorSubject,
 ): Promise<DoctorFinding[]> {
   const area = `target ${name}`;
@@ -156,7 +159,9 @@ async function checkTarget(
       : warning(area, 'does not tell whose key it is', 'Name the owner of the key in users.protected.'),
   ];
   findings.push(...(await checkScim(area, client, options)));
-  findings.push(...(await checkAttributes(area, client, types, options)));
+  const known = await applied().catch(() => undefined);
+  if (known) findings.push(...unmappedFindings(name, types, known));
+  findings.push(...(await checkAttributes(area, client, types, { ...options, applied: known })));
   if (handover) findings.push(await checkHandoverFolder(area, client, handover, options));
   const theirs = await time().catch(() => undefined);
   if (theirs !== undefined) findings.push(clockFinding(name, theirs, subject.now()));
@@ -216,7 +221,7 @@ async function checkAttributes(
   area: string,
   client: PlatformClient,
   types: DoctorTarget['types'],
-  options: CallChoice,
+  { applied, ...options }: CallChoice & { applied: ReadonlySet<string> | undefined },
 ): Promise<DoctorFinding[]> {
   const listed = await replyOf(() => client.attributes.list(options));
   if (listed.kind !== 'answered')
@@ -230,6 +235,8 @@ async function checkAttributes(
   const known = new Map(listed.value.map((each) => [each.name, each.type]));
   const wrong = Object.entries(types).filter(([name, type]) => known.has(name) && known.get(name) !== type);
   const missing = Object.keys(types).filter((name) => !known.has(name));
+  const deleted = missing.filter((name) => applied?.has(name));
+  const unused = missing.filter((name) => !applied?.has(name));
   return [
     ok(area, 'attribute definitions can be read'),
     ...wrong.map(([name, type]) =>
@@ -239,9 +246,29 @@ async function checkAttributes(
         'A type cannot be changed there: correct the mapping or use another name.',
       ),
     ),
-    ...(missing.length > 0 ? [ok(area, `${missing.join(', ')} will be defined at the first use`)] : []),
+    ...deleted.map((name) =>
+      warning(
+        area,
+        `the definition of ${name} was deleted there, with all values`,
+        'The next write of an attribute or a reconcile defines it again; scim-bridge reconcile writes all values again.',
+      ),
+    ),
+    ...(unused.length > 0 ? [ok(area, `${unused.join(', ')} will be defined at ${applied ? 'the first' : 'the next'} use`)] : []),
   ];
 }
+
+/** One warning for each attribute that has left the settings after the bridge wrote values of it. */
+const unmappedFindings = (
+  target: string,
+  types: DoctorTarget['types'],
+  applied: ReadonlySet<string>,
+): DoctorFinding[] =>
+  [...applied]
+    .filter((name) => types[name] === undefined)
+    .sort()
+    .map((name) =>
+      warning(`target ${target}`, `attribute ${name} ${UNMAPPED}`, unmappedAdvice(target, name)),
+    );
 
 async function checkHandoverFolder(
   area: string,

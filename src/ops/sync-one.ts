@@ -18,7 +18,7 @@ import { readLog, type LocatedEntry } from './provisioning-log.ts';
 
 /**
  * `equal`: as desired. `held`: held by the guard or an operator. `waiting`: not finished in time, the service continues.
- * `needsPerson`: a dead letter.
+ * `needsPerson`: a dead letter, or a conflict with an attribute definition.
  */
 export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
 
@@ -100,7 +100,22 @@ export async function syncOne(
   for (const group of made) await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
-  return { ...common, steps: steps.reported, ...(await outcomeOf(scope, ref)) };
+  const end = await outcomeOf(scope, ref);
+  return {
+    ...common,
+    steps: steps.reported,
+    ...(end.outcome === 'equal' ? withConflicts(end, common) : end),
+  };
+}
+
+type SyncEnd = Pick<SyncReport, 'outcome' | 'message'>;
+
+/** A value of an attribute that the platform defines with another type differs, and no sync writes it. */
+function withConflicts(end: SyncEnd, { ref, differences }: Pick<SyncReport, 'ref' | 'differences'>): SyncEnd {
+  const conflict = differences?.find(
+    (entry) => entry.ref === ref && entry.action === 'conflict' && entry.attribute !== undefined,
+  );
+  return conflict ? { outcome: 'needsPerson', message: conflict.reason } : end;
 }
 
 /** @throws TargetSilent when the last calls had no good answer */
@@ -220,7 +235,7 @@ function createSteps(
   };
 }
 
-async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<Pick<SyncReport, 'outcome' | 'message'>> {
+async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   const { outbox, links, target } = scope;
   const [{ mark, blockedSince, guard }, { condition }, hold, { pause }] = await Promise.all([
     outbox.resourceStatus(ref),

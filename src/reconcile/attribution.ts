@@ -36,10 +36,20 @@ export interface DriftFacts {
 export function attributeDrift(verified: VerifiedUsers[], facts: DriftFacts): PlanEntry[] {
   return verified.flatMap((each) =>
     each.entries.map((entry) =>
-      isDrift(entry) ? { ...entry, attribution: attributionOf(entry, each, facts) } : entry,
+      isDrift(entry) ? withReason({ ...entry, attribution: attributionOf(entry, each, facts) }) : entry,
     ),
   );
 }
+
+/** A definition that is deleted and made again takes all values with it, without a change of the accounts. */
+function withReason(entry: PlanEntry): PlanEntry {
+  const { attribute, attribution, before } = entry;
+  const isGone = attribute !== undefined && (before?.[attribute] ?? null) === null;
+  return isGone && attribution.cause === 'write did not stick' ? { ...entry, reason: VALUE_GONE } : entry;
+}
+
+const VALUE_GONE =
+  'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
 
 /** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
 export function earliestDrift(verified: VerifiedUsers[], lastWrite: ValueWrittenAt): number | undefined {

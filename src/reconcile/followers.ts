@@ -1,7 +1,7 @@
 // Adds what the sync of a created, adopted or relinked resource writes with it: memberships and attribute definitions.
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
-import { isChange, isProtected, refusalOf, type PlanEntry } from './entry.ts';
+import { isChange, isDrift, isProtected, refusalOf, type Attribution, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 import { asking } from './verify-users.ts';
@@ -177,13 +177,15 @@ async function groupsOf(
 function goneWithDefinition(entries: PlanEntry[], definitions: readonly PlanEntry[]): PlanEntry[] {
   const names = new Set(definitions.map(({ name }) => name));
   return entries.map((entry) =>
-    entry.attribute !== undefined && names.has(entry.attribute) && entry.attribution.cause === DID_NOT_STICK
-      ? { ...entry, reason: UNDEFINED, attribution: { cause: 'platform changed' } }
+    entry.attribute !== undefined && names.has(entry.attribute) && isDrift(entry)
+      ? { ...entry, reason: UNDEFINED, attribution: withoutWrite(entry.attribution) }
       : entry,
   );
 }
 
-const DID_NOT_STICK = 'write did not stick';
+const withoutWrite = (attribution: Attribution): Attribution =>
+  attribution.cause === 'write did not stick' ? { cause: 'platform changed' } : attribution;
+
 const UNDEFINED = 'the platform does not define the attribute any more';
 
 /** A value of an attribute that the platform defines with another type is not written: a person has to correct the mapping. */
@@ -192,6 +194,10 @@ function refused(entry: PlanEntry, conflicts: ReadonlyMap<string, string>): Plan
   if (reason === undefined || !isChange(entry)) return entry;
   return { ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } };
 }
+
+const NOT_DEFINED = 'the settings map it and the platform does not define it';
+const DELETED =
+  'its definition was deleted at the platform, with all values: it is defined again, and the values are written again';
 
 /** Returns entries for attribute definitions that the first sync of a user creates, and those that are of another type. */
 async function definitionEntries(
@@ -217,10 +223,12 @@ async function definitionEntries(
       before: null,
       after: { name, type: mapping.types[name] ?? 'string' },
       effect: 'apply',
-      reason: 'the settings map it and the platform does not define it',
-      attribution: {
-        cause: first.attribution.cause === DID_NOT_STICK ? 'platform changed' : first.attribution.cause,
-      },
+      ...(found.some((entry) => entry.attribute === name && isDrift(entry))
+        ? { reason: DELETED, attribution: { cause: 'platform changed' } }
+        : {
+            reason: NOT_DEFINED,
+            attribution: { cause: isDrift(first) ? 'mapping changed' : first.attribution.cause },
+          }),
       basis: first.basis,
       follows: first.ref as Ref,
     }));

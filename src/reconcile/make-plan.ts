@@ -4,6 +4,7 @@ import type { Coverage } from '../directory/outbox/coverage.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
+import { unmappedEntries } from './applied-attributes.ts';
 import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
@@ -117,6 +118,7 @@ export async function makePlan(
       ...(await withoutUnwritten(scope, found)),
       ...(await blockedEntries(scope, [...blocked.keys()], found)),
       ...unmanagedEntries(users, groups, found, restored),
+      ...(await unmappedEntries(scope)),
       ...(await heldEntries(scope, found)),
     ]),
   );

@@ -202,6 +202,8 @@ function diffOf({ before, after }: PlanEntry): string[] {
   });
 }
 
+const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanaged' && kind === 'Attribute';
+
 function aside(
   { restored }: Plan,
   entries: PlanEntry[],
@@ -221,8 +223,13 @@ function aside(
       ({ action, effect }) => action !== 'conflict' && action !== 'unmanaged' && effect === 'report',
     ],
     [
+      (count) =>
+        `${counted(count, 'attribute')} ${count === 1 ? 'has' : 'have'} left the settings, and no run changes ${count === 1 ? 'its' : 'their'} values: scim-bridge doctor tells how to clear them`,
+      isUnmapped,
+    ],
+    [
       (count) => `${count} at the platform ${count === 1 ? 'is' : 'are'} unmanaged and left alone`,
-      ({ action, member }) => action === 'unmanaged' && !member,
+      (entry) => entry.action === 'unmanaged' && !entry.member && !isUnmapped(entry),
     ],
     [
       (count) =>
@@ -235,10 +242,12 @@ function aside(
     const [first] = some;
     if (!first) continue;
     lines.push('', paint(SIGNS[first.action], `${SIGNS[first.action]} ${title(some.length)}`));
-    const shown = all ? some : some.slice(0, first.action === 'unmanaged' ? EXAMPLES : ONE_BY_ONE);
+    const most = first.action === 'unmanaged' && !isUnmapped(first) ? EXAMPLES : ONE_BY_ONE;
+    const shown = all ? some : some.slice(0, most);
     for (const entry of shown) {
       const { kind, reason, action } = entry;
-      lines.push(`    ${kind} ${whomOf(entry)}${action === 'unmanaged' ? '' : `: ${action}, ${reason}`}`);
+      const told = isUnmapped(entry) ? ` ${reason}` : action === 'unmanaged' ? '' : `: ${action}, ${reason}`;
+      lines.push(`    ${kind} ${whomOf(entry)}${told}`);
     }
     if (shown.length < some.length) lines.push(`    … and ${some.length - shown.length} more`);
   }

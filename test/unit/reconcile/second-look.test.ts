@@ -61,7 +61,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
     acts: { search: async function* () {} },
     clock: { now: () => 0, sleep: () => Promise.resolve() },
     random: () => 0.5,
-    links: { getMany: () => Promise.resolve([]) },
+    links: { getMany: () => Promise.resolve([]), some: () => Promise.resolve([]) },
     outbox: {
       hasMoved: () => Promise.resolve(false),
       log: { search: async function* () {} },

@@ -1,0 +1,114 @@
+// Tests what commands tell of attributes whose definition was deleted or replaced at the platform, and of attributes that
+// have left the settings.
+import '../support/load-modules.ts';
+import { send } from '../support/send.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const TEAM = { type: 'string', from: 'title' };
+const LEVEL = { type: 'string', from: 'nickName' };
+
+let place: Place;
+let bob: string;
+beforeAll(async () => {
+  place = await openPlace({ target: { attributes: { team: TEAM, level: LEVEL } } });
+  const values = { title: 'sales', nickName: 'high' };
+  await place.idp.createUser(ANN, values);
+  bob = await place.idp.createUser(BOB, values);
+  await place.idle();
+});
+afterAll(() => place.stop());
+
+const tells = (...args: string[]) => place.commands.run(...args);
+const asAdmin = (method: string, path: string, body?: object) => {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const headers = {
+    authorization: `Bearer ${fixtures.apiKeys.admin}`,
+    'content-type': 'application/json',
+  };
+  return send(platformUrl, method, path, { headers, body });
+};
+const attributesOf = async (name: string) => (await place.platform.user(name))?.attributes;
+
+async function deleteDefinition(wanted: string): Promise<void> {
+  const { body } = await asAdmin('GET', '/api/v1/user-attributes');
+  const { id } = body.items.find(({ name }: { name: string }) => name === wanted);
+  await asAdmin('DELETE', `/api/v1/user-attributes/${id}`);
+}
+
+test('explain, sync --dry-run, plan and doctor tell that a definition was deleted, and that it is defined again', async () => {
+  await deleteDefinition('team');
+  const explained = (await tells('explain', ANN, '--all')).text;
+  expect(explained).toMatch(
+    /At the platform, team: its definition was deleted at the platform, .* defined again/,
+  );
+  expect(explained).toContain('At the platform, team: the platform does not define the attribute any more.');
+  expect(explained).not.toContain('has another value');
+  const dry = await tells('sync', ANN, '--dry-run');
+  expect(dry).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('defineAttribute team (its definition was'),
+  });
+  const plan = await tells('plan');
+  expect(plan.text).toContain('1 attribute definition to create, 2 attributes to set');
+  expect(plan.text).toContain('its definition was deleted at the platform, with all values');
+  const doctor = await tells('doctor');
+  expect(doctor).toMatchObject({ code: 0 });
+  expect(doctor.text).toContain('! target main: the definition of team was deleted there, with all values.');
+  expect(doctor.text).not.toContain('first use');
+});
+
+test('after one write has made the definition again, the lost values of others are not called writes that did not stick for sure', async () => {
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'support' });
+  await place.idle();
+  const { text } = await tells('plan');
+  expect(text).toContain(
+    'the write did not stick, or the definition of the attribute was deleted and made again',
+  );
+  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
+});
+
+test('sync of a person with an attribute of another type needs a person, and never says equal', async () => {
+  await deleteDefinition('team');
+  await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
+  const sync = await tells('sync', ANN);
+  expect(sync.code).toBe(1);
+  expect(sync.text).toContain(
+    'needsPerson: attribute team is number at the platform and string in the mapping',
+  );
+  expect(sync.text).not.toContain('equal');
+  await deleteDefinition('team');
+  expect((await tells('reconcile', '--yes')).code).toBe(0);
+});
+
+test('an attribute that has left the settings: explain, plan and doctor tell that its values stay and how to clear them', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.attributes = { team: TEAM };
+  });
+  const stays = 'is no longer mapped: values that the bridge wrote stay at the platform';
+  const advice = "map it to nothing (targets.main.attributes.level with its type and expression: 'null')";
+  const explained = await tells('explain', ANN, '--all');
+  expect(explained.text).toContain(`attributes.level ${stays}. To clear them, ${advice}`);
+  expect(explained.text).toContain('– attributes.level: null ← "high"');
+  expect(explained.text).toContain(`${ANN} is at main as desired`);
+  const plan = await tells('plan');
+  expect(plan.code).toBe(0);
+  expect(plan.text).toContain('1 attribute has left the settings');
+  expect(plan.text).toContain(`Attribute level ${stays}`);
+  expect((await tells('doctor')).text).toContain(
+    `! target main: attribute level ${stays}. To clear them, ${advice}`,
+  );
+
+  await place.change(({ targets: { main } }) => {
+    main.attributes = { team: TEAM, level: { type: 'string', expression: 'null' } };
+  });
+  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  await expect(attributesOf(ANN)).resolves.toEqual({ team: 'sales' });
+  await place.change(({ targets: { main } }) => {
+    main.attributes = { team: TEAM };
+  });
+  expect((await tells('plan')).text).not.toContain('has left the settings');
+  expect((await tells('doctor')).text).not.toContain('no longer mapped');
+}, 30_000);
