@@ -8,7 +8,7 @@ import {
 } from '../directory/logs/provisioning-log.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { LocatedEntry, LogFilter } from '../ops/provisioning-log.ts';
+import { STATUS_WORDS, type LocatedEntry, type LogFilter } from '../ops/provisioning-log.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
@@ -91,14 +91,6 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }
 
-const WORDS: Record<LogStatus, string> = {
-  success: '',
-  failure: 'refused',
-  retry: 'failed, tried again',
-  held: 'held by the guard',
-  skipped: 'left alone',
-};
-
 /** One line for people. */
 export function toText({
   at,
@@ -111,7 +103,7 @@ export function toText({
   message,
   request,
 }: LocatedEntry): string {
-  const what = [action === 'none' ? '' : action, WORDS[status]].filter(Boolean).join(' ');
+  const what = [action === 'none' ? '' : action, STATUS_WORDS[status]].filter(Boolean).join(' ');
   const values = (changes ?? [])
     .slice(0, 3)
     .map(([each, before, after]) => `${each}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);

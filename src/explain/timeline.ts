@@ -1,5 +1,5 @@
 // Builds the timeline of a resource: pushed, stored, applied. Pure.
-import type { LocatedEntry } from '../ops/provisioning-log.ts';
+import { initiatorTypeOf, STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
 import type { Explanation } from './explanation.ts';
 
 type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
@@ -26,7 +26,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
   for (const entry of log) {
     const key = `${entry.accepted} ${entry.request}`;
     if (!accepted.has(key))
-      events.push({ at: iso(entry.accepted), event: 'accepted', text: `change accepted (${entry.request})` });
+      events.push({ at: iso(entry.accepted), event: 'accepted', text: originOf(entry.request) });
     accepted.add(key);
     events.push({
       at: iso(entry.at),
@@ -38,18 +38,37 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
     events.push({
       at: mark.since,
       event: 'accepted',
-      text: `change accepted, not applied yet (${mark.request})`,
+      text: `${originOf(mark.request)}, not applied yet`,
     });
   if (lastReconcile)
     events.push({
       at: lastReconcile.at,
       event: 'compared',
-      text: `everything compared: ${lastReconcile.outcome}`,
+      text: PARTIAL.has(lastReconcile.outcome)
+        ? `a reconcile could not compare everything: ${lastReconcile.outcome}`
+        : `everything compared: ${lastReconcile.outcome}`,
     });
   const order: Event['event'][] = ['stored', 'accepted', 'applied', 'noted', 'compared'];
   return events.sort(
     (a, b) => Date.parse(a.at) - Date.parse(b.at) || order.indexOf(a.event) - order.indexOf(b.event),
   );
+}
+
+/** Outcomes of reconcile runs that have not compared everything. */
+const PARTIAL: ReadonlySet<string> = new Set(['failed', 'unproven']);
+
+/** Returns words for the cause of a sync: a push, a reconcile, an order or the bridge itself. */
+function originOf(request: string): string {
+  switch (initiatorTypeOf(request)) {
+    case 'identityProvider':
+      return `change accepted (${request})`;
+    case 'reconcile':
+      return `ordered by a reconcile (${request})`;
+    case 'operator':
+      return `ordered by an operator (${request})`;
+    case 'system':
+      return 'looked at by the bridge itself';
+  }
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -73,7 +92,8 @@ const WORDS: Record<LocatedEntry['action'], string> = {
 function told({ action, status, name, ref, changes, members, message, attempt }: LocatedEntry): string {
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
   const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');
-  if (status !== 'success') return `${status}${what ? ` (${what})` : ''}: ${message ?? ''}`;
+  if (status !== 'success')
+    return `${STATUS_WORDS[status]}${action === 'none' ? '' : ` (${action})`}: ${message ?? ''}`;
   const names = action === 'create' ? [] : (changes ?? []).map(([each]) => each);
   const detail = names.length > 0 ? `: ${names.join(', ')}` : '';
   return `${what}${detail}${attempt > 1 ? ` (attempt ${attempt})` : ''}`;

@@ -82,7 +82,7 @@ export async function showApproval(
   const { target } = approval;
   const guard = guardOf(target);
   const { items, matching } = await readPage(found, await selectorOf(found, selection), offset, limit);
-  const described = await describeChanges(state, target, items);
+  const described = await describeChanges(state, target, items, approval.at);
   const isHeld = approval.state === 'held';
   return {
     ...approval,

@@ -1,4 +1,5 @@
-// Describes changes that the guard holds: name, mail and cause of each, from the records and links as they are now.
+// Describes changes that the guard holds, or that were decided: name, mail and cause of each, from the records and links as
+// they are now.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Link } from '../directory/outbox/links.ts';
@@ -33,12 +34,16 @@ export interface HeldChange {
   mail?: string;
   /** userName of the member, or the attribute. */
   member?: string;
-  cause: HeldCause;
+  /** Absent: the resource has changed at the source since the decision, so the cause of that time is not known. */
+  cause?: HeldCause;
   /** The cause in words; for the last administrator, why an approval alone does not allow the change. */
   reason: string;
   /** ISO 8601: time since when the change is held. */
   since?: string;
 }
+
+const CHANGED_SINCE =
+  'changed at the source since the decision: the name is the present one, and the cause of that time is not known any more';
 
 const REASONS: Record<HeldCause, string> = {
   deleted: 'deleted at the source',
@@ -54,6 +59,8 @@ const REASONS: Record<HeldCause, string> = {
 interface Known {
   /** Undefined: deleted at the source. */
   resource: Resource | undefined;
+  /** Unix milliseconds of the last change at the source; undefined: not known. */
+  changedAt: number | undefined;
   link: Link;
 }
 
@@ -64,12 +71,15 @@ interface Resource {
   emails?: { value?: string; primary?: boolean }[];
 }
 
-/** Describes at most some thousand changes. */
+/** Describes at most some thousand changes. @param decidedAt ISO 8601; undefined: they are held */
 export async function describeChanges(
   state: DesiredState,
   target: string,
   items: readonly Destruction[],
+  decidedAt?: string,
 ): Promise<HeldChange[]> {
+  const isChanged = (each: Known | undefined): boolean =>
+    decidedAt !== undefined && !((each?.changedAt ?? Infinity) <= Date.parse(decidedAt));
   const known = await readKnown(state, target, [...new Set(items.flatMap(refsOf))]);
   return items.map((item) => {
     const one = known.get(item.ref);
@@ -78,11 +88,15 @@ export async function describeChanges(
     const cause = causeOf(item, one, account);
     const mail = mailOf(member ? account : one);
     const memberName = item.kind === 'removeMembers' && member ? nameOf(member, account) : item.subject;
-    return {
-      ...item,
+    const names = {
       name: nameOf(item.ref, one),
       ...(mail === undefined ? {} : { mail }),
       ...(memberName === undefined ? {} : { member: memberName }),
+    };
+    if (isChanged(one) || (member && isChanged(account))) return { ...item, ...names, reason: CHANGED_SINCE };
+    return {
+      ...item,
+      ...names,
       cause,
       reason:
         cause === 'lastAdministrator' ? (one?.link.condition?.message ?? REASONS[cause]) : REASONS[cause],
@@ -109,18 +123,28 @@ async function readKnown(
 ): Promise<Map<Ref, Known>> {
   const idsOf = (kind: Kind): string[] =>
     refs.map(parseRef).flatMap((ref) => (ref.kind === kind ? [ref.id] : []));
-  const read = async (kind: Kind): Promise<[Ref, Resource][]> => {
+  const read = async (kind: Kind): Promise<[Ref, Pick<Known, 'resource' | 'changedAt'>][]> => {
     const ids = idsOf(kind);
     const records = ids.length > 0 ? await directory.getMany(kind, ids) : [];
-    return records.map(({ id, text }) => [refOf(kind, id), JSON.parse(text || '{}') as Resource]);
+    return records.map(({ id, text, lastModified }) => [
+      refOf(kind, id),
+      { resource: JSON.parse(text || '{}') as Resource, changedAt: lastModified },
+    ]);
   };
   const [found, users, groups] = await Promise.all([
     links.getMany(target, refs),
     read('User'),
     read('Group'),
   ]);
-  const resources = new Map([...users, ...groups]);
-  return new Map(refs.map((ref, index) => [ref, { resource: resources.get(ref), link: found[index] ?? {} }]));
+  const stored = new Map([...users, ...groups]);
+  const known = refs.map(async (ref, index): Promise<[Ref, Known]> => {
+    const link = found[index] ?? {};
+    const record = stored.get(ref);
+    if (record) return [ref, { ...record, link }];
+    const gone = await directory.tombstone(parseRef(ref).id);
+    return [ref, { resource: undefined, changedAt: gone?.deletedAt, link }];
+  });
+  return new Map(await Promise.all(known));
 }
 
 function nameOf(ref: Ref, known: Known | undefined): string {

@@ -154,6 +154,15 @@ const KINDS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
   none: 'other',
 };
 
+/** Words of each status for people. */
+export const STATUS_WORDS: Record<LogStatus, string> = {
+  success: '',
+  failure: 'refused',
+  retry: 'failed, tried again',
+  held: 'held by the guard',
+  skipped: 'left alone',
+};
+
 const STATUSES: Record<LogStatus, ProvisioningRecord['provisioningStatusInfo']['status']> = {
   success: 'success',
   failure: 'failure',
@@ -190,12 +199,19 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
   };
 }
 
+/** Returns the kind of cause that a request id names. */
+export function initiatorTypeOf(request: string): ProvisioningRecord['initiatedBy']['type'] {
+  if (request === '-') return 'system';
+  if (request.startsWith('plan:')) return 'reconcile';
+  return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';
+}
+
+const OF_OPERATORS = /^(resync|repair|restore|(sync|retry|import|approval|handover):.*)$/;
+
 function initiatorOf(request: string, connection: string): ProvisioningRecord['initiatedBy'] {
-  if (request === '-') return { type: 'system', id: 'scim-bridge' };
-  if (request.startsWith('plan:')) return { type: 'reconcile', id: request };
-  if (request === 'resync' || /^(sync|import|approval):/.test(request))
-    return { type: 'operator', id: request };
-  return { type: 'identityProvider', id: connection };
+  const type = initiatorTypeOf(request);
+  const ids = { system: 'scim-bridge', identityProvider: connection, reconcile: request, operator: request };
+  return { type, id: ids[type] };
 }
 
 type Step = ProvisioningRecord['provisioningSteps'][number];

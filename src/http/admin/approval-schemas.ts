@@ -72,6 +72,6 @@ export const APPROVAL_SCHEMAS = {
         since: dateTime,
       },
     },
-    ['kind', 'ref', 'name', 'cause', 'reason'],
+    ['kind', 'ref', 'name', 'reason'],
   ),
 };

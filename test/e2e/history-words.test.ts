@@ -1,0 +1,77 @@
+// Tests that the log, the timeline and decided approvals keep what was true at that time after names, settings and the state
+// at the source have changed.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const NEW = 'anna@acme.example';
+
+let place: Place;
+let ann: string;
+let bob: string;
+let id: string;
+beforeAll(async () => {
+  const team = { type: 'string', from: 'title' };
+  const none = { count: 0, percent: 0 };
+  place = await openPlace({ target: { attributes: { team }, guard: { deactivate: none } } });
+  const { idp, commands } = place;
+  ann = await idp.createUser(ANN, { title: 'sales' });
+  bob = await idp.createUser('bob@acme.example', { title: 'sales' });
+  const group = await idp.createGroup('sales', [ann]);
+  await place.idle();
+  for (const user of [ann, bob])
+    await idp.patch(`/Users/${user}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  id = (await commands.run('approvals', 'list', '--json')).json[0].id;
+  await commands.run('approvals', 'reject', id, '--yes');
+  await place.idle();
+  await idp.patch(`/Users/${ann}`, { op: 'replace', path: 'userName', value: NEW });
+  await idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: true });
+  await idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'verkauf' });
+  await place.idle();
+  await place.change(({ targets: { main } }) => {
+    main.attributes = { rank: team };
+  });
+  await place.idle();
+}, 30_000);
+afterAll(() => place.stop());
+
+const tells = (...args: string[]) => place.commands.run(...args);
+
+test('log and timeline keep the names, attributes and reasons of that time', async () => {
+  const { text } = await tells('log', '--resource', NEW);
+  expect(text).toMatch(new RegExp(`main  ${ANN}  held by the guard  the guard holds the deactivation`));
+  expect(text).toMatch(/main {2}sales {2}addMembers {2}1 member/);
+  expect(text).toContain(`userName: "${ANN}" → "${NEW}"`);
+  const explained = (await tells('explain', NEW, '--all')).text;
+  expect(explained).toContain('added to the group sales');
+  expect(explained).toContain('held by the guard: the guard holds the deactivation');
+  expect(explained).toMatch(/left alone: a person rejected the deactivation/);
+  expect(explained).toContain(`ordered by an operator (approval:`);
+});
+
+test('a decided approval names no cause for a person who changed at the source since, and keeps the others', async () => {
+  const { text } = await tells('approvals', 'show', id);
+  expect(text).toMatch(
+    /anna@acme\.example.*: changed at the source since the decision: the name is the present one/,
+  );
+  expect(text).toMatch(/bob@acme\.example.*: deactivated at the source/);
+  expect(text).not.toContain('no longer in the scope');
+});
+
+test('a person who was deleted after the decision counts as changed since, not as deleted then', async () => {
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  const { text } = await tells('approvals', 'show', id);
+  expect(text).not.toContain('deleted at the source');
+  expect(text.split('changed at the source since the decision')).toHaveLength(3);
+});
+
+test('a reconcile that could not read a list is not told as a comparison of everything', async () => {
+  await place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode: 'page' } }],
+  });
+  await tells('reconcile', '--yes');
+  await place.platform.control('PATCH', '/faults', {});
+  const { text } = await tells('explain', NEW, '--all');
+  expect(text).toMatch(/compared {2}a reconcile could not compare everything: (unproven|failed)/);
+});
