@@ -1,5 +1,6 @@
 // Builds the desired state of every connection.
 import { createDesiredState, type DesiredState } from '../directory/desired-state.ts';
+import { settingsPrint } from '../sync/settings-print.ts';
 import { hasUniqueExternalIds } from '../scim/index.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Store } from './parts.ts';
@@ -22,6 +23,7 @@ export function buildStates(
         connection: connection.name,
         targets: connection.targets,
         addressOf: (target) => config.targets[target]?.url ?? '',
+        settingsOf: (target) => settingsPrint(config.targets[target]),
         groupsMatter: connection.targets.some(groupsMatterAt),
         leaseMs: LEASE_MS,
         othersOf: (target) => feeding(target).filter((name) => name !== connection.name),

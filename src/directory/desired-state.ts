@@ -60,6 +60,8 @@ export function createDesiredState(
     targets: string[];
     /** Returns the address of a target's platform. */
     addressOf: (target: string) => string;
+    /** Returns a print of the settings of a target that decide how resources are synced. */
+    settingsOf?: (target: string) => string;
     groupsMatter: boolean;
     leaseMs: number;
     log?: StreamLimits;
@@ -78,7 +80,13 @@ export function createDesiredState(
   const outboxes = new Map(
     targets.map((target) => [
       target,
-      createOutbox({ ...deps, keys }, { target, leaseMs, groupsMatter, address: addressOf(target), log }),
+      createOutbox(
+        { ...deps, keys },
+        {
+          ...{ target, leaseMs, groupsMatter, log },
+          ...{ address: addressOf(target), settings: options.settingsOf?.(target) },
+        },
+      ),
     ]),
   );
   return {

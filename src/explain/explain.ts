@@ -1,6 +1,6 @@
 // Explains why a user or group is, or is not, as desired at each target, by what Redis keeps and the platform shows.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import { conditionText, isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
@@ -111,7 +111,7 @@ async function explainAt(
     ...related,
     link: linkOf(link),
     platform: look?.platform ?? null,
-    condition: conditionOf(link),
+    condition: conditionOf(link, outbox.settings),
     exception: exception ? { reason: exception.reason, since: iso(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
     mark: markOf(where),
@@ -213,10 +213,13 @@ const linkOf = (link: Link): Explanation['link'] => ({
   lastWrite: link.writtenAt === undefined ? null : iso(link.writtenAt),
 });
 
-function conditionOf({ condition }: Link): Explanation['condition'] {
+/** The advice about settings that have changed since is in the message. */
+function conditionOf({ condition }: Link, settings: string): Explanation['condition'] {
   if (!condition) return null;
-  const { reason, message, since, status } = condition;
-  return { reason, message, since: iso(since), status: status ?? null, advice: adviceFor(reason) };
+  const { reason, since, status } = condition;
+  const message = conditionText(condition, settings);
+  const advice = isBySettingsOfThen(condition, settings) ? '' : adviceFor(reason);
+  return { reason, message, since: iso(since), status: status ?? null, advice };
 }
 
 function markOf({ mark }: ResourceStatus): Explanation['mark'] {

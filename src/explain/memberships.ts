@@ -1,5 +1,5 @@
 // Describes the memberships of a user or group, with the causes of those that wait.
-import type { Link } from '../directory/outbox/links.ts';
+import { conditionText, type Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { refOf } from '../directory/records.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -15,7 +15,7 @@ export async function membershipsOfUser(
   { id }: FoundResource,
   { pendingGroups }: ResourceStatus,
 ): Promise<MembershipState[]> {
-  const { directory, links, target } = scope;
+  const { directory, links, outbox, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
   const left = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...left];
@@ -38,7 +38,7 @@ export async function membershipsOfUser(
       ref: refOf('Group', group),
       name: name ?? String(link.core?.displayName ?? group),
       state: !isWanted ? 'notForTarget' : sign === '-' ? 'toRemove' : sign === '+' ? 'toAdd' : 'applied',
-      ...(sign === undefined ? {} : causeOf(link.condition)),
+      ...(sign === undefined ? {} : causeOf(link.condition, outbox.settings)),
     };
   });
 }
@@ -49,19 +49,19 @@ export async function membershipsOfGroup(
   { id }: FoundResource,
   { pendingGroups }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
-  const { directory, links, target } = scope;
+  const { directory, links, outbox, target } = scope;
   const { users, unresolved } = await directory.membersOf(id);
   const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const known = await links.getMany(target.name, refs);
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const link = known[index] ?? {};
-    const because = sign === '+' ? whyNotReady(link) : undefined;
+    const because = sign === '+' ? whyNotReady(link, outbox.settings) : undefined;
     return {
       ref: refOf('User', user),
       name: String(link.core?.userName ?? user),
       state: sign === '+' ? 'toAdd' : 'toRemove',
-      ...(because === undefined ? {} : { because, ...causeOf(link.condition) }),
+      ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };
   });
   const signs = [...pendingGroups.values()];
@@ -73,14 +73,18 @@ export async function membershipsOfGroup(
 /** Reasons of conditions that end by themselves. */
 const PASSING = new Set(['NotApplied', 'PlatformFailed']);
 
-function causeOf(condition: Link['condition']): Pick<MembershipState, 'because' | 'condition'> {
+function causeOf(
+  condition: Link['condition'],
+  settings: string,
+): Pick<MembershipState, 'because' | 'condition'> {
   if (!condition) return {};
-  const { reason, message } = condition;
+  const { reason } = condition;
+  const message = conditionText(condition, settings);
   return PASSING.has(reason) ? { because: message } : { because: message, condition: reason };
 }
 
-function whyNotReady(link: Link): string | undefined {
-  if (link.condition) return link.condition.message;
+function whyNotReady(link: Link, settings: string): string | undefined {
+  if (link.condition) return conditionText(link.condition, settings);
   if (link.id === undefined) return 'has no account at the target yet';
   return link.departed ? 'has left this target' : undefined;
 }

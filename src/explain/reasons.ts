@@ -23,8 +23,8 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(
     condition &&
       (summary.includes(condition.message)
-        ? `${condition.reason}. ${adviceOf(facts)}`
-        : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`),
+        ? `${condition.reason}. ${adviceOf(facts)}`.trim()
+        : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`.trim()),
   );
   say(
     hold &&

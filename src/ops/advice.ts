@@ -9,7 +9,8 @@ const ADVICE: Record<string, string> = {
   AccountNotFound: 'Check that the platform key may read users.',
   Conflict:
     'Decide which account or group is meant, rename or delete the other, then scim-bridge dead-letters retry.',
-  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then scim-bridge dead-letters retry.',
+  NotAdopted:
+    'Set adopt to exact if it is not, or rename or delete one of the two, then scim-bridge dead-letters retry.',
   TakenByConnection:
     'Rename one of the two; or unassign it at the identity provider of the other connection, order scim-bridge links forget for it there, then scim-bridge dead-letters retry.',
   Forbidden:

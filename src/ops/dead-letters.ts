@@ -1,6 +1,7 @@
 // Lists dead letters, marks them for another sync, or drops them.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { conditionText } from '../directory/outbox/links.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import { findResources, toSearched } from './find.ts';
@@ -80,7 +81,7 @@ export async function findDeadLetters(
 
 async function describe(
   { connection, directory, links }: DesiredState,
-  { target }: Outbox,
+  { target, settings }: Outbox,
   blocked: readonly { ref: Ref; since: number }[],
 ): Promise<DeadLetter[]> {
   const refs = blocked.map(({ ref }) => ref);
@@ -94,7 +95,7 @@ async function describe(
       name: typeof name === 'string' ? name : id,
       since: new Date(since).toISOString(),
       reason: condition?.reason ?? 'Unknown',
-      message: condition?.message ?? '',
+      message: condition ? conditionText(condition, settings) : '',
       status: condition?.status ?? null,
     };
   });
@@ -107,7 +108,7 @@ export const retryDeadLetters = (
   actor: Actor,
 ): Promise<DeadLetter[]> =>
   act(states, selection, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) =>
-    outbox.mark(refs, 'edit'),
+    outbox.mark(refs, 'edit', `retry:${actor.by}`),
   );
 
 /** Removes dead letters from the list. The desired state is kept, and the next change is synced again. */

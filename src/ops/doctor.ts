@@ -253,7 +253,9 @@ async function checkAttributes(
         'The next write of an attribute or a reconcile defines it again; scim-bridge reconcile writes all values again.',
       ),
     ),
-    ...(unused.length > 0 ? [ok(area, `${unused.join(', ')} will be defined at ${applied ? 'the first' : 'the next'} use`)] : []),
+    ...(unused.length > 0
+      ? [ok(area, `${unused.join(', ')} will be defined at ${applied ? 'the first' : 'the next'} use`)]
+      : []),
   ];
 }
 

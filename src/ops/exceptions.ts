@@ -28,7 +28,8 @@ const ADVICE: Record<ExceptionReason, string> = {
   Protected: 'Take the name out of users.protected of the target, or leave the account to its owner.',
   LastAdministrator: 'Make another account an administrator at the platform, then approve the deactivation.',
   Dropped: 'Correct the cause, then scim-bridge sync.',
-  NotAdopted: 'Set adopt to exact, or rename or delete one of the two, then scim-bridge dead-letters retry.',
+  NotAdopted:
+    'Set adopt to exact if it is not, or rename or delete one of the two, then scim-bridge dead-letters retry.',
   Held: 'See scim-bridge approvals list, then approve or reject.',
   OnHold: 'Order scim-bridge release when the platform may be written again.',
 };

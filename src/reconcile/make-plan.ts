@@ -100,7 +100,11 @@ export async function makePlan(
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  const verified = applyRefusals(nameLost(scan, seen), { blocked, rulesChanged });
+  const verified = applyRefusals(nameLost(scan, seen), {
+    blocked,
+    rulesChanged,
+    settings: scope.outbox.settings,
+  });
   const [restored, { convergedAt = 0 }] = await Promise.all([readRestored(scope.acts), scope.runs.read()]);
   const doubtful = restored && convergedAt <= restored.at ? restored : undefined;
   const lastWrite = await readValueWrites(scope, verified);

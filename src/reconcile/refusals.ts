@@ -1,4 +1,5 @@
 // Removes entries whose write the platform has refused permanently: a run would only get the same refusal again. Pure.
+import { conditionText } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
 import type { VerifiedUsers } from './verify-users.ts';
@@ -8,6 +9,8 @@ export interface Refusals {
   blocked: ReadonlyMap<Ref, number>;
   /** Whether the mapping rules changed, so that a refused write may be different now. */
   rulesChanged: boolean;
+  /** Print of the present settings of the target. */
+  settings: string;
 }
 
 /**
@@ -22,7 +25,7 @@ export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): Ve
     const answered = entries.filter((entry) => isAnswered(entry, each, refusals));
     if (answered.length === 0) return each;
     const others = entries.filter((entry) => !answered.includes(entry));
-    const reason = `${refusal.reason}: ${refusal.message}`;
+    const reason = `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
     if (since !== undefined) return { ...each, entries: [...others, toConflict(answered, reason)] };
     const shown = answered.map((entry): PlanEntry => ({
       ...entry,

@@ -1,4 +1,5 @@
 // Makes the entries of a plan that a run never applies: dead letters, and accounts and groups that only the platform has.
+import { conditionText } from '../directory/outbox/links.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { Ref } from '../directory/records.ts';
 import type { PlanEntry } from './entry.ts';
@@ -34,7 +35,9 @@ export async function blockedEntries(
       before: isRenamed ? { userName: name } : null,
       after: isRenamed ? { userName: wanted } : null,
       effect: 'report',
-      reason: `${link.condition?.reason ?? 'Refused'}: ${link.condition?.message ?? 'see scim-bridge dead-letters list'}`,
+      reason: link.condition
+        ? `${link.condition.reason}: ${conditionText(link.condition, scope.outbox.settings)}`
+        : 'Refused: see scim-bridge dead-letters list',
       attribution: { cause: 'none' },
       basis: { version: 0, link: '' },
     };

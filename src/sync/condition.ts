@@ -7,8 +7,21 @@ import type { SyncOutcome } from './outcome.ts';
 export function condition(context: SyncContext, reason: string, message: string, status?: number): Condition {
   const before = context.link.condition;
   const since = before?.reason === reason ? before.since : context.clock.now();
-  return { reason, message, since, ...(status === undefined ? {} : { status }) };
+  const { settings } = context.outbox;
+  return {
+    ...{ reason, message, since },
+    ...(status === undefined ? {} : { status }),
+    ...(BY_SETTINGS.has(reason) && settings !== '' && { settings }),
+  };
 }
+
+/** Reasons that other settings of the target may remove. */
+const BY_SETTINGS: ReadonlySet<string> = new Set([
+  'AttributesNotWritten',
+  'NotAdopted',
+  'Conflict',
+  'Refused',
+]);
 
 /** Returns whether a linked resource has neither record nor tombstone; a sync must not delete anything for it. */
 export const isRecordLost = ({ record, deletedAt, link }: DueWork): boolean =>

@@ -1,7 +1,7 @@
 // Syncs one resource at one target: takes the lease, compares desired and applied state, writes the difference, and stores
 // the outcome.
 import type { Directory } from '../directory/resources/directory.ts';
-import type { Condition, Link, Links } from '../directory/outbox/links.ts';
+import type { Condition, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
 import type { Priority, Ref } from '../directory/records.ts';
@@ -12,6 +12,7 @@ import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Step, Tracing } from '../support/tracing.ts';
 import { answersOtherwise } from './absence.ts';
+import { condition as toCondition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
 import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
@@ -268,10 +269,4 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
     'platform failed, trying again',
   );
   return { kind: 'later', writes, afterMs };
-}
-
-function toCondition(context: SyncContext, reason: string, message: string, status?: number): Condition {
-  const before: Link['condition'] = context.link.condition;
-  const since = before?.reason === reason ? before.since : context.clock.now();
-  return { reason, message, since, ...(status === undefined ? {} : { status }) };
 }

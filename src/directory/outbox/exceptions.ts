@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
-import { parseLink, type Condition } from './links.ts';
+import { conditionText, parseLink, type Condition } from './links.ts';
 
 /**
  * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an
@@ -112,7 +112,7 @@ export interface ExceptionPage {
 /** Returns at most `limit` exceptions behind the first `offset`, the oldest of each reason first. */
 export async function readExceptions(
   { redis, keys }: { redis: Redis; keys: Keyspace },
-  target: string,
+  { target, settings }: { target: string; settings: string },
   { limit, offset = 0, reasons = EXCEPTION_REASONS }: ExceptionPage,
 ): Promise<StandingException[]> {
   const found: Place[] = [];
@@ -145,7 +145,8 @@ export async function readExceptions(
       places.map(async (each, index) => {
         const { core, condition } = parseLink(texts[index] ?? '');
         const name = core?.userName ?? core?.displayName ?? (await nameOf(each.ref));
-        return { ...each, name: String(name), message: condition?.message ?? MESSAGES[each.reason] };
+        const message = condition ? conditionText(condition, settings) : MESSAGES[each.reason];
+        return { ...each, name: String(name), message };
       }),
     );
   }

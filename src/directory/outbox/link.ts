@@ -10,7 +10,20 @@ export interface Condition {
   since: number;
   /** HTTP status of the platform's refusal. */
   status?: number;
+  /** Print of the settings of the target that led to it; absent: they do not matter. */
+  settings?: string;
 }
+
+/** Returns whether other settings than the present ones led to the condition. @param settings print of the present ones */
+export const isBySettingsOfThen = (condition: Pick<Condition, 'settings'>, settings: string): boolean =>
+  condition.settings !== undefined && condition.settings !== settings;
+
+/** Returns the message of a condition; if the settings have changed since, it says so. @param settings as above */
+export const conditionText = (condition: Condition, settings: string): string =>
+  isBySettingsOfThen(condition, settings)
+    ? `${condition.message} (since ${new Date(condition.since).toISOString()}, by settings that have changed meanwhile: ` +
+      'scim-bridge dead-letters retry, or sync, tries it again)'
+    : condition.message;
 
 export interface Link {
   /** The platform's SCIM id. */

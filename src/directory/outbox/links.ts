@@ -8,7 +8,14 @@ import type { Kind, Ref } from '../records.ts';
 import { parseWay } from './way.ts';
 
 export { parseWay } from './way.ts';
-export { parseLink, toLinkText, type Condition, type Link } from './link.ts';
+export {
+  conditionText,
+  isBySettingsOfThen,
+  parseLink,
+  toLinkText,
+  type Condition,
+  type Link,
+} from './link.ts';
 
 export type Links = ReturnType<typeof createLinks>;
 

@@ -44,11 +44,13 @@ export function createOutbox(
     leaseMs: number;
     groupsMatter: boolean;
     /** Address of the platform. */ address: string;
+    /** Print of the settings that decide how resources are synced. */
+    settings?: string | undefined;
     log?: StreamLimits | undefined;
   },
 ) {
   const { redis, scripts, keys } = deps;
-  const { target, leaseMs, groupsMatter, address } = options;
+  const { target, leaseMs, groupsMatter, address, settings = '' } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);
@@ -197,10 +199,12 @@ export function createOutbox(
 
   /** Returns exceptions of this target, the oldest of each reason first. */
   const exceptions = (page: ExceptionPage): Promise<StandingException[]> =>
-    readExceptions(deps, target, page);
+    readExceptions(deps, { target, settings }, page);
 
   return {
     target,
+    /** Print of the settings that decide how resources are synced; '': unknown. */
+    settings,
     exceptions,
     exceptionOf: (ref: Ref) => readException(deps, target, ref),
     leaseMs,

@@ -1,0 +1,26 @@
+// Computes a print of the settings of a target that decide how its resources are synced, so that a refusal tells whether
+// they have changed since.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../support/canonical-json.ts';
+import type { TargetSettings } from './target.ts';
+
+const LENGTH = 8;
+
+/** Returns a short text that changes with the mapping, the scope, the policy and the adoption; undefined settings: ''. */
+export function settingsPrint(
+  settings: Pick<TargetSettings, 'attributes' | 'users' | 'groups' | 'policy' | 'adopt'> | undefined,
+): string {
+  if (!settings) return '';
+  const { users, groups, policy, adopt } = settings;
+  const attributes = Object.entries(settings.attributes).map(
+    ([name, { type, from = null, expression = null, onEmpty = 'clear' }]) => [
+      name,
+      type,
+      from,
+      expression,
+      onEmpty,
+    ],
+  );
+  const text = canonicalJson({ attributes: attributes.sort(), users, groups, policy, adopt });
+  return createHash('sha256').update(text).digest('base64url').slice(0, LENGTH);
+}

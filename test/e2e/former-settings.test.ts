@@ -1,0 +1,51 @@
+// Tests that a dead letter tells when other settings than the present ones caused it, and that a retry judges it anew.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const BOB = 'bob@acme.example';
+const VIEWER = 'viewer@acme.example';
+const CHANGED =
+  /\(since 20[^,]*, by settings that have changed meanwhile: scim-bridge dead-letters retry, or sync, tries it again\)/;
+
+let place: Place;
+beforeAll(async () => {
+  const level = { type: 'number', from: 'title' };
+  place = await openPlace({ target: { adopt: 'report', attributes: { level } } });
+  await place.idp.createUser(BOB, { title: 'high' });
+  await place.idp.createUser(VIEWER, { title: '3' });
+  await place.idle();
+});
+afterAll(() => place.stop());
+
+const tells = (...args: string[]) => place.commands.run(...args);
+
+test('with unchanged settings no command says that they changed', async () => {
+  for (const command of [['dead-letters', 'list'], ['explain', BOB, '--all'], ['plan'], ['exceptions']])
+    expect((await tells(...command)).text).not.toContain('settings that have changed');
+});
+
+test('after adopt was changed, each command tells that the refusal is by former settings, and a retry takes the account over', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.adopt = 'exact';
+  });
+  const list = (await tells('dead-letters', 'list')).text;
+  expect(list.split('\n')).toHaveLength(2);
+  for (const line of list.split('\n')) expect(line).toMatch(CHANGED);
+  const explained = (await tells('explain', VIEWER, '--all')).text;
+  expect(explained).toMatch(CHANGED);
+  expect(explained).not.toContain('Set adopt to exact, or rename');
+  for (const command of [['plan'], ['exceptions'], ['status']])
+    expect((await tells(...command)).text).toMatch(CHANGED);
+
+  expect((await tells('dead-letters', 'retry', '--all', '--by', 'alice')).code).toBe(0);
+  await place.idle();
+  expect((await tells('explain', VIEWER)).text).toContain(`${VIEWER} is at main as desired`);
+  const [entry] = (await tells('log', '--resource', VIEWER, '--json', '--limit', '1')).text.split('\n');
+  expect(JSON.parse(entry ?? '').initiatedBy).toEqual({ type: 'operator', id: 'retry:alice' });
+});
+
+test('a refusal that the present settings repeat counts as theirs', async () => {
+  const { text } = await tells('dead-letters', 'list');
+  expect(text).toContain('level is string and cannot become a number');
+  expect(text).not.toContain('settings that have changed');
+});
