@@ -68,7 +68,9 @@ export function buildHealth(
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings = [
       ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
-      ...(isKeyRefused(breaker) ? [`the platform ${breakerWords(401)}: ${newKeyAdvice(name)}`] : []),
+      ...(isKeyRefused(breaker)
+        ? [`the platform ${breakerWords({ ...breaker, status: 401 })}: ${newKeyAdvice(name, breaker.only)}`]
+        : []),
       ...(blocked ? [`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`] : []),
       ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`] : []),
       ...(exceptions.total > 0 ? [`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`] : []),

@@ -131,12 +131,15 @@ const driftText = (drift: readonly DriftCount[]): string =>
 
 /** A pause after a refused key is told with the key. */
 function breakerLines(state: TargetStatus['breaker'], target: string): string[] {
-  const { open, since = 0, status = 0, pause } = state;
+  const { open, since = 0, status = 0, only, pause } = state;
   const isRefused = isKeyRefused(state);
-  const what = [...(open ? ['only probes are sent'] : []), ...(isRefused ? [newKeyAdvice(target)] : [])];
+  const what = [
+    ...(open ? ['only probes are sent'] : []),
+    ...(isRefused ? [newKeyAdvice(target, only)] : []),
+  ];
   return [
     ...(what.length > 0
-      ? [`the platform ${breakerWords(status)} since ${moment(since)}: ${what.join('; ')}`]
+      ? [`the platform ${breakerWords({ status, only })} since ${moment(since)}: ${what.join('; ')}`]
       : []),
     ...(pause && !isForKey(pause) ? [pauseWords(pause)] : []),
   ];

@@ -195,9 +195,9 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
 }
 
 function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
-  const { open, since = 0, status = 0, pause } = state;
+  const { open, since = 0, status = 0, only = null, pause } = state;
   return {
-    breaker: open || isKeyRefused(state) ? { open, since: iso(since), status } : null,
+    breaker: open || isKeyRefused(state) ? { open, since: iso(since), status, only } : null,
     pause: pause ? { ...pause, until: iso(pause.until) } : null,
   };
 }

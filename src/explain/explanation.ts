@@ -132,9 +132,10 @@ export interface Explanation {
   hold: { since: string; by: string; note: string | null } | null;
   /**
    * Set while changes wait for the target: its calls fail in a row and only probes are sent, or it refuses the key (`open`
-   * false before the breaker opens). `status` 0: no answer.
+   * false before the breaker opens). `status` 0: no answer. `only`: methods that are answered with 401 while the key is accepted
+   * for other calls; null: there are none.
    */
-  breaker: { open: boolean; since: string; status: number } | null;
+  breaker: { open: boolean; since: string; status: number; only: string[] | null } | null;
   /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */
   pause: { until: string; status: number; asked: boolean } | null;
   /** Faults of the fleet. */

@@ -70,10 +70,10 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
 
 function breakerReason(
   target: string,
-  { open, since, status }: NonNullable<ExplainedFacts['breaker']>,
+  { open, since, status, only }: NonNullable<ExplainedFacts['breaker']>,
   summary: string,
 ): string {
-  const refusal = `${target} ${breakerWords(status)} since ${since}: ${newKeyAdvice(target)}`;
+  const refusal = `${target} ${breakerWords({ status, only })} since ${since}: ${newKeyAdvice(target, only)}`;
   if (!open) return summary.includes(refusal) ? '' : `The target ${refusal}.`;
   const answer = status === 0 ? 'no answer' : `status ${status}`;
   return `Calls to the target have failed in a row since ${since} (${answer}): only probes go out until one succeeds.`;

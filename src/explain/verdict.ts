@@ -114,10 +114,10 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
 }
 
 /** A refused key needs a person; other failures pass. */
-const obstacleText = (target: string, { since, status }: NonNullable<ExplainedFacts['breaker']>): string =>
-  status === 401
-    ? `${target} ${breakerWords(status)} since ${since}: ${newKeyAdvice(target)}`
-    : `${target} ${breakerWords(status)}; it is applied as soon as calls succeed`;
+const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>
+  told.status === 401
+    ? `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told.only)}`
+    : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
 
 /** Names the run that brings a resource that differs to the platform. */
 function bringsIt({ hold, target, platform }: ExplainedFacts): string {

@@ -4,6 +4,7 @@ import { request as requestByTls } from 'node:https';
 import { connectPlatform, type PlatformCall } from '../platform/client.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
+import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../reconcile/applied-attributes.ts';
 import type { Clock } from '../support/sources.ts';
 import { weightOf, type Breaker } from '../directory/outbox/breaker.ts';
@@ -26,7 +27,7 @@ const TIME_LIMIT_MS = 5000;
 interface CheckDeps {
   clock: Clock;
   /** By target name. */
-  breakers: ReadonlyMap<string, Pick<Breaker, 'close'>>;
+  breakers: ReadonlyMap<string, Pick<Breaker, 'close' | 'read'>>;
   states: readonly Pick<DesiredState, 'links' | 'outboxes'>[];
 }
 
@@ -51,10 +52,28 @@ export async function checkEverything(
     const well = targets.filter(({ isWell }) => isWell());
     // The calls go out beside the breaker, so good answers close it here.
     await Promise.allSettled(well.map(async ({ name }) => breakers.get(name)?.close()));
-    return findings;
+    const refusals = await Promise.all(well.map(({ name }) => writeRefusal(name, breakers.get(name))));
+    return [...findings, ...refusals.flat()];
   } finally {
     await Promise.all(targets.map(({ client }) => client.close()));
   }
+}
+
+/** Doctor only reads, so that writes which the platform answers with 401 are known by the calls of the service alone. */
+async function writeRefusal(
+  target: string,
+  breaker: Pick<Breaker, 'read'> | undefined,
+): Promise<DoctorFinding[]> {
+  const { only, since = 0, status = 0 } = (await breaker?.read().catch(() => undefined)) ?? {};
+  if (!only) return [];
+  const advice = newKeyAdvice(target, only);
+  return [
+    {
+      ...{ area: `target ${target}`, level: 'error' },
+      message: `${breakerWords({ status, only })} since ${new Date(since).toISOString()}: these changes wait`,
+      advice: `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
+    },
+  ];
 }
 
 /** Returns the attributes of which any connection has written values at the target. */

@@ -1,9 +1,19 @@
 // Formats how a target fails, and why its calls pause, as text. Pure.
 
-/** @param status of the last answer; 0: no answer @returns words that follow the name of the target */
-export function breakerWords(status: number): string {
+interface ToldBreaker {
+  /** Status of the last answer; 0: no answer. */
+  status: number;
+  /** Methods that are answered with 401 while the key is accepted for others. */
+  only?: readonly string[] | null | undefined;
+}
+
+/** Returns words that follow the name of the target. */
+export function breakerWords({ status, only }: ToldBreaker): string {
   if (status === 0) return 'does not answer';
-  return status === 401 ? 'refuses the key (401)' : `answers ${status}`;
+  if (status !== 401) return `answers ${status}`;
+  return only
+    ? `answers ${only.join(' and ')} with 401 and accepts the key for other calls`
+    : 'refuses the key (401)';
 }
 
 interface ToldPause {
@@ -16,7 +26,7 @@ interface ToldPause {
 export function pauseWords({ until, status, asked }: ToldPause): string {
   const cause =
     status === 401
-      ? 'the platform refuses the key (401)'
+      ? 'the platform answered a call with 401'
       : asked
         ? `the platform asked for it (HTTP ${status})`
         : `the platform answered HTTP ${status} without Retry-After: the bridge chose the wait`;
@@ -24,4 +34,7 @@ export function pauseWords({ until, status, asked }: ToldPause): string {
 }
 
 /** Returns what an operator does about a refused key. */
-export const newKeyAdvice = (target: string): string => `set a new targets.${target}.token`;
+export const newKeyAdvice = (target: string, only?: ToldBreaker['only']): string =>
+  only
+    ? `check the rights of targets.${target}.token, and any gateway before the platform`
+    : `set a new targets.${target}.token`;

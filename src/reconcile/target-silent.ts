@@ -20,8 +20,9 @@ export function targetSilent(
   const status = silence?.last?.status ?? (isStopped ? state.status : undefined) ?? 0;
   // Another process may have failed before this one.
   const since = state.since ?? silence?.since ?? now;
-  const how = `The target ${target} ${breakerWords(status)} since ${iso(since)}`;
-  if (status === 401) return new TargetSilent(`${how}: ${newKeyAdvice(target)}, then repeat the command.`);
+  const how = `The target ${target} ${breakerWords({ status, only: state.only })} since ${iso(since)}`;
+  if (status === 401)
+    return new TargetSilent(`${how}: ${newKeyAdvice(target, state.only)}, then repeat the command.`);
   const detail = detailOf(silence?.last, status);
   return new TargetSilent(`${how}${detail}. Check it with scim-bridge doctor, then repeat the command.`);
 }
@@ -36,7 +37,7 @@ export function targetRefusesRate(
   const since = limited ? ` since ${iso(limited.since)}, last at ${iso(limited.last)}` : '';
   const wait = pause ? `: ${pauseWords(pause)}` : '';
   return new TargetSilent(
-    `The target ${target} ${breakerWords(status)}${since}${wait}. Repeat the command later; if it stays, ` +
+    `The target ${target} ${breakerWords({ status })}${since}${wait}. Repeat the command later; if it stays, ` +
       `lower targets.${target}.rateLimit or find what else uses the limit.`,
   );
 }

@@ -146,7 +146,9 @@ function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last
     ]);
   else if (breaker.status === KEY_REFUSED)
     found.push([
-      `The platform refuses the key (401), set a new targets.${target}.token; first refused `,
+      breaker.only
+        ? `The platform answers ${breaker.only.join(' and ')} with 401 and accepts the key for other calls, check the rights of targets.${target}.token and any gateway before the platform; first refused `
+        : `The platform refuses the key (401), set a new targets.${target}.token; first refused `,
       ago(breaker.since),
     ]);
   else found.push('Breaker closed: the platform answers');

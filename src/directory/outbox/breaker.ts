@@ -10,6 +10,7 @@ import { createPauses, type Pause } from './pause.ts';
 export interface CallEnd {
   /** HTTP status; 0 = no complete answer. */
   status: number;
+  method?: string;
   /** Name of the error, if the call failed. */
   error?: string;
 }
@@ -20,6 +21,8 @@ export interface BreakerState {
   since?: number;
   /** Status of the last failure, 0 = no answer; set while calls fail. */
   status?: number;
+  /** Methods of the calls that the platform answers with 401 while it accepts the key for others; absent: there are no others. */
+  only?: string[];
   /** Time of the next probe, Unix milliseconds of Redis; set while open. */
   probeAt?: number;
   /** Pause of all calls. */
@@ -69,12 +72,12 @@ export function createBreaker(
     const weight = weightOf(end);
     if (weight === undefined || (weight === 0 && !troubled)) return;
     troubled = weight > 0;
-    void report(end.status, weight).catch(() => undefined);
+    void report(end, weight).catch(() => undefined);
   }
 
-  async function report(status: number, weight: number): Promise<void> {
+  async function report({ status, method = 'GET' }: CallEnd, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
-      ...{ target, weight, limit: LIMIT, status },
+      ...{ target, weight, limit: LIMIT, status, method },
       // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
@@ -84,24 +87,49 @@ export function createBreaker(
   }
 
   async function read(): Promise<BreakerState> {
-    const [[openedAt, since, status, probeAt], pause] = await Promise.all([
-      redis.hmget(keys.key('breaker', target), 'openedAt', 'since', 'status', 'probeAt'),
-      pauses.read(),
-    ]);
+    const [stored, pause] = await Promise.all([redis.hgetall(keys.key('breaker', target)), pauses.read()]);
+    const { openedAt, since, status, probeAt, partial } = stored;
+    const refused = refusedMethods(stored);
     const begun = since ?? openedAt;
     return {
       open: typeof openedAt === 'string',
       ...(begun ? { since: Number(begun) } : {}),
       ...(status ? { status: Number(status) } : {}),
+      ...(partial && status === '401' && refused.length > 0 ? { only: refused } : {}),
       ...(probeAt ? { probeAt: Number(probeAt) } : {}),
       ...(pause && { pause }),
     };
   }
 
-  /** Closes the breaker after good answers to calls that went out beside the budget, as those of doctor do. */
+  /**
+   * Closes the breaker after good answers to reads that went out beside the budget, as those of doctor do. Writes that the
+   * platform answered with 401 stay noted.
+   */
   async function close(): Promise<void> {
-    await Promise.all([redis.del(keys.key('breaker', target)), pauses.endForKey()]);
+    const key = keys.key('breaker', target);
+    const stored = await redis.hgetall(key);
+    const others = refusedMethods(stored).filter((method) => method !== 'GET');
+    const opening = ['openedAt', 'probing', 'probeAt', 'probeMs', 'weight'];
+    const end =
+      others.length === 0
+        ? redis.del(key)
+        : stored.partial
+          ? redis.hdel(key, 'refused:GET', ...opening)
+          : redis
+              .multi()
+              .hdel(key, 'refused:GET', 'status', 'since', ...opening)
+              .hset(key, 'accepted', 1)
+              .exec();
+    await Promise.all([end, pauses.endForKey()]);
   }
 
   return { heed, note, read, close };
 }
+
+const REFUSED = 'refused:';
+
+const refusedMethods = (stored: Readonly<Record<string, string>>): string[] =>
+  Object.keys(stored)
+    .filter((field) => field.startsWith(REFUSED))
+    .map((field) => field.slice(REFUSED.length))
+    .sort();

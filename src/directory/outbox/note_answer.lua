@@ -1,6 +1,6 @@
 -- Records the result of a platform call for the shared breaker, which opens after consecutive failures.
 -- KEYS base
--- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, grows (whether probes
+-- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, method, grows (whether probes
 --        become rarer), firstMs, longestMs (between probes), keepMs (time without failures after which the count expires) }
 -- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}
 local breaker = key('breaker', p.target)
@@ -8,10 +8,31 @@ local opened_at, probing, probe_ms, before, since =
   unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status', 'since'))
 -- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
 local late = opened_at and not probing
+-- Returns whether calls of another method were answered with 401, and not with success since.
+local function is_refused_elsewhere()
+  redis.call('HDEL', breaker, 'refused:' .. p.method)
+  for _, field in ipairs(redis.call('HKEYS', breaker)) do
+    if string.sub(field, 1, 8) == 'refused:' then return true end
+  end
+  return false
+end
 if p.weight == 0 then
   if late then return { 'open' } end
-  redis.call('DEL', breaker)
-  return { opened_at and 'closed' or 'fine' }
+  if not is_refused_elsewhere() then
+    redis.call('DEL', breaker)
+    return { opened_at and 'closed' or 'fine' }
+  end
+  redis.call('HDEL', breaker, 'openedAt', 'probing', 'probeAt', 'probeMs', 'weight')
+  -- The key may be a new one, so the refusal counts as partial only after it was repeated.
+  if redis.call('HEXISTS', breaker, 'partial') == 0 then
+    redis.call('HSET', breaker, 'accepted', 1)
+    redis.call('HDEL', breaker, 'status', 'since')
+  end
+  return { opened_at and 'closed' or 'failing' }
+end
+if p.status == 401 then
+  redis.call('HSETNX', breaker, 'refused:' .. p.method, clock())
+  if redis.call('HEXISTS', breaker, 'accepted') == 1 then redis.call('HSET', breaker, 'partial', 1) end
 end
 local weight = redis.call('HINCRBY', breaker, 'weight', p.weight)
 local now = clock()

@@ -48,7 +48,7 @@ export const fleetSchema = object({ processes: arrayOf(fleetProcess), findings: 
 
 export const breakerSchema = object(
   {
-    ...{ open: booleanField, since: unixMs, status: integerField, probeAt: unixMs },
+    ...{ open: booleanField, since: unixMs, status: integerField, probeAt: unixMs, only: arrayOf(textField) },
     pause: object({ until: unixMs, status: integerField, asked: booleanField }),
   },
   ['open'],

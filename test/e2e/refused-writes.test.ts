@@ -1,0 +1,63 @@
+// Tests what commands tell while the platform answers one method with 401 and accepts the key for other calls.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const WORDS = /answers PATCH with 401 and accepts the key for other calls since 20[\d-]+T[\d:.]+Z/;
+const ADVICE = 'heck the rights of targets.main.token, and any gateway before the platform';
+
+let place: Place;
+let ann: string;
+beforeAll(async () => {
+  place = await openPlace({});
+  ann = await place.idp.createUser(ANN);
+  await place.idle();
+  const rules = [{ method: 'PATCH', status5xx: { share: 1, status: 401 } }];
+  await place.platform.control('PATCH', '/faults', { rules });
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann Two' });
+  await eventually('refused', async () =>
+    (await place.platform.requests()).some(({ status }) => status === 401),
+  );
+});
+afterAll(() => place.stop());
+
+const tells = (...args: string[]) => place.commands.run(...args);
+
+test('doctor reads well and still tells that writes are refused again, so that it does not exit 0', async () => {
+  await eventually(
+    'refused again after good answers to reads',
+    async () => {
+      await tells('plan');
+      return WORDS.test((await tells('status')).text);
+    },
+    30_000,
+  );
+  const { code, text } = await tells('doctor');
+  expect(text).toContain('✔ target main: the key is valid');
+  expect(text).toMatch(/✘ target main: answers PATCH with 401/);
+  expect(text).toMatch(WORDS);
+  expect(text).toContain(ADVICE);
+  expect(code).toBe(1);
+}, 40_000);
+
+test('after good answers to reads, status and explain go on to tell which calls are refused', async () => {
+  await tells('plan');
+  const status = await tells('status');
+  expect(status.code).toBe(2);
+  expect(status.text).toMatch(WORDS);
+  expect(status.text).toContain(ADVICE);
+  expect(status.text).not.toContain('set a new');
+  const explained = (await tells('explain', ANN, '--all')).text;
+  expect(explained).toMatch(WORDS);
+  expect(explained).not.toContain('nobody has to do anything');
+  expect((await tells('status', '--json')).json[0].breaker).toMatchObject({ open: false, only: ['PATCH'] });
+});
+
+test('once the writes are accepted, the change is applied and nothing is told any more', async () => {
+  await place.platform.control('PATCH', '/faults', {});
+  await place.idle();
+  expect((await place.platform.user(ANN))?.displayName).toBe('Ann Two');
+  await eventually('status is quiet', async () => !(await tells('status')).text.includes('401'));
+  expect((await tells('doctor')).code).toBe(0);
+}, 40_000);
