@@ -127,6 +127,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           const guardOf = (target: string) => config.targets[target]?.guard;
           const order = { ...actor, identity: `command ${actor.by}`, action, selection };
           const decided = await decideApproval(states, approval.id, guardOf, order);
+          if (decided.kind === 'settled') throw new Error(decided.message);
           if (!('id' in decided)) throw refusal(decided.kind, id);
           const { kind: outcome, ...rest } = decided;
           if (flags.json) sayJson({ ...rest, id, outcome, action, by: actor.by });

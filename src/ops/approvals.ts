@@ -33,7 +33,8 @@ export interface ShownApproval extends Approval {
 
 /**
  * `expired`: the held changes are judged again. `noted`: a second person has to approve `id`. `samePerson`: the first approval
- * is this person's own. `retracted`: a first approval was taken back. `full`: too many first approvals wait.
+ * is this person's own. `retracted`: a first approval was taken back. `full`: too many first approvals wait. `settled`: it was
+ * decided earlier, and nothing of it is left for this order.
  */
 export type DecisionOutcome =
   | {
@@ -46,6 +47,7 @@ export type DecisionOutcome =
     }
   | { kind: 'noted'; id: string; items: number }
   | { kind: 'retracted'; id: string; items: number }
+  | { kind: 'settled'; message: string }
   | { kind: 'expired' | 'unknown' | 'samePerson' | 'full' };
 
 /** The order of an operator. `identity` distinguishes callers where two persons have to approve. */
@@ -156,9 +158,17 @@ export async function decideApproval(
       ]),
   });
   if (decided.kind === 'noted') return { ...decided, id: `${approval.connection}.${decided.id}` };
+  const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
+  if (isSettled && words === undefined && approval.state !== 'held')
+    return { kind: 'settled', message: settledText(approval, action) };
   if (decided.kind !== 'decided') return { kind: decided.kind };
   const remaining = (await outbox.guardStore.open())?.total ?? 0;
   return { ...decided, id: approval.id, remaining };
+}
+
+function settledText({ id, state, at, by }: Approval, action: Decision['action']): string {
+  const when = `${at === undefined ? '' : ` at ${at}`}${by === undefined ? '' : ` by ${by}`}`;
+  return `Approval ${id} was ${state}${when}: nothing of it is left to ${action}.`;
 }
 
 /** Returns the first approval of held changes that an id stands for. */

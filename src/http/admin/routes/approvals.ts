@@ -61,7 +61,7 @@ const params = { id: 'As listed.' };
 /** All holders of the admin token count as one person. */
 const ADMIN_TOKEN = 'admin token';
 const CONFLICT =
-  'The approval has expired, and what it held is judged anew; or this person has approved it already.';
+  'The approval has expired, and what it held is judged anew; this person has approved it already; or it was decided earlier.';
 const UNKNOWN = 'No person or group has the given name.';
 const refuses = { 404: 'There is no such approval.' };
 
@@ -137,8 +137,7 @@ function decision(
     bodyOptional: true,
     answers: {
       status: 200,
-      description:
-        'How many changes the decision reached, 0 when none fits or all were decided, and how many are still held.',
+      description: 'How many changes the decision reached, 0 when none fits, and how many are still held.',
       schema: object(
         {
           outcome: {
@@ -162,6 +161,7 @@ function decision(
       const decided = await decideApproval(
         ...([context.states, id, guardsOf(context), { action, identity, ...operator, selection }] as const),
       ).catch(refuseUnknown);
+      if (decided.kind === 'settled') throw new Problem(409, decided.message);
       if (!('id' in decided)) throw refusal(decided.kind, id);
       const { kind: outcome, ...rest } = decided;
       return json({ outcome, ...rest, action, by: operator.by });
@@ -175,7 +175,7 @@ const guardsOf =
     scopes.find(({ scope }) => scope.target.name === target)?.guard;
 
 function refusal(
-  kind: Exclude<DecisionOutcome['kind'], 'decided' | 'noted' | 'retracted'>,
+  kind: Exclude<DecisionOutcome['kind'], 'decided' | 'noted' | 'retracted' | 'settled'>,
   id: string,
 ): Problem {
   if (kind === 'unknown') return unknownApproval(id);
