@@ -53,7 +53,7 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   const gone = await inState('gone');
 
   const strange = user.memberOf.filter(({ id }) => !platformIds.has(id));
-  const found = await drifts.counterparts(
+  const found = await drifts.linkedTo(
     'Group',
     strange.map(({ id }) => id),
   );

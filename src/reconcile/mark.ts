@@ -115,7 +115,10 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
   return [...drifts.values()];
 }
 
-/** Returns the names for `Link.unsure`. Only drift needs them; other changes differ from the link anyway. */
+/**
+ * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Other
+ * changes than drift need none, because their new values differ from the link.
+ */
 function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
   if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];
   switch (action) {

@@ -113,8 +113,8 @@ async function takePage(
 ): Promise<void> {
   const { drifts, runs, others, clock } = scan.scope;
   const ids = groups.map(({ id }) => id);
-  const holders = await drifts.counterparts('Group', ids);
-  const elsewhere = await Promise.all(others.map((notes) => notes.counterparts('Group', ids)));
+  const holders = await drifts.linkedTo('Group', ids);
+  const elsewhere = await Promise.all(others.map((notes) => notes.linkedTo('Group', ids)));
   const seen = await runs.groupsSeen(holders.map((holder) => holder?.ref ?? 'Group:'));
   groups.forEach((group, index) => {
     const holder = holders[index];

@@ -133,7 +133,7 @@ async function walk(scan: ScanResult, everybody: boolean): Promise<Draft> {
 async function takePage(scan: ScanResult, draft: Draft, page: WireUser[], everybody: boolean): Promise<void> {
   const users = everybody ? page : await withoutKnownEqual(scan, draft, page);
   if (users.length === 0) return;
-  const holders = await scan.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.linkedTo(
     'User',
     users.map(({ id }) => id),
   );
@@ -229,7 +229,7 @@ async function mapAll(
 
 async function takeStrangers(scan: ScanResult, draft: Draft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);
-  const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.counterparts('User', ids)));
+  const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.linkedTo('User', ids)));
   users.forEach((user, index) => {
     // The account is linked by another connection, so it is neither adoptable nor unmanaged.
     if (elsewhere.some((holders) => holders[index] !== undefined)) return;

@@ -1,4 +1,4 @@
-// Starts scheduled runs: one at a time across all replicas, and a missed run is made up at the start.
+// Starts reconcile runs by schedule, one at a time across all replicas. A process that starts also starts a run that was missed.
 import cron from 'node-cron';
 import { RunLost } from '../directory/outbox/drift.ts';
 import type { GuardSettings } from '../guard/judge.ts';
@@ -17,7 +17,7 @@ export interface ScheduledScope {
 }
 
 export interface ScheduleOptions {
-  /** node-cron pattern; null: runs start only when a process start requires one. */
+  /** node-cron pattern; null: a run starts only with a process, if `atStart` gives a reason. */
   schedule: string | null;
   timezone: string;
   onDrift: 'repair' | 'report';
@@ -29,7 +29,7 @@ export interface Scheduler {
 }
 
 const LOOK_AGAIN_MS = 5000;
-/** Period in which a missed run is detected. */
+/** Scheduled times of the last day are compared with the end of the last run. */
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
 
@@ -78,7 +78,7 @@ export function startScheduler(
   };
 }
 
-/** Waits for Redis. @returns the reason for a run at start; undefined: none is needed */
+/** Reads the state, when Redis answers. @returns the reason for a run at the start of a process; undefined: none is needed */
 async function atStart(
   clock: Clock,
   scope: ReconcileScope,

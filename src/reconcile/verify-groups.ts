@@ -123,7 +123,7 @@ async function findNamesake(
   );
   if (found === 'unknown' || found === 'absent') return 'unknown';
   const exact = found.filter((group) => fold(group.displayName) === fold(name));
-  const holders = await scan.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.linkedTo(
     'Group',
     exact.map(({ id }) => id),
   );
@@ -168,7 +168,7 @@ async function compareMembers(
   }
   const absent = await mapBounded(missing, 2, (member) => isReallyMissing(scan, group, member));
   const strange = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
-  const holders = await scan.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.linkedTo(
     'User',
     strange.map(([id]) => id),
   );

@@ -247,7 +247,7 @@ async function findNamesake(
   );
   if (found === 'unknown' || found === 'absent') return 'unknown';
   const exact = found.filter((user) => fold(user.userName) === fold(userName));
-  const holders = await scan.scope.drifts.counterparts(
+  const holders = await scan.scope.drifts.linkedTo(
     'User',
     exact.map(({ id }) => id),
   );

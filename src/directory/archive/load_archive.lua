@@ -14,7 +14,7 @@ for _, item in ipairs(p.items) do
     if is_new then redis.call('ZADD', key('order', p.id), next_number(), item) end
     count_item(is_new)
   elseif p.family == 'members' then count_item(load_member(item))
-  elseif p.family == 'unresolved' then count_item(await(p.id, item[1], item[2]))
+  elseif p.family == 'unresolved' then count_item(add_unresolved(p.id, item[1], item[2]))
   elseif p.family == 'links' then count_item(load_link(item[1], item[2]))
   elseif p.family == 'pendingMembers' then count_item(load_sign(item[1], item[2]))
   else count_item(load_plain(item)) end

@@ -1,4 +1,5 @@
-// Stores which processes of the service run: each writes a beat every few seconds and removes its entry when it stops.
+// Stores which processes of the service run: each writes a heartbeat every few seconds (here: beat), and removes its entry when
+// it stops.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
@@ -10,13 +11,13 @@ export type ProcessRole = 'all' | Duty;
 
 /** Calls of one process to one target between two beats. */
 export interface TargetWork {
-  /** Number of calls, and of those that had to wait for the rate limit. */
+  /** Number of calls. `delayed`: of those that had to wait for the rate limit. */
   calls: number;
   delayed: number;
-  /** Number of calls that wait at the beat: for the rate limit, and for a slot. */
+  /** Number of calls that wait for the rate limit at the moment of the beat. `queued`: that wait for a free slot. */
   waiting: number;
   queued: number;
-  /** Share of the slots that had a call under way, 0 to 1. */
+  /** Share of the slots (calls that may run at the same time) that were in use, 0 to 1. */
   busy: number;
 }
 

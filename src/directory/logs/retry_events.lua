@@ -1,10 +1,11 @@
--- Appends refused events to the stream again, or deletes them.
+-- Empties the list of refused events: with `retry` each is appended to the stream of events again.
 -- KEYS base
 -- ARGV { retry }
--- RETURN {"done", how many}
+-- RETURN {"done", number of events}
 local refusals = key('eventsRefused')
 local found = redis.call('XRANGE', refusals, '-', '+')
 for _, entry in ipairs(found) do
+  -- An entry is {id, {field, value, ...}}; its first value is the JSON of the event.
   if p.retry then redis.call('XADD', key('events'), '*', 'e', entry[2][2]) end
   redis.call('XDEL', refusals, entry[1])
 end

@@ -7,9 +7,10 @@ local function guard_close(kinds)
   redis.call('DEL', key('guardApproval', p.target))
 end
 
--- Deleted resources count for the guard's percentages for a month.
+-- A deleted resource is part of the population of the guard's percentages for a month, so that a mass deletion does not shrink
+-- the number that it is compared with.
 local GONE_MS = 31 * 24 * 3600 * 1000
-local function note_gone(kind, id)
+local function note_deleted(kind, id)
   local now = clock()
   redis.call('ZREMRANGEBYSCORE', key('gone', kind), '-inf', now - GONE_MS)
   redis.call('ZADD', key('gone', kind), now, id)

@@ -1,25 +1,26 @@
--- A reverse link is `ref` or `ref print` (drift.ts). Returns its ref if the ref's link still has this platform id.
-local function holder_of_way(target, way)
-  local held = redis.call('HGET', key('linked', target), way)
+-- `linked:<target>` holds reverse links: `kind:platform id` (here `platform_key`) -> `ref`, or `ref print` with the fingerprint of
+-- an account that was equal to its link (drift.ts). Returns the ref and the whole text; false or nil: there is no reverse link.
+local function ref_linked_to(target, platform_key)
+  local held = redis.call('HGET', key('linked', target), platform_key)
   return held and string.match(held, '^%S+'), held
 end
 
 -- Removes the fingerprint of an account, because its link was written.
-local function forget_print(target, way, ref)
-  local holder, held = holder_of_way(target, way)
-  if holder == ref and held ~= ref then redis.call('HSET', key('linked', target), way, ref) end
+local function forget_print(target, platform_key, ref)
+  local holder, held = ref_linked_to(target, platform_key)
+  if holder == ref and held ~= ref then redis.call('HSET', key('linked', target), platform_key, ref) end
 end
 
--- Removes the fingerprint at the end of a sync, and restores a lost reverse link. A reverse link to another ref is kept.
-local function keep_way(target, way, ref)
-  local holder = holder_of_way(target, way)
-  if not holder then return redis.call('HSET', key('linked', target), way, ref) end
-  forget_print(target, way, ref)
+-- Removes the fingerprint at the end of a sync, and restores a lost reverse link. A reverse link to another ref stays.
+local function keep_reverse_link(target, platform_key, ref)
+  local holder = ref_linked_to(target, platform_key)
+  if not holder then return redis.call('HSET', key('linked', target), platform_key, ref) end
+  forget_print(target, platform_key, ref)
 end
 
 -- Removes the reverse link of a platform id, unless it belongs to another resource.
 local function unlink(target, platform, ref)
-  if holder_of_way(target, platform) == ref then redis.call('HDEL', key('linked', target), platform) end
+  if ref_linked_to(target, platform) == ref then redis.call('HDEL', key('linked', target), platform) end
 end
 
 -- Removes the suspected drift that the worker has stored in the link; newer notes are kept.

@@ -6,7 +6,7 @@ local net = {}
 local function count_change(by, whom) net[whom] = (net[whom] or 0) + by end
 
 local function leave(value)
-  if unawait(p.id, value) then count_change(-1, value) end
+  if remove_unresolved(p.id, value) then count_change(-1, value) end
 end
 
 local function step_with(kind, values)
@@ -15,7 +15,7 @@ local function step_with(kind, values)
   for _, value in ipairs(values) do found[#found + 1] = users[value] end
   if kind == 'remove' then
     local parted = {}
-    for _, user in ipairs(part_all(p.id, found)) do
+    for _, user in ipairs(leave_all(p.id, found)) do
       parted[user] = true
       count_change(-1, user)
     end
@@ -30,13 +30,13 @@ local function step_with(kind, values)
     for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do
       if not wanted[user] then surplus[#surplus + 1] = user end
     end
-    for _, user in ipairs(part_all(p.id, surplus)) do count_change(-1, user) end
+    for _, user in ipairs(leave_all(p.id, surplus)) do count_change(-1, user) end
     for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
       if not wanted[value] then leave(value) end
     end
   end
   for _, user in ipairs(join_all(p.id, found)) do count_change(1, user) end
   for _, value in ipairs(values) do
-    if not users[value] and await(p.id, value, p.folded[value] or value) then count_change(1, value) end
+    if not users[value] and add_unresolved(p.id, value, p.folded[value] or value) then count_change(1, value) end
   end
 end

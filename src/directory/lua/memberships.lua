@@ -35,7 +35,8 @@ local function change_groups_of(users, change)
   if #gone > 0 then call_with('HDEL', key('groupsOf'), gone) end
 end
 
-local function tell_targets(group, users, sign)
+-- Makes the changed memberships pending at all targets, and marks the users if mapping rules look at groups (`p.groupsMatter`).
+local function make_memberships_pending(group, users, sign)
   count_members(group, sign == '+' and #users or -#users)
   set_pending_all(group, users, sign)
   if not p.groupsMatter then return end
@@ -48,16 +49,16 @@ local function join_all(group, users)
   if #joining == 0 then return joining end
   call_with('SADD', key('members', group), joining)
   change_groups_of(joining, function(held) return held == '' and group or held .. ',' .. group end)
-  tell_targets(group, joining, '+')
+  make_memberships_pending(group, joining, '+')
   return joining
 end
 
-local function part_all(group, users)
+local function leave_all(group, users)
   local parting = members_among(group, users, 1)
   if #parting == 0 then return parting end
   call_with('SREM', key('members', group), parting)
   change_groups_of(parting, function(held) return without(held, group) end)
-  tell_targets(group, parting, '-')
+  make_memberships_pending(group, parting, '-')
   return parting
 end
 
@@ -68,7 +69,7 @@ local function join_groups(user, groups)
   for _, group in ipairs(groups) do
     if redis.call('SADD', key('members', group), user) == 1 then
       joined[#joined + 1] = group
-      tell_targets(group, { user }, '+')
+      make_memberships_pending(group, { user }, '+')
     end
   end
   if #joined == 0 then return joined end
@@ -82,15 +83,15 @@ local function leave_groups(user, groups)
   for _, group in ipairs(groups) do
     if redis.call('SREM', key('members', group), user) == 1 then
       left[#left + 1] = group
-      tell_targets(group, { user }, '-')
+      make_memberships_pending(group, { user }, '-')
     end
   end
   redis.call('HDEL', key('groupsOf'), user)
   return left
 end
 
--- Increases the version of a group whose members changed; the text stays the same.
-local function bump(family, id)
+-- Increases the version of a group whose members changed, and emits the event; the stored text stays the same.
+local function raise_version(family, id)
   local stored = redis.call('HGET', key(family), id)
   if stored then
     local record = parse(stored)

@@ -1,14 +1,15 @@
 -- Functions for member values that arrived before their user.
 -- NEEDS memberships, spread
--- Stores a member value without a user, under the value itself and under its folded form.
-local function await(group, value, folded)
+-- Stores a member value without a user, under the value itself and under its folded form. Returns whether it is new.
+local function add_unresolved(group, value, folded)
   if redis.call('HSETNX', key('unresolved', group), value, folded) == 0 then return false end
   redis.call('SADD', key('references', value), group .. ' ' .. value)
   if folded ~= value then redis.call('SADD', key('references', folded), group .. ' ' .. value) end
   return true
 end
 
-local function unawait(group, value)
+-- Removes a member value that was stored without a user. Returns whether the group had it.
+local function remove_unresolved(group, value)
   local folded = redis.call('HGET', key('unresolved', group), value)
   if not folded then return false end
   redis.call('HDEL', key('unresolved', group), value)
@@ -33,11 +34,11 @@ local function heal(user, names)
   for _, name in ipairs(names) do
     for _, reference in ipairs(redis.call('SMEMBERS', name)) do
       local group, value = string.match(reference, '^(%S+) (.*)$')
-      if unawait(group, value) then groups[#groups + 1] = group end
+      if remove_unresolved(group, value) then groups[#groups + 1] = group end
     end
   end
   for _, group in ipairs(join_groups(user, groups)) do
-    bump('groups', group)
+    raise_version('groups', group)
     mark('Group:' .. group, 1)
   end
   return true

@@ -7,9 +7,9 @@ local function leave_synced(target, ref)
   redis.call('SREM', name_synced(target, kind), id)
 end
 
--- Each store marks the targets of its process. If the list of targets changed, a resource may have changed without a mark at
--- a target outside of the list, so the `synced` sets of all targets of both lists are deleted.
-local function heed_targets()
+-- A change marks its resource at the targets that its process knows (`p.targets`). After a change of that list, a resource may
+-- have changed without a mark at a target of the other list, so the `synced` sets of the targets of both lists are deleted.
+local function reset_synced_of_changed_targets()
   local listed = table.concat(p.targets, ' ')
   local before = redis.call('GET', key('syncedTargets'))
   if before == listed then return end

@@ -36,7 +36,7 @@ end
 -- If this fails, every call of the batch gets the error.
 function finish()
   if #refs == 0 then return end
-  heed_targets()
+  reset_synced_of_changed_targets()
   redis.call('HSET', key('users'), unpack(changed))
   local now = clock()
   for _, target in ipairs(p.targets) do

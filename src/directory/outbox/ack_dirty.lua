@@ -4,7 +4,7 @@
 --        forget (the platform id that is ours no more), dropGrants (nothing is to be granted to this user),
 --        decided (what became of the account is known now: groups that take this user out go on),
 --        alarm (moment at which to look again although nothing changed), coalesceMs, targets: [target], groupsMatter,
---        suspectedDrift (as they were read), way (kind:platform id of the link), formerId (that it had), log (as
+--        suspectedDrift (as they were read), platformKey (kind:platform id of the link), formerId (that it had), log (as
 --        append_log.lua),
 --        exception (reason, absent: none), exceptionSince }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
@@ -29,7 +29,7 @@ if p.forget then
   end
 else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])
-  if p.way then keep_way(p.target, p.way, p.ref) end
+  if p.platformKey then keep_reverse_link(p.target, p.platformKey, p.ref) end
 end
 -- After a change during the sync, the next sync asks the guard again; a sync that continues later has not asked it yet.
 if p.outcome ~= 'later' then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end

@@ -7,8 +7,8 @@
 local records = key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
 if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end
-local way = p.kind .. ':' .. p.platformId
-local holder = holder_of_way(p.target, way)
+local platform_key = p.kind .. ':' .. p.platformId
+local holder = ref_linked_to(p.target, platform_key)
 if holder and holder ~= p.ref and redis.call('HEXISTS', records, string.match(holder, ':(.*)$')) == 1 then
   return { 'taken' }
 end
@@ -21,7 +21,7 @@ if holder and holder ~= p.ref then
   set_exception(p.target, holder)
 end
 redis.call('HSET', key('links', p.target), p.ref, texts[1])
-redis.call('HSET', key('linked', p.target), way, p.ref)
+redis.call('HSET', key('linked', p.target), platform_key, p.ref)
 if p.kind == 'User' then
   for _, group in ipairs(groups_of(p.id)) do
     set_pending(group, p.id, '+')

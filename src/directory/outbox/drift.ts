@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
-import { parseLink, parseWay, type Link } from './links.ts';
+import { parseLink, parseReverseLink, type Link } from './links.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -82,23 +82,23 @@ export function createDriftNotes(
 
   /**
    * Returns the resource that the reverse link of each platform id names, in the order given; undefined: there is none. A reverse
-   * link may be older than the link, so a caller compares the platform ids.
+   * link may be out of date, so the caller compares the platform id with that of the resource's link.
    */
-  async function counterparts(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
+  async function linkedTo(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
     if (platformIds.length === 0) return [];
     const fields = platformIds.map((id) => `${kind}:${id}`);
-    const ways = await redis.hmget(key('linked'), ...fields);
-    const found = ways.map((way) => (way === null ? undefined : parseWay(way)));
-    const known = found.flatMap((way) => (way ? [way.ref] : []));
+    const texts = await redis.hmget(key('linked'), ...fields);
+    const found = texts.map((text) => (text === null ? undefined : parseReverseLink(text)));
+    const known = found.flatMap((reverse) => (reverse ? [reverse.ref] : []));
     const observedByRef = new Map((await observe(known)).map((each) => [each.ref, each]));
-    return found.map((way) => way && observedByRef.get(way.ref));
+    return found.map((reverse) => reverse && observedByRef.get(reverse.ref));
   }
 
   /** Returns positions of accounts whose fingerprint changed, whose link was written since, or that are marked. */
   async function unlikePrints(seen: { platformId: string; print: string }[]): Promise<number[]> {
-    const ways = seen.map(({ platformId }) => `User:${platformId}`);
+    const platformKeys = seen.map(({ platformId }) => `User:${platformId}`);
     const prints = seen.map(({ print }) => print);
-    const [, ...others] = await scripts.run('known_equal', keys.base, { target, ways, prints });
+    const [, ...others] = await scripts.run('known_equal', keys.base, { target, platformKeys, prints });
     return others.map(Number);
   }
 
@@ -154,7 +154,7 @@ export function createDriftNotes(
   return {
     target,
     note,
-    counterparts,
+    linkedTo,
     unlikePrints,
     notePrints,
     observe,

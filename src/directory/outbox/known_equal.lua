@@ -1,11 +1,11 @@
 -- Compares fingerprints of accounts with those that were stored when the accounts were equal to their links (note_prints.lua).
 -- The comparison runs in Redis, because transferring the stored fingerprints costs more.
 -- KEYS base
--- ARGV { target, ways: [kind:platform id, ...], prints: [print, ...] in the same order }; at most a few thousand
+-- ARGV { target, platformKeys: [kind:platform id, ...], prints: [print, ...] in the same order }; at most a few thousand
 -- RETURN {"others", position, ...}: accounts with another or no fingerprint, or with a mark; counted from 0
 local BLANK, others = 32, { 'others' }
-if #p.ways == 0 then return others end
-local linked = redis.call('HMGET', key('linked', p.target), unpack(p.ways))
+if #p.platformKeys == 0 then return others end
+local linked = redis.call('HMGET', key('linked', p.target), unpack(p.platformKeys))
 local marks = key('marks', p.target)
 local is_quiet = redis.call('EXISTS', marks) == 0
 for index, held in ipairs(linked) do

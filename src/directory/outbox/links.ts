@@ -5,9 +5,9 @@ import type { Keyspace } from '../keys.ts';
 import { parseLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
 
-import { parseWay } from './way.ts';
+import { parseReverseLink } from './reverse-link.ts';
 
-export { parseWay } from './way.ts';
+export { parseReverseLink } from './reverse-link.ts';
 export {
   conditionText,
   isBySettingsOfThen,
@@ -34,8 +34,8 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
 
   /** Returns the resource that is linked to a platform id; undefined when there is none. */
   async function holderOf(target: string, kind: Kind, platformId: string): Promise<Ref | undefined> {
-    const way = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
-    return way === null ? undefined : parseWay(way).ref;
+    const text = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
+    return text === null ? undefined : parseReverseLink(text).ref;
   }
 
   /** Yields every link of a target in any order, with bounded memory. */

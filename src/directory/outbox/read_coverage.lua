@@ -2,7 +2,7 @@
 -- reason.
 -- KEYS base
 -- ARGV { target, targets, kind, cursor (of the scan), count, groupsMatter, brief (linked ones are only counted, without a look
---        at their way back), inOrder (with brief: ids come from the order, and what is synced is not read) }
+--        at their reverse link), inOrder (with brief: ids come from the order, and what is synced is not read) }
 -- RETURN {"read", next cursor, [id, platform id, ...] of linked ones, or how many, [id, state, ...] of the others}; the states:
 --        pending: marked | stuck: marked, and in no list that leads to the queue | missing: neither link nor mark |
 --        stale: changed since the link was brought in line, and no mark | astray: nothing leads from its platform id to it |
@@ -34,7 +34,7 @@ local function read_all()
   return found[1]
 end
 
-if p.brief and p.cursor == '0' then heed_targets() end
+if p.brief and p.cursor == '0' then reset_synced_of_changed_targets() end
 local cursor = p.inOrder and read_by_order() or read_all()
 local linked, others, in_line = {}, {}, {}
 if #ids == 0 then return { 'read', cursor, p.brief and linked_count or linked, others } end
@@ -50,7 +50,7 @@ local function state_of(place)
   if marks[place] then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
   local state, platform_id = settled_state(p.target, p.kind, id, records[place], links[place], p.groupsMatter)
   if state or p.brief then return state, platform_id end
-  if holder_of_way(p.target, p.kind .. ':' .. platform_id) ~= ref then return 'astray' end
+  if ref_linked_to(p.target, p.kind .. ':' .. platform_id) ~= ref then return 'astray' end
   return nil, platform_id
 end
 

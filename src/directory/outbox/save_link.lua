@@ -1,7 +1,7 @@
 -- Saves the link of a running sync and renews its lease.
 -- KEYS base
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, rewriteMemberships, surplus, requeueGroups, coalesceMs,
---        suspectedDrift (as they were read), way (kind:platform id of the link), log (as append_log.lua) }, link
+--        suspectedDrift (as they were read), platformKey (kind:platform id of the link), log (as append_log.lua) }, link
 --      formerId: the platform id that the link had
 --      rewriteMemberships: the platform has this user anew, so all its memberships have to be written there
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
@@ -23,8 +23,8 @@ clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)
-elseif p.way then
-  forget_print(p.target, p.way, p.ref)
+elseif p.platformKey then
+  forget_print(p.target, p.platformKey, p.ref)
 end
 
 if p.rewriteMemberships then

@@ -9,7 +9,7 @@ local marks, name, command = key('marks', p.target), key(p.family, p.target), HA
 local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
 
 local function score_of(family, ref) return redis.call('ZSCORE', key(family, p.target), ref) end
-local function is_at_work(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
+local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
 
 local function drop(ref)
   if command == 'HSCAN' then redis.call('HDEL', name, ref)
@@ -35,7 +35,7 @@ local function prove_mark(ref, text)
 end
 
 local function has_reason(ref)
-  if OF_MARKS[p.family] then return redis.call('HEXISTS', marks, ref) == 1 or is_at_work(ref) end
+  if OF_MARKS[p.family] then return redis.call('HEXISTS', marks, ref) == 1 or is_syncing(ref) end
   return is_stored(ref) or redis.call('HEXISTS', key('links', p.target), ref) == 1 or redis.call('HEXISTS', marks, ref) == 1
 end
 

@@ -33,7 +33,7 @@ export interface Scripts {
   /**
    * Runs one script atomically.
    * @param base the connection's key base (keys.ts)
-   * @param args the named arguments listed in the script's header, or their JSON where all calls have the same
+   * @param args the named arguments listed in the script's header, or their JSON, which a caller may keep for equal calls
    * @param texts values that follow the arguments undecoded, where the header lists them
    */
   run(name: string, base: string, args: object | string, ...texts: string[]): Promise<ScriptReply>;

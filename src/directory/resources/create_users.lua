@@ -41,7 +41,7 @@ if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places, 1, 2 * count)) 
 end
 redis.call('HSET', key('users'), unpack(ARGV, first, requests - 1))
 for _, index in ipairs(indexes) do call_with('HSET', key(index.family), ARGV, index.first, index.last) end
-heed_targets()
+reset_synced_of_changed_targets()
 for _, target in ipairs(p.targets) do
   redis.call('HSET', key('marks', target), unpack(marks, 1, 2 * count))
   -- A repeated call may meet a deletion of the same user; its higher priority is kept.

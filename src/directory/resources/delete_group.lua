@@ -1,7 +1,9 @@
--- Deletes a group: writes the tombstone, frees its names, makes the removal of all members pending, and marks them.
+-- Deletes a group: writes its tombstone, removes it from the indexes, removes its members and itself from parent groups, and
+-- marks every resource that changed.
 -- KEYS base
--- ARGV { id, expected (absent: any version), now, request, targets, groupsMatter, most (members) }
--- RETURN {"removed", version} | {"stale"} | {"missing"} | {"many"}: its members have to leave it first
+-- ARGV { id, expected (absent: any version), now, request, targets, groupsMatter, most }
+--      most: a group with more members is not deleted, because the script would block Redis for too long
+-- RETURN {"removed", version} | {"stale"}: another version | {"missing"} | {"many"}: the caller removes its members first
 -- NEEDS guard, references
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored then return { 'missing' } end
@@ -9,26 +11,26 @@ local record = parse(stored)
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 if member_count(p.id) > p.most then return { 'many' } end
 
--- Removes the group from its parent groups, where it is a member value without a user.
+-- Removes the group from its parent groups: they hold its id as a member value without a user (`unresolved`).
 local function leave_parents()
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', p.id))) do
     local parent, value = string.match(reference, '^(%S+) (.*)$')
-    if value == p.id and unawait(parent, value) then
-      bump('groups', parent)
+    if value == p.id and remove_unresolved(parent, value) then
+      raise_version('groups', parent)
       mark('Group:' .. parent, 1)
     end
   end
 end
 
-heed_targets()
+reset_synced_of_changed_targets()
 redis.call('HDEL', key('groups'), p.id)
 redis.call('HDEL', key('groupNames'), p.id)
 redis.call('ZREM', key('order', 'Group'), p.id)
 drop_entries(entries_of(record), p.id)
-note_gone('Group', p.id)
+note_deleted('Group', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'Group', version = record.version, deletedAt = p.now }))
-part_all(p.id, redis.call('SMEMBERS', key('members', p.id)))
-for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do unawait(p.id, value) end
+leave_all(p.id, redis.call('SMEMBERS', key('members', p.id)))
+for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do remove_unresolved(p.id, value) end
 leave_parents()
 if p.events then
   -- NEEDS events

@@ -8,11 +8,11 @@ if not stored then return { 'missing' } end
 local record = parse(stored)
 if p.expected and record.version ~= p.expected then return { 'stale' } end
 
-heed_targets()
+reset_synced_of_changed_targets()
 redis.call('HDEL', key('users'), p.id)
 redis.call('ZREM', key('order', 'User'), p.id)
 drop_entries(entries_of(record), p.id)
-note_gone('User', p.id)
+note_deleted('User', p.id)
 redis.call('HSET', key('tombstones'), p.id, cjson.encode({ kind = 'User', version = record.version, deletedAt = p.now }))
 if p.events then
   -- NEEDS events
@@ -20,7 +20,7 @@ if p.events then
 end
 p.groupsMatter = false
 for _, group in ipairs(leave_groups(p.id, groups_of(p.id))) do
-  bump('groups', group)
+  raise_version('groups', group)
   mark('Group:' .. group, 1)
 end
 mark('User:' .. p.id, 0)

@@ -5,7 +5,7 @@ import { createKeyspace } from '../keys.ts';
 import { parseLink } from '../outbox/link.ts';
 import type { Kind, Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { parseWay } from '../outbox/way.ts';
+import { parseReverseLink } from '../outbox/reverse-link.ts';
 
 /** The resource of another connection that is linked to an account or group. */
 export interface Holder {
@@ -29,9 +29,9 @@ export function createElsewhere(
   async function holderOf(target: string, kind: Kind, platformId: string): Promise<Holder | undefined> {
     for (const other of othersOf(target)) {
       const keys = createKeyspace(prefix, other);
-      const way = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
-      if (way === null) continue;
-      const { ref } = parseWay(way);
+      const text = await redis.hget(keys.key('linked', target), `${kind}:${platformId}`);
+      if (text === null) continue;
+      const { ref } = parseReverseLink(text);
       const { id, core } = parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
       // The reverse link may be out of date, so the link itself is compared.
       if (id !== platformId) continue;
@@ -53,7 +53,7 @@ export function createElsewhere(
     if (othersOf(target).length === 0) return 'claimed';
     const { base } = createKeyspace(prefix, `target.${target}`);
     const id = `${target}:${kind}:${platformId}`;
-    const [tag] = await scripts.run('claim_counterpart', base, {
+    const [tag] = await scripts.run('claim_platform_id', base, {
       ...{ id, owner: `${connection} ${ref}`, ms: CLAIM_MS },
     });
     const holder = await holderOf(target, kind, platformId);

@@ -55,7 +55,7 @@ if changed then
     emit_event('Group', p.id, record, { text = before, members = members })
   end
 end
-heed_targets()
+reset_synced_of_changed_targets()
 if changed or next(net) then mark('Group:' .. p.id, p.priority, p.more and clock() + MORE_FOLLOWS_MS) end
 tag = tag .. (changed and 'stored' or 'unchanged')
 return table.concat({ tag, record.version, record.created, record.modified }, ' ')

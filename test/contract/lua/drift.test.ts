@@ -131,7 +131,7 @@ describe('notes of suspected drift', () => {
 
   it('lookup by platform id returns the linked user with its link and mark, and undefined for an unknown id', async () => {
     await store.outbox.mark([`User:${ADA}`], 'edit');
-    await expect(notes.counterparts('User', ['p-nobody', `p-${ADA}`])).resolves.toEqual([
+    await expect(notes.linkedTo('User', ['p-nobody', `p-${ADA}`])).resolves.toEqual([
       undefined,
       { ref: `User:${ADA}`, text: expect.stringContaining(`p-${ADA}`), marked: true },
     ]);

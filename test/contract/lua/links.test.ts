@@ -316,8 +316,6 @@ function documentedFamilies(): Set<string> {
   const text = readFileSync(join(import.meta.dirname, '../../../src/directory/keys.ts'), 'utf8');
   const rows = [...text.matchAll(/^ \* \| ([^|]+) \|(.*)$/gm)].map(([, names, rest]) => `${names}, ${rest}`);
   return new Set(
-    rows.flatMap((row) =>
-      [...row.matchAll(/\b([a-z][A-Za-z]+)(?=[:,]| is the way)/g)].map(([, name]) => name ?? ''),
-    ),
+    rows.flatMap((row) => [...row.matchAll(/\b([a-z][A-Za-z]+)(?=[:,])/g)].map(([, name]) => name ?? '')),
   );
 }

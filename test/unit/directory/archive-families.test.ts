@@ -9,7 +9,7 @@ const keys = [...table.matchAll(/^ \* \| ([^|]+) \| [^|]+ \| ([^|]+)/gm)]
   .filter(([, names = '', content = '']) => !/^(family|---)/.test(names) && !/\bbase\b/.test(content))
   .flatMap(([, names = '', content = '']) => [
     ...names.split(', '),
-    ...[...content.matchAll(/(\w+:<t>) is the way back/g)].map(([, key = '']) => key),
+    ...[...content.matchAll(/`(\w+:<t>)` has the reverse links/g)].map(([, key = '']) => key),
   ])
   .map((key) => key.replace('<t>', 'main').replace('<kind>', 'delete').replace('<ref>', 'User:abc').replace(/<.*>/, 'abc')); // prettier-ignore
 

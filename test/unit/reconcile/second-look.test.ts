@@ -90,7 +90,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
     },
     drifts: {
       observe,
-      counterparts: (_kind: string, ids: string[]) => observe(ids.map((id) => `User:${id}`)),
+      linkedTo: (_kind: string, ids: string[]) => observe(ids.map((id) => `User:${id}`)),
       unlikePrints: (seen: unknown[]) => Promise.resolve(seen.map((_, index) => index)),
       deletedAtSource: () => Promise.resolve(false),
     },

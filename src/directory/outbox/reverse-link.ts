@@ -1,8 +1,8 @@
-// Parses a reverse link: platform id to ref.
+// Parses a reverse link: the value that `linked:<target>` (keys.ts) holds for `kind:platform id`.
 import type { Ref } from '../records.ts';
 
 /** Returns the ref, and the fingerprint of the account when it was equal to its link. */
-export function parseWay(text: string): { ref: Ref; print?: string } {
+export function parseReverseLink(text: string): { ref: Ref; print?: string } {
   const blank = text.indexOf(' ');
   if (blank < 0) return { ref: text as Ref };
   return { ref: text.slice(0, blank) as Ref, print: text.slice(blank + 1) };
