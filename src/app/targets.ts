@@ -6,13 +6,13 @@ import { createRecentExternalIds } from '../directory/outbox/recent-external-ids
 import type { PlatformCall } from '../platform/client.ts';
 import { userResourceType, type CustomSchema, type ResourceType } from '../scim/index.ts';
 import { createTarget, type Target } from '../sync/target.ts';
-import { typedMembers } from '../sync/typed-members.ts';
+import { typedUserAttributes } from '../sync/typed-user-attributes.ts';
 import type { Parts } from './parts.ts';
 
 export const userTypeFor = (
   targets: Config['targets'][string][],
   schemas: readonly CustomSchema[],
-): ResourceType => userResourceType({ userAttributes: typedMembers(targets), schemas });
+): ResourceType => userResourceType({ userAttributes: typedUserAttributes(targets), schemas });
 
 /** Returns the custom schemas of all connections that feed the target. */
 export const schemasOfTarget = ({ connections }: Config, target: string): CustomSchema[] =>

@@ -51,13 +51,13 @@ export async function findUser(
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // A holder with a pending sync may be about to give up the name, or the list may lag.
+      // The conflict may pass: the resource that is linked to the account may be about to give up the name, or the list may lag.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
         const isPassing =
           (await isHandedOn(context, 'User', user.id)) ||
           (await isOutdated(context, 'User', shown)) ||
-          (await isNotYetKnown(context, user));
+          (await mayBeCreatedByOther(context, user));
         if (isPassing) return inSuccession(context, verdict.message);
       }
       return {
@@ -121,8 +121,11 @@ export async function observeLinked(context: SyncContext, desired: DesiredUser):
   await context.save();
 }
 
-/** Returns whether another user with a pending sync created the account and lost the answer. */
-async function isNotYetKnown(
+/**
+ * Returns whether the account may be that of another user with the same externalId: a sync of that user that is still pending
+ * may have created it without receiving the answer.
+ */
+async function mayBeCreatedByOther(
   { directory, outbox, work }: SyncContext,
   { externalId }: WireUser,
 ): Promise<boolean> {

@@ -1,41 +1,43 @@
-// Tests typed-members.ts and config-checks.ts.
+// Tests typed-user-attributes.ts and config-checks.ts.
 import { configChecks } from '../../../src/sync/config-checks.ts';
 import type { AttributeRule } from '../../../src/sync/mapping.ts';
-import { typedMembers } from '../../../src/sync/typed-members.ts';
+import { typedUserAttributes } from '../../../src/sync/typed-user-attributes.ts';
 
 const URN = 'urn:cube:params:1.0:UserAttribute';
 const target = (attributes: Record<string, Partial<AttributeRule>>) => ({
   attributes: attributes as Record<string, AttributeRule>,
 });
 
-describe('types of extension members', () => {
-  it('an extension member has the type of the attribute that reads it', () => {
-    expect(typedMembers([target({ region: { type: 'string_array', from: `${URN}:area` } })])).toEqual([
+describe('types of the attributes of the extension UserAttribute', () => {
+  it('an extension attribute has the type of the platform attribute that reads it', () => {
+    expect(typedUserAttributes([target({ region: { type: 'string_array', from: `${URN}:area` } })])).toEqual([
       { name: 'area', type: 'string_array' },
     ]);
   });
 
-  it('an unread extension member has the type of the attribute with the same name', () => {
+  it('an extension attribute that no rule reads has the type of the platform attribute with the same name', () => {
     const attributes = target({
       level: { type: 'number', from: 'title' },
       flag: { type: 'boolean', expression: 'true' },
     });
-    expect(typedMembers([attributes])).toEqual([
+    expect(typedUserAttributes([attributes])).toEqual([
       { name: 'level', type: 'number' },
       { name: 'flag', type: 'boolean' },
     ]);
   });
 
-  it('extension URNs are known in any letter case, and the member keeps its case', () => {
-    const [member] = typedMembers([target({ x: { type: 'number', from: `${URN.toUpperCase()}:Level` } })]);
-    expect(member).toEqual({ name: 'Level', type: 'number' });
+  it('the URN of the extension is recognised in any letter case, and the attribute name keeps its case', () => {
+    const [attribute] = typedUserAttributes([
+      target({ x: { type: 'number', from: `${URN.toUpperCase()}:Level` } }),
+    ]);
+    expect(attribute).toEqual({ name: 'Level', type: 'number' });
   });
 
-  it('an extension member is typed if all targets agree, and untyped otherwise', () => {
+  it('an extension attribute is declared if all targets agree on its type', () => {
     const number = target({ level: { type: 'number' } });
-    expect(typedMembers([number, number])).toEqual([{ name: 'level', type: 'number' }]);
-    expect(typedMembers([number, target({ level: { type: 'string' } })])).toEqual([]);
-    expect(typedMembers([])).toEqual([]);
+    expect(typedUserAttributes([number, number])).toEqual([{ name: 'level', type: 'number' }]);
+    expect(typedUserAttributes([number, target({ level: { type: 'string' } })])).toEqual([]);
+    expect(typedUserAttributes([])).toEqual([]);
   });
 });
 

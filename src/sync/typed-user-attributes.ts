@@ -1,19 +1,20 @@
-// Returns the types of extension members from the mapping rules.
+// Returns the types of the attributes of the schema extension UserAttribute, as the mapping rules need them.
 import { USER_ATTRIBUTE_URN, type UserAttributeDefinition } from '../scim/index.ts';
 import type { AttributeRule } from './mapping.ts';
 
 /**
- * A member has the type of the attribute that reads it (`from: urn:…:UserAttribute:<member>`), otherwise of the
- * attribute with the same name. If two targets disagree, the member has no type and each mapping converts it.
+ * An attribute of the extension has the type of the platform attribute whose rule reads it (`from: urn:…:UserAttribute:<name>`),
+ * otherwise of the platform attribute with the same name. If two targets disagree, it is not declared, and each mapping converts
+ * its value.
  */
-export function typedMembers(
+export function typedUserAttributes(
   targets: readonly { attributes: Record<string, AttributeRule> }[],
 ): UserAttributeDefinition[] {
   const types = new Map<string, Set<UserAttributeDefinition['type']>>();
   for (const { attributes } of targets) {
     for (const [name, rule] of Object.entries(attributes)) {
-      const member = memberOf(rule.from) ?? name;
-      types.set(member, (types.get(member) ?? new Set()).add(rule.type));
+      const source = extensionName(rule.from) ?? name;
+      types.set(source, (types.get(source) ?? new Set()).add(rule.type));
     }
   }
   return [...types].flatMap(([name, found]) => {
@@ -22,7 +23,7 @@ export function typedMembers(
   });
 }
 
-function memberOf(from: string | undefined): string | undefined {
+function extensionName(from: string | undefined): string | undefined {
   const prefix = `${USER_ATTRIBUTE_URN}:`;
   return from?.toLowerCase().startsWith(prefix.toLowerCase()) ? from.slice(prefix.length) : undefined;
 }
