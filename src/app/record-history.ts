@@ -1,5 +1,6 @@
-// Notes the counts of this process in the history every few seconds, and the levels of all targets when it is this process's
-// turn. A note that fails is dropped, because a later one would be stored at the wrong time.
+// Adds the counts of this process to the history every few seconds. Levels (sizes of queues, ages) are the same for all processes,
+// so only the process that `store.note` chooses reads and adds them. Values that cannot be stored are dropped, because later they
+// would count for the wrong time.
 import { createHistoryStore, type HistoryNote } from '../directory/history/history-store.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -8,12 +9,12 @@ import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 import type { Tallies } from './tallies.ts';
 
-/** Half of the shortest slot, so that each slot gets a note. */
+/** Half of the shortest slot of the history (slots.ts), so that each slot gets values. */
 const NOTE_MS = 5000;
-/** Longest time that the stop waits for the last note. */
+/** Longest time that the stop of the service waits for the last values. */
 const LAST_MS = 1000;
 
-/** Notes until the service stops. */
+/** Records until the service stops. */
 export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredState[]): void {
   const { clock, config, releasers } = parts;
   const store = createHistoryStore(parts, config.redis);
@@ -33,7 +34,7 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      // The Redis connection logs that Redis is unavailable.
+      // An unavailable Redis is logged by its connection.
       await note().catch(() => undefined);
       await clock.sleep(NOTE_MS, signal);
     }
@@ -64,7 +65,7 @@ function countsSince({ pushes, calls }: Tallies): () => HistoryNote[] {
   ];
 }
 
-/** Returns the levels of a target: numbers of all its connections are added, and of ages the oldest counts. */
+/** Returns the levels of a target: the sum over its connections, and the highest of their ages. */
 function levelsOf(backlogs: readonly Backlog[]): HistoryNote<'target'>['values'] {
   const sum = (of: (backlog: Backlog) => number): number =>
     backlogs.reduce((total, each) => total + of(each), 0);

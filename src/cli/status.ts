@@ -129,7 +129,7 @@ const driftText = (drift: readonly DriftCount[]): string =>
     return count === 0 ? '' : `, ${words(count)}`;
   }).join('');
 
-/** A pause after a refused key is told with the key. */
+/** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
 function breakerLines(state: TargetStatus['breaker'], target: string): string[] {
   const { open, since = 0, status = 0, only, pause } = state;
   const isRefused = isKeyRefused(state);

@@ -6,7 +6,7 @@ const SECTIONS = Object.keys(settingsSchema.properties ?? {});
 const TOKENS = 'connections/default/tokens';
 const SCIM_TOKEN_NAME = 'primary';
 
-// Each variable and the setting that it overrides; SCIM_TOKEN is treated apart because it looks for a token by name.
+// Each variable and the setting that it overrides. SCIM_TOKEN is not here: it sets an element of a list, found by its name.
 const SETTINGS: Readonly<Record<string, string[]>> = {
   PORT: ['server', 'port'],
   HOST: ['server', 'host'],

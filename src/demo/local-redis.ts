@@ -18,7 +18,7 @@ export interface LocalRedisOptions {
   env: NodeJS.ProcessEnv;
   /** When a write is flushed to disk: at each write, or every second. */
   appendfsync?: 'always' | 'everysec';
-  /** A fixed port and folder restart a server with its data. */
+  /** With the port and folder of an earlier server, its data is served again; default: free port, temporary folder. */
   port?: number;
   folder?: string;
   /**

@@ -4,7 +4,7 @@ import type { Projection } from '../scim/index.ts';
 import { groupText, userText } from './answers.ts';
 import type { ProviderDeps } from './context.ts';
 
-/** Groups with more members are loaded one at a time, because each takes as long as a list. */
+/** Groups with more members are loaded one after the other: one of them takes as long as a page of small groups. */
 export const FEW_MEMBERS = 1000;
 
 export type Texts = ReturnType<typeof createTexts>;

@@ -1,5 +1,5 @@
-// Authenticates callers and checks their rights (contract 1.1 to 1.3). Families share these rules and differ in
-// the form of an error.
+// Authenticates callers and checks their rights (contract 1.1 to 1.3). All API families share these rules; each formats the
+// errors in its own way.
 import type { Request } from 'express';
 import { SandboxProblem } from './problem.ts';
 import type { Credential, UserRecord } from './records.ts';

@@ -33,7 +33,7 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 /** Number of cached verified tokens; providers send the same token for an hour. */
 const REMEMBERED = 1000;
 
-/** Matches a token in the form of a JWT; other tokens are not verified as one. */
+/** Returns whether a token has the form of a JWT; other tokens are refused without verification. */
 export const isJwtShaped = (presented: string): boolean =>
   /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(presented);
 
@@ -41,6 +41,7 @@ interface Remembered {
   subject: string;
   /** Unix milliseconds. */
   endsAt: number;
+  /** Of the key set that verified the token (jwks.ts). */
   serial: number;
 }
 
@@ -75,7 +76,7 @@ export function createJwtVerifier(
   }
 
   function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): JwtVerdict {
-    // A thrown value need not be an Error.
+    // jose does not check the type of claims that are not required.
     const subject = typeof sub === 'string' ? sub : '';
     remember(key, { subject, endsAt: ((exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000, serial });
     return { kind: 'valid', subject };
@@ -112,7 +113,7 @@ export function createJwtVerifier(
   return { verify, prepare: async () => void (await jwks.current()) };
 }
 
-/** RFC 8725 §3.11; in RFC 7515 §4.1.9 a `typ` without a slash stands for `application/` and itself. */
+/** Returns whether `typ` names an access token (RFC 8725 §3.11). It may have the prefix `application/` (RFC 7515 §4.1.9). */
 function isAccessToken(typ: unknown): boolean {
   if (typ === undefined) return true;
   return typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, ''));

@@ -24,7 +24,7 @@ function clockText(ms, stepMs) {
     : moment.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
 }
 
-/** @returns `{ element, show(history, words) }` */
+/** @returns `{ element, show(history, words) }`; `words` name the range for screen readers, such as "the last hour" */
 export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
   const place = h('div', { class: 'canvas', role: 'img' });
   const values = lines.map(() => h('span', { class: 'number' }, '–'));

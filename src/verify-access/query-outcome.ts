@@ -66,7 +66,7 @@ function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   if (UNDEFINED_VALUE.test(message)) return true;
   const own = query?.filters ?? [];
   const [, place] = WRONG_FORM.exec(message) ?? [];
-  // Filters of policies follow those of the query.
+  // Filters of policies follow those of the query, so a position beyond the query's own filters belongs to a policy.
   if (place !== undefined) return Number(place) >= own.length;
   const [, text] = NO_VALUES.exec(message) ?? [];
   const [, member] = /"member":"([^"]*)"/.exec(text ?? '') ?? [];

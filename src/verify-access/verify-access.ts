@@ -35,7 +35,7 @@ export interface AccessQuestion extends DataChoice {
   user: string;
   connection?: string | undefined;
   target?: string | undefined;
-  /** Time for all calls of the platform, milliseconds; default 30,000. */
+  /** Time limit of all calls to the platform together, milliseconds; default 30,000. */
   timeoutMs?: number | undefined;
 }
 

@@ -76,7 +76,7 @@ afterAll(async () => {
   commands.remove();
 });
 
-test('without exceptions status, exceptions and plan say so', async () => {
+test('the commands status, exceptions and plan say that there are no exceptions', async () => {
   const { code, answer } = await command('status', '--json');
   expect([code, answer[0].exceptions.total]).toEqual([0, 0]);
   await expect(command('exceptions')).resolves.toEqual({ code: 0, answer: 'No exceptions.' });

@@ -102,11 +102,14 @@ const requiring = (name: string, query: Record<string, Parameter>): Record<strin
     ]),
   );
 
-/** A log that the admin API reads. `ids`: operationIds of the routes in their order. */
+/**
+ * A log that the admin API reads. `ids`: operationIds of its four routes, in the order in which `readingRoutes` returns them:
+ * search, search by body, export, export by body.
+ */
 interface ReadableLog<Query extends SpanQuery> {
   path: string;
   ids: readonly [string, string, string, string];
-  /** Commands that read and export the log. */
+  /** Command of the CLI that reads the log. `exportTwin`: that exports it. */
   twin: string;
   exportTwin?: string;
   summary: string;

@@ -23,7 +23,7 @@ export interface Run {
   finished(): readonly MessageRecord[];
   /** Adds the last lines and ends all readers after them; a second call does nothing. */
   close(lines: readonly string[]): void;
-  /** Yields the lines from now on. Ends with the run, or when the reader returns it. */
+  /** Yields the lines that are added from now on. Ends with the run, or when the reader calls `return` of the iterator. */
   follow(): AsyncIterable<string>;
   readers(): number;
 }
@@ -40,7 +40,7 @@ export function toLine(record: object): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** Returns the message after one more record is applied. */
+/** Returns the message after one more record: a delta is appended to its text, another record replaces it. */
 function grow(present: MessageRecord | undefined, record: MessageRecord): MessageRecord {
   if (!present || !record.isDelta) return record;
   const thinking = `${present.thinking ?? ''}${record.thinking ?? ''}`;

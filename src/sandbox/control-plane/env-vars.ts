@@ -24,7 +24,7 @@ export function listVariables(call: Call): HandlerReply {
 }
 
 /**
- * Parses `{name, value}`; the mask is refused as a value, so that it cannot overwrite the real one. Throws 400.
+ * Parses `{name, value}`. The placeholder of a masked value is refused, so that it cannot overwrite the real value. Throws 400.
  */
 function variableOf(source: SandboxJsonObject): SandboxJsonObject {
   const name = requireText(source, 'name');

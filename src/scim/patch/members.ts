@@ -62,7 +62,8 @@ const isImmutable = (sub: Field): Error =>
 
 /**
  * Returns the steps of an operation on a sub-attribute of members. Sub-attributes are immutable or readOnly (RFC 7643
- * §4.2): `value` can only be repeated. Its removal removes the member, except under the profile `rfc`, which refuses it.
+ * §4.2), so an add or replace of `value` has to repeat the current value. A remove of `value` removes the member, except
+ * under the profile `rfc`, which refuses it.
  */
 function partSteps(
   op: PatchOperation['op'],

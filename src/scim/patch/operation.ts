@@ -1,4 +1,5 @@
-// Describes a parsed PATCH message: operations with one target and one value each, and set steps for group members.
+// Describes a parsed PATCH message: operations with one target and one value each. Operations on group members become steps
+// on the set of member ids.
 import type { Filter } from '../filter/filter.ts';
 import type { PatchTarget } from '../path.ts';
 
@@ -16,7 +17,7 @@ export interface PatchOperation {
   readonly op: 'add' | 'replace' | 'remove';
   readonly target:
     | Exclude<PatchTarget, { kind: 'unknown' }>
-    /** Group members: see `splitMembers`. */
+    /** Group members (members.ts). */
     | { readonly kind: 'members'; readonly steps: readonly PatchMemberStep[] };
   /** Undefined: a removal of all values of the target. */
   readonly value: unknown;

@@ -68,7 +68,7 @@ test('a metadata token sees the model and no rows', async () => {
   expect(await thrownBy(all(client.sql('SELECT 1')))).toMatchObject(refused);
 });
 
-test('the SQL of a query is shown and a query is checked, without running them', async () => {
+test('generatedSql returns the SQL of a query, and dryRun checks a query; neither runs it', async () => {
   const everything = clientOf(['everything']);
   const filters = [{ member: 'orders.country', operator: 'equals', values: ['DE'] }];
   const { sql, parameters } = await everything.generatedSql({ ...byCountry, filters });

@@ -234,7 +234,7 @@ async function wanted(state: RunState) {
 async function approveAll(fixture: SyncFixture): Promise<void> {
   const { guardStore } = fixture.store.outbox;
   for (let round = 0; round < 60; round++) {
-    // While a change is held, the resources that wait for it stay marked.
+    // `drain` fails, because the resources that wait for a held change stay marked.
     await fixture.drain(6).catch(() => undefined);
     const approval = await guardStore.open();
     if (!approval) return;

@@ -32,7 +32,7 @@ describe.each(['entra', 'auto'] as const)('profile %s', (profile) => {
     scim.send('PATCH', path, { schemas: [PATCH_OP], Operations: [operation], ...extra });
 
   describe('discovery documents', () => {
-    test('ResourceTypes, Schemas and ServiceProviderConfig have the values that the collection checks', async () => {
+    test('ResourceTypes, Schemas and ServiceProviderConfig have the values that the request collection of Microsoft checks', async () => {
       const types = await scim.get('/ResourceTypes');
       expect(types.body).toMatchObject({
         totalResults: 2,

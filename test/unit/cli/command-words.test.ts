@@ -62,7 +62,7 @@ test('each command and option that a message names exists', () => {
   expect(seen).toBeGreaterThan(40);
 });
 
-test('a message names a command by its full name', () => {
+test('messages name a command with its prefix scim-bridge', () => {
   const subcommands = program.commands.flatMap((command) =>
     command.commands.map((sub) => `${command.name()} ${sub.name()}`),
   );

@@ -125,7 +125,7 @@ test('a link without a target, an unknown heading, a foreign image and a page wi
   ]);
 });
 
-test('a folder with other files is left as it is', () => {
+test('a build into a folder with other files fails and leaves them', () => {
   const other = mkdtempSync(join(tmpdir(), 'scim-bridge-site-'));
   writeFileSync(join(other, 'notes.txt'), 'kept');
   expect(build('--output', other)).toMatchObject({ status: 1, faults: [expect.stringContaining(other)] });

@@ -1,10 +1,10 @@
 // Expands references in the SQL of a model: `{CUBE}`, `{member}`, `{other_cube.member}` and plain columns.
 import { quoteName } from '../statement.ts';
 
-/** A cube as references see it. */
+/** The part of a cube that references use: its name, and the SQL of its members. */
 export interface TemplateCube {
   readonly name: string;
-  /** SQL templates of dimensions, and of measures as values per row, by name. */
+  /** SQL templates by member name: of a dimension, or of the value of one row that a measure aggregates. */
   readonly members: ReadonlyMap<string, string>;
 }
 
