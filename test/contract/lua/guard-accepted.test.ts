@@ -1,0 +1,104 @@
+// Tests deactivations that are accepted and not applied yet, and the hold of a target by an operator (ADR 0011).
+import type { Ref } from '../../../src/directory/records.ts';
+import { guard, HOUR, range } from './guard-rig.ts';
+import { idOf, openStore, type Store } from './rig.ts';
+
+describe('deactivations that the directory has accepted', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+  });
+  afterEach(() => store.close());
+
+  const waiting = async () => (await store.outbox.guardStore.counts(HOUR)).kinds.deactivate.waiting;
+  const syncedUser = async (name: string, core: object = { active: true }): Promise<Ref> => {
+    const ref: Ref = `User:${idOf(name)}`;
+    await store.putUser(idOf(name), { userName: name });
+    await store.claimRefs();
+    const work = await store.begun(ref);
+    const link = { id: `p-${name}`, core: core as Record<string, boolean> };
+    await store.outbox.ack(work, link, { kind: 'synced' });
+    return ref;
+  };
+
+  it('accepted deactivations count at once, and no longer when they are applied', async () => {
+    const ref = await syncedUser('ada');
+    await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
+    await expect(waiting()).resolves.toBe(1);
+    await store.claimRefs();
+    await store.outbox.ack(await store.begun(ref), {}, { kind: 'synced' });
+    await expect(waiting()).resolves.toBe(0);
+  });
+
+  it('a deactivation counts only if the account may be active', async () => {
+    await syncedUser('ada', { active: false });
+    await store.remove('User', idOf('ada'));
+    await store.putUser(idOf('bob'), { userName: 'bob' });
+    await store.remove('User', idOf('bob'));
+    await expect(waiting()).resolves.toBe(0);
+    await syncedUser('eve');
+    await store.remove('User', idOf('eve'));
+    await expect(waiting()).resolves.toBe(1);
+  });
+
+  it('a mass deactivation is held from the first user on', async () => {
+    const refs: Ref[] = [];
+    for (const number of range(0, 12)) refs.push(await syncedUser(`p${number}-`));
+    for (const number of range(0, 12)) await store.remove('User', idOf(`p${number}-`));
+    const settings = guard(11);
+    const { guardStore } = store.outbox;
+    await expect(guardStore.take([{ kind: 'deactivate', ref: refs[0] as Ref }], settings)).resolves.toEqual([
+      'held',
+    ]);
+    await expect(guardStore.take([{ kind: 'deactivate', ref: refs[1] as Ref }], settings)).resolves.toEqual([
+      'held',
+    ]);
+    await expect(waiting()).resolves.toBe(10);
+  });
+
+  it('the removal of a member with a pending deactivation follows the decision about the account', async () => {
+    const { guardStore } = store.outbox;
+    const [ada, bob] = [await syncedUser('ada'), await syncedUser('bob')];
+    const decisions = () => guardStore.decisionsOfMembers([idOf('ada'), idOf('bob')]);
+    await expect(decisions()).resolves.toEqual(['stays', 'stays']);
+    await store.remove('User', idOf('ada'));
+    await expect(decisions()).resolves.toEqual(['waits', 'stays']);
+    await guardStore.take([{ kind: 'deactivate', ref: ada }], guard(0));
+    await expect(decisions()).resolves.toEqual(['follows', 'stays']);
+    await guardStore.decide('reject', (await guardStore.open())?.id ?? '', 'ops');
+    await expect(decisions()).resolves.toEqual(['stays', 'stays']);
+    await store.putUser(idOf('bob'), { userName: 'bob', active: false }, 'deactivation');
+    await expect(decisions()).resolves.toEqual(['stays', 'waits']);
+    expect(bob).toBe(`User:${idOf('bob')}`);
+  });
+});
+
+describe('hold and release of a target', () => {
+  let store: Store;
+  beforeEach(async () => {
+    store = await openStore();
+    await store.putUser(idOf('ada'), { userName: 'ada' });
+  });
+  afterEach(() => store.close());
+  const ref: Ref = `User:${idOf('ada')}`;
+
+  it('a hold stops deliveries and takes back delivered marks; release resumes them', async () => {
+    const { guardStore } = store.outbox;
+    await store.claimRefs();
+    await expect(guardStore.hold('ops', 'migration')).resolves.toBe(true);
+    await expect(guardStore.hold('ops')).resolves.toBe(false);
+    await expect(guardStore.onHold()).resolves.toMatchObject({ by: 'ops', note: 'migration' });
+    await expect(store.outbox.begin(ref, 'edit')).resolves.toEqual({ kind: 'busy' });
+    await expect(store.claimRefs()).resolves.toEqual([]);
+    await expect(guardStore.release()).resolves.toBe(true);
+    await expect(guardStore.release()).resolves.toBe(false);
+    await expect(store.claimRefs()).resolves.toEqual([ref]);
+  });
+
+  it('a hold stops a running sync before its next write', async () => {
+    await store.claimRefs();
+    const work = await store.begun(ref);
+    await store.outbox.guardStore.hold('ops');
+    await expect(store.outbox.save(work, {})).rejects.toThrow(/lost the lease/);
+  });
+});

@@ -1,0 +1,160 @@
+// Tests the scripts that store decisions about held changes: approvals, rejections, expiry and interrupted decisions (ADR 0011).
+import type { Destruction } from '../../../src/directory/guard/held-changes.ts';
+import { deactivations, guard, HOUR, passTime, range, useGuardRig, user } from './guard-rig.ts';
+import { add, drop, idOf } from './rig.ts';
+
+const rig = useGuardRig();
+
+it('an approval covers exactly the listed changes and no later ones', async () => {
+  await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
+  const listed = (await rig.guardStore.open())?.id ?? '';
+  await rig.guardStore.take(deactivations(4), guard(2));
+  await expect(rig.guardStore.decide('approve', listed, 'ops')).resolves.toMatchObject({
+    kind: 'decided',
+    items: 3,
+  });
+  await expect(rig.heldRefs()).resolves.toEqual([user(4)]);
+  await expect(rig.guardStore.take(deactivations(1, 2, 3), guard(0))).resolves.toEqual([
+    'allowed',
+    'allowed',
+    'allowed',
+  ]);
+  await expect(rig.guardStore.take(deactivations(4), guard(2))).resolves.toEqual(['held']);
+  expect((await rig.guardStore.counts(24 * HOUR)).kinds.deactivate).toMatchObject({ used: 0, approved: 3 });
+});
+
+it('of two concurrent decisions one is stored', async () => {
+  await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
+  const id = (await rig.guardStore.open())?.id ?? '';
+  const answers = await Promise.all([
+    rig.guardStore.decide('approve', id, 'one'),
+    rig.rival.decide('approve', id, 'two'),
+  ]);
+  expect(answers.filter(({ kind }) => kind === 'decided')).toHaveLength(1);
+  await expect(rig.guardStore.decisions()).resolves.toHaveLength(1);
+});
+
+it('an approval can be limited to one user', async () => {
+  await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
+  await expect(rig.decide('approve', [user(2)])).resolves.toMatchObject({ items: 1 });
+  await expect(rig.heldRefs()).resolves.toEqual([user(1), user(3)]);
+});
+
+it('the counts of a kind start at zero after an approval of all that is held, and not of a part', async () => {
+  await rig.guardStore.take(deactivations(1, 2), guard(2));
+  await rig.guardStore.take(deactivations(3, 6), guard(2));
+  await rig.decide('approve', [user(6)]);
+  expect((await rig.guardStore.counts(HOUR)).kinds.deactivate.used).toBe(2);
+  await rig.decide('approve');
+  await expect(rig.guardStore.take(deactivations(4, 5), guard(2))).resolves.toEqual(['allowed', 'allowed']);
+});
+
+describe('a decision whose process ends between two portions', () => {
+  const MANY = 600;
+  const NOTE = { note: 'asked the HR team' };
+  const allHeld = async () => (await rig.guardStore.counts(HOUR)).kinds.deactivate.held;
+  const halfDecided = async (
+    action: 'approve' | 'reject',
+    choose?: (page: Destruction[]) => Destruction[],
+  ) => {
+    await rig.guardStore.holdAll(deactivations(...range(0, MANY)), HOUR);
+    const id = (await rig.guardStore.open())?.id ?? '';
+    await rig.guardStore.holdAll(deactivations(MANY), HOUR);
+    await rig.rival.decide(action, id, 'ops', { ...NOTE, choose, portions: 1 });
+    return id;
+  };
+
+  it.each(['approve', 'reject'] as const)(
+    'after an interrupted %s the next read moves the remaining changes, and nothing else',
+    async (action) => {
+      const id = await halfDecided(action);
+      expect(await allHeld()).toBe(MANY + 1 - 120);
+      const [decision] = await rig.guardStore.decisions();
+      expect(decision).toMatchObject({ id, action, ...NOTE, kinds: { deactivate: MANY } });
+      await expect(rig.heldRefs()).resolves.toEqual([user(MANY)]);
+      const { approved, rejected, held } = (await rig.guardStore.counts(HOUR)).kinds.deactivate;
+      expect([approved, rejected, held]).toEqual(action === 'approve' ? [MANY, 0, 1] : [0, MANY, 1]);
+      expect((await rig.store.marks()).size).toBe(MANY);
+      await expect(rig.guardStore.decisions()).resolves.toHaveLength(1);
+    },
+  );
+
+  it('a second decision first completes an interrupted one, and applies only to changes that are still held', async () => {
+    const id = await halfDecided('approve');
+    const [, serial = ''] = /^(.*)-/.exec(id) ?? [];
+    await expect(rig.guardStore.decide('reject', serial, 'ops')).resolves.toMatchObject({ items: 1 });
+    const { approved, rejected, held } = (await rig.guardStore.counts(HOUR)).kinds.deactivate;
+    expect([approved, rejected, held]).toEqual([MANY, 1, 0]);
+  });
+
+  it('an interrupted decision about a part of the list moves that part only', async () => {
+    await halfDecided('reject', (page) => page.slice(0, 400));
+    const [decision] = await rig.guardStore.decisions();
+    expect(decision?.kinds.deactivate).toBe(400);
+    expect(decision?.items.length).toBeLessThanOrEqual(200);
+    await expect(rig.heldRefs()).resolves.toHaveLength(MANY + 1 - 400);
+    expect((await rig.store.families()).filter((key) => /guardChoice|guardDeciding/.test(key))).toEqual([]);
+  });
+});
+
+it('a decision marks its resources for a sync, deactivations with their own priority', async () => {
+  await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
+  await rig.decide('approve');
+  const claims = await rig.store.outbox.claim(10, 100);
+  expect(claims.map(({ ref, priority }) => [ref, priority]).sort()).toEqual([
+    [user(1), 'deactivation'],
+    [user(2), 'deactivation'],
+    [user(3), 'deactivation'],
+  ]);
+});
+
+it('a rejection lasts until the source reverts the change, and can still be approved', async () => {
+  await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
+  const approval = (await rig.guardStore.open())?.id ?? '';
+  await rig.decide('reject');
+  await expect(rig.guardStore.take(deactivations(1, 2, 3), guard(100))).resolves.toEqual(
+    Array(3).fill('rejected'),
+  );
+  await expect(rig.guardStore.endSync(user(1), [])).resolves.toBe(1);
+  await expect(rig.guardStore.take(deactivations(1), guard(100))).resolves.toEqual(['allowed']);
+  await expect(rig.guardStore.decide('approve', approval, 'ops')).resolves.toMatchObject({
+    kind: 'decided',
+    items: 2,
+  });
+  await expect(rig.guardStore.take(deactivations(2, 3), guard(0))).resolves.toEqual(['allowed', 'allowed']);
+});
+
+it('an approval is used up by the write that it allowed', async () => {
+  await rig.guardStore.take(deactivations(1), guard(0));
+  await rig.decide('approve');
+  await rig.guardStore.endSync(user(1), []);
+  await expect(rig.guardStore.take(deactivations(1), guard(0))).resolves.toEqual(['held']);
+});
+
+it('a rejected removal stays rejected until the member is added again', async () => {
+  const [ada, group] = [idOf('ada'), idOf('g')];
+  const removal: Destruction[] = [{ kind: 'removeMembers', ref: `Group:${group}`, subject: ada }];
+  await rig.store.putUser(ada, { userName: 'ada' });
+  await rig.store.putGroup(group, 'Sales', [add(ada)]);
+  await rig.store.members(group, drop(ada));
+  await rig.guardStore.take(removal, guard(0));
+  await rig.decide('reject');
+  await rig.guardStore.endSync(`Group:${group}`, []);
+  await expect(rig.guardStore.take(removal, guard(9))).resolves.toEqual(['rejected']);
+  await rig.store.members(group, add(ada));
+  await rig.guardStore.endSync(`Group:${group}`, []);
+  await expect(rig.guardStore.take(removal, guard(9))).resolves.toEqual(['allowed']);
+});
+
+it('an expired approval cannot be approved, and its changes are judged again together', async () => {
+  await rig.guardStore.take(deactivations(1, 2, 3), guard(2));
+  const id = (await rig.guardStore.open())?.id ?? '';
+  await passTime(rig.store, 73 * HOUR);
+  await expect(rig.guardStore.decide('approve', id, 'ops')).resolves.toEqual({ kind: 'expired' });
+  await rig.store.redis.zadd(rig.store.keys.key('alarms', 'main'), 1, user(1));
+  await expect(rig.store.claimRefs()).resolves.toEqual([user(1)]);
+  await expect(rig.guardStore.take(deactivations(1), guard(2))).resolves.toEqual(['held']);
+  await expect(rig.heldRefs()).resolves.toEqual([user(1)]);
+  await rig.guardStore.endSync(user(2), []);
+  await expect(rig.guardStore.take(deactivations(3), guard(2))).resolves.toEqual(['allowed']);
+});
