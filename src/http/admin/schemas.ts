@@ -1,11 +1,10 @@
 // Defines the named JSON Schemas of the admin API for its OpenAPI document.
-import { CHAIN } from '../../verify-access/report.ts';
-import type { ExplanationVerdict } from '../../explain/explanation.ts';
 import { EXCEPTION_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import { APPROVAL_SCHEMAS } from './approval-schemas.ts';
-import { breakerSchema, fleetFinding, fleetSchema, loadSchema } from './fleet-schemas.ts';
+import { breakerSchema, fleetSchema, loadSchema } from './fleet-schemas.ts';
+import { proofFields, REPORT_SCHEMAS } from './report-schemas.ts';
 import type { JsonSchema } from './route.ts';
 import {
   arrayOf,
@@ -20,10 +19,6 @@ import {
 
 export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-const VERDICTS: ExplanationVerdict[] = [
-  ...(['asDesired', 'onItsWay', 'held', 'stopped', 'needsPerson'] as const),
-  ...(['leftAlone', 'notForTarget', 'differs', 'gone'] as const),
-];
 const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, integerField]));
 
 const eventStanding = object({
@@ -42,16 +37,6 @@ const coverage = object({
   ...{ deadLetters: integerField, exceptions: integerField, missing: integerField },
 });
 
-const proof = {
-  ...{ startedAt: unixMs, endedAt: unixMs, by: textField, repair: booleanField, faults: integerField },
-  findings: arrayOf(
-    object({
-      ...{ family: textField, count: integerField, repaired: integerField, examples: arrayOf(textField) },
-      fault: { enum: ['missing', 'wrong', 'surplus', 'damaged', 'doubled', 'lost'] },
-    }),
-  ),
-};
-
 const exceptionNumbers = Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, integerField]));
 
 export const SCHEMAS = {
@@ -63,7 +48,7 @@ export const SCHEMAS = {
     {
       ...{ connection: textField, target: textField, users: integerField, groups: integerField },
       faults: nullable('integer'),
-      proof: { oneOf: [{ type: 'null' }, object(proof)] },
+      proof: { oneOf: [{ type: 'null' }, object(proofFields)] },
       coverage: object({ users: coverage, groups: coverage }),
       ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
       priorities: object(Object.fromEntries(PRIORITIES.map((priority) => [priority, integerField]))),
@@ -160,101 +145,7 @@ export const SCHEMAS = {
       'message',
     ],
   ),
-  Explanation: {
-    ...object(
-      {
-        ...{ connection: textField, target: textField, ref: textField, id: textField, name: textField },
-        kind: { enum: ['User', 'Group'] },
-        verdict: { enum: VERDICTS },
-        ...{ summary: textField, reasons: arrayOf(textField) },
-        values: arrayOf(object({ name: textField, state: textField })),
-        platform: {
-          ...object({
-            at: dateTime,
-            state: { enum: ['equal', 'differs', 'unread'] },
-            differences: arrayOf(
-              object({ action: textField, subject: nullable('string'), reason: textField }),
-            ),
-            addedByOthers: {
-              ...arrayOf(textField),
-              description: 'Groups of a person, or members of a group, that others added and that stay.',
-            },
-            leftOutGroups: {
-              ...arrayOf(textField),
-              description: 'Groups of a person that the settings leave out.',
-            },
-          }),
-          type: ['object', 'null'],
-          description:
-            'The resource as the platform showed it just now; null: not asked, because nothing is linked or a change is known already.',
-        },
-        memberships: arrayOf(object({ ref: textField, name: textField, state: textField })),
-        timeline: arrayOf(object({ at: dateTime, event: textField, text: textField })),
-        log: arrayOf({ type: 'object' }),
-        isLogCut: { ...booleanField, description: 'There may be older entries of the log.' },
-        fleet: arrayOf(fleetFinding),
-      },
-      [
-        ...['connection', 'target', 'ref', 'kind', 'id', 'name', 'verdict', 'summary', 'reasons', 'stored'],
-        ...[
-          'values',
-          'link',
-          'platform',
-          'condition',
-          'mark',
-          'memberships',
-          'guard',
-          'policy',
-          'timeline',
-          'log',
-        ],
-        'fleet',
-      ],
-    ),
-    description: 'First plain sentences, then all that is known.',
-  },
-  Finding: object({
-    ...{ area: textField, message: textField, advice: nullable('string') },
-    level: { enum: ['ok', 'warning', 'error'] },
-  }),
-  ProofReport: {
-    ...object({ connection: textField, ...proof }),
-    description: 'One pass over derived data; faults counts the entries that were not repaired.',
-  },
-  AccessReport: {
-    ...object({
-      ...{ ok: booleanField, asked: textField, notes: arrayOf(textField) },
-      result: { enum: ['complete', 'missing', 'unknown'] },
-      fault: nullable('object'),
-      person: object({ connection: textField, target: textField, ref: textField, userName: textField }),
-      chain: arrayOf(
-        object(
-          {
-            stage: { enum: CHAIN },
-            ...{ ok: booleanField, at: dateTime, detail: textField },
-            ...{ afterMs: { type: 'number' }, tookMs: { type: 'number' } },
-          },
-          ['stage', 'detail'],
-        ),
-      ),
-      differences: arrayOf(object({ name: textField }, ['name'])),
-      ...{ account: nullable('object'), securityContext: nullable('object'), deployment: nullable('object') },
-      ...{ entities: nullable('array'), query: nullable('object') },
-    }),
-    description:
-      'A link without ok was not checked: an earlier link is missing, or a server did not answer. fault has the reason.',
-  },
-  SyncReport: object(
-    {
-      ...{ connection: textField, target: textField, ref: textField, name: textField, dryRun: booleanField },
-      differences: { type: ['array', 'null'], items: { type: 'object' } },
-      pendingGroups: { type: 'object' },
-      steps: arrayOf({ type: 'object' }),
-      outcome: { enum: ['equal', 'held', 'waiting', 'needsPerson'] },
-      message: textField,
-    },
-    ['connection', 'target', 'ref', 'name', 'dryRun', 'differences', 'pendingGroups', 'steps'],
-  ),
+  ...REPORT_SCHEMAS,
   ProvisioningRecord: object(
     {
       ...{
