@@ -25,13 +25,14 @@ import { applyRefusals } from './refusals.ts';
 import { withoutUnwritten } from './unwritten.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
-import { chunks, scanUsers, type UserScan } from './scan-users.ts';
+import type { UserScan } from './compare-user-page.ts';
+import { chunks, scanUsers } from './scan-users.ts';
 
 export interface PlanOptions {
   /** Reads the members of all groups and the attribute values of all users. */
   full?: boolean;
   /** Maps every user even if the mapping rules did not change. */
-  everybody?: boolean;
+  mapsAll?: boolean;
   signal: AbortSignal;
   onProgress?: (progress: Progress) => void;
   /** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */
@@ -75,8 +76,8 @@ export async function makePlan(
   await scope.directory.markRenamed();
   const [mappedBy, hasMoved] = await Promise.all([scope.runs.mappedBy(), scope.outbox.hasMoved()]);
   const rulesChanged = mappedBy !== scope.digest;
-  const everybody = (options.everybody ?? false) || rulesChanged;
-  if (everybody) await scope.coverage.readAllAnew();
+  const mapsAll = (options.mapsAll ?? false) || rulesChanged;
+  if (mapsAll) await scope.coverage.readAllAnew();
   const scan: ScanResult = {
     scope,
     signal: options.signal,
@@ -91,9 +92,9 @@ export async function makePlan(
   const full = (options.full ?? false) || scan.isRepaired;
   const orphans = await readOrphans(scan);
   // Groups are read in parallel to the longer list of users.
-  const groupWork = lookAtGroups(scan, { everybody, full }, orphans.Group);
+  const groupWork = lookAtGroups(scan, { mapsAll, full }, orphans.Group);
   groupWork.catch(() => undefined); // awaited below
-  const users = await scanUsers(scan, everybody, orphans.User);
+  const users = await scanUsers(scan, mapsAll, orphans.User);
   const { groups, verified: verifiedGroups } = await groupWork;
   const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));
   const values = await verifyValues(scan, full);
@@ -163,7 +164,7 @@ export async function makePlan(
   return {
     plan,
     findings: {
-      ...findingsOf(groups, users, values.cursor, everybody && !hasTypeConflict(entries), verified),
+      ...findingsOf(groups, users, values.cursor, mapsAll && !hasTypeConflict(entries), verified),
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref)],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
@@ -258,7 +259,7 @@ function findingsOf(
   groups: GroupScan,
   users: UserScan,
   values: number | undefined,
-  everybody: boolean,
+  mapsAll: boolean,
   verified: VerifiedUsers[],
 ): Omit<RunFindings, 'lost' | 'isShown' | 'tenantSuspicion' | 'isRecognised' | 'isRepaired' | 'moved'> {
   const groupsSeen = new Map<Ref, string>();
@@ -270,6 +271,6 @@ function findingsOf(
   return {
     cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
     groupsSeen,
-    mapped: everybody && users.proof.complete && groups.proof.complete,
+    mapped: mapsAll && users.proof.complete && groups.proof.complete,
   };
 }

@@ -7,7 +7,7 @@ import type { WireGroup } from '../platform/wire.ts';
 import { compareWithList, readCover, type Orphans } from './cover.ts';
 import type { ScanResult } from './scope.ts';
 import { createListProof, type ListProof } from './list-proof.ts';
-import { isPlain } from './scan-users.ts';
+import { isUnconditional } from './compare-user-page.ts';
 import { scanList } from './scan.ts';
 
 const PAGE = 200;
@@ -37,7 +37,7 @@ export interface GroupScan {
 
 export interface GroupChoice {
   /** Maps all names again. */
-  everybody: boolean;
+  mapsAll: boolean;
   /** Reads the members of all groups. */
   full: boolean;
 }
@@ -64,8 +64,8 @@ async function addDesired(
 ): Promise<void> {
   const cover = await compareWithList(scan, 'Group', await readCover(scan, 'Group'), found);
   found.coverage = cover.coverage;
-  const absent = found.proof.complete || choice.everybody ? cover.absent : [];
-  const others = choice.everybody ? cover.atRest : [];
+  const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
+  const others = choice.mapsAll ? cover.atRest : [];
   for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others])
     for (const ref of refs) found.suspects.add(ref);
   // The marks of members of a lost group may be lost too.
@@ -126,10 +126,10 @@ async function takePage(
       return;
     }
     if (link.departed) return;
-    if (!holder.marked && isPlain(link)) draft.matched++;
+    if (!holder.marked && isUnconditional(link)) draft.matched++;
     const { ref } = holder;
     const applied = String(link.core?.displayName ?? '');
-    if (choice.everybody || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
+    if (choice.mapsAll || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
     const changed = group.meta?.lastModified;
     if (choice.full || (changed !== undefined && changed !== seen[index])) draft.withMembers.add(ref);
     const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;

@@ -1,0 +1,179 @@
+// Compares one page of the platform's user list with the links, or with mapped records, and sorts its accounts into a UserScan.
+import type { Coverage } from '../directory/outbox/coverage.ts';
+import { hashOfLink, type ObservedResource, type Print } from '../directory/outbox/drift.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
+import { fold, type Ref } from '../directory/records.ts';
+import type { WireUser } from '../platform/wire.ts';
+import { isAccountOf } from '../sync/recognise.ts';
+import { desiredFromLink, differences, printOf } from './compare.ts';
+import type { Cover } from './cover.ts';
+import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
+import type { ListProof } from './list-proof.ts';
+import { userEntries } from './plan-users.ts';
+import type { ScanResult } from './scope.ts';
+import type { Recognition } from './tenant.ts';
+import {
+  faultEntries,
+  groupsOfAccount,
+  isReturning,
+  rulesOf,
+  usersToVerify,
+  type Strangers,
+  type UserToVerify,
+  type VerifiedUsers,
+} from './verify-users.ts';
+
+export interface UserScan {
+  proof: ListProof;
+  coverage: Coverage;
+  /** Number of listed ids with a link that has no mark and no condition. */
+  matched: number;
+  /** Counts by which tenant.ts recognises the tenant. */
+  recognition: Recognition;
+  /** Users to verify one by one, because they differ or were not shown; with the names of the differing attributes if known. */
+  suspects: Map<Ref, string[]>;
+  /** Pending changes and changes of the mapping, which need no verification. */
+  settled: VerifiedUsers[];
+  /** Marked, lost or newly mapped users that were not compared with a listed account. */
+  unseen: Set<Ref>;
+  /** Listed accounts that no connection is linked to, by folded userName and by externalId. */
+  strangers: Strangers;
+  /** The same accounts: platform id to userName. */
+  unmanaged: Map<string, string>;
+  isListed: (platformId: string) => boolean;
+}
+
+/** A scan in progress. */
+export interface UserScanDraft extends UserScan {
+  strangers: {
+    byName: Map<string, { id: string; userName: string }>;
+    byExternalId: Map<string, { id: string; userName: string }>;
+  };
+  /** Users that were compared by mapping their records. */
+  seen: Set<Ref>;
+  /** Records which attributes the platform returns (`ScanResult.visibility`). */
+  noteShown: (user: WireUser) => void;
+  /** Reads stored records in parallel to the list. */
+  covering: Promise<Cover>;
+}
+
+/** Compares the accounts of one page and adds them to the draft. @param mapsAll as in `scanUsers` */
+export async function compareUserPage(
+  scan: ScanResult,
+  draft: UserScanDraft,
+  page: WireUser[],
+  mapsAll: boolean,
+): Promise<void> {
+  const users = mapsAll ? page : await withoutKnownEqual(scan, draft, page);
+  if (users.length === 0) return;
+  const holders = await scan.scope.drifts.linkedTo(
+    'User',
+    users.map(({ id }) => id),
+  );
+  const equal: Print[] = [];
+  const toMap: { holder: ObservedResource; link: Link; user: WireUser }[] = [];
+  const strange: WireUser[] = [];
+  const { types } = scan.scope.target.mapping;
+  users.forEach((user, index) => {
+    const holder = holders[index];
+    const link = holder && parseLink(holder.text);
+    // The reverse link may be out of date; then no resource is linked to this account.
+    if (!holder || link?.id !== user.id) {
+      strange.push(user);
+      return;
+    }
+    if (!holder.marked && isUnconditional(link)) draft.matched++;
+    // A link that a repair restored contains only the id.
+    if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
+    if (isProtected(link, scan.scope.target.policy.users.protected)) return;
+    if (mapsAll || holder.marked) toMap.push({ holder, link, user });
+    else {
+      const found = differences(desiredFromLink(link), user, types, scan.visibility);
+      if (found.length > 0)
+        draft.suspects.set(
+          holder.ref,
+          found.map(({ name }) => name),
+        );
+      else if (isUnconditional(link)) equal.push(toPrint(holder, user));
+    }
+  });
+  if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
+  await scan.remember(equal);
+  if (strange.length > 0) await takeStrangers(scan, draft, strange);
+}
+
+/** Returns whether a link is neither that of a closed account nor has a condition; only such links are counted as matched. */
+export const isUnconditional = ({ departed, condition }: Link): boolean =>
+  !departed && condition === undefined;
+
+const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
+  ref,
+  platformId: user.id,
+  link: hashOfLink(text),
+  print: printOf(user),
+});
+
+/** Removes users whose fingerprint equals that of an earlier match and whose link was not written since. */
+async function withoutKnownEqual(
+  scan: ScanResult,
+  draft: UserScanDraft,
+  users: WireUser[],
+): Promise<WireUser[]> {
+  const seen = users.map((user) => ({ platformId: user.id, print: printOf(user) }));
+  const others = new Set(await scan.scope.drifts.unlikePrints(seen));
+  return users.filter((user, index) => {
+    if (others.has(index)) return true;
+    draft.recognition.same++;
+    draft.matched++;
+    draft.noteShown(user);
+    return false;
+  });
+}
+
+/** Compares users by mapping their records. @returns the equal ones */
+async function mapAll(
+  scan: ScanResult,
+  draft: UserScanDraft,
+  cases: { holder: ObservedResource; link: Link; user: WireUser }[],
+): Promise<Print[]> {
+  const equal: Print[] = [];
+  const wanted = await usersToVerify(
+    scan,
+    cases.map(({ holder }) => holder),
+  );
+  for (const { holder, link, user } of cases) {
+    const { ref, text, marked } = holder;
+    draft.seen.add(ref);
+    const known: UserToVerify | undefined = wanted.get(ref);
+    // A user without record was deleted at the source or is lost; the verification decides.
+    if (!known) {
+      draft.suspects.set(ref, []);
+      continue;
+    }
+    const basis = { version: known.version, link: hashOfLink(text) };
+    const common = { ref, link, basis };
+    const mapped = { ...common, marked, wanted: known.wanted, observed: user };
+    const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(scan)), ...faultEntries(common, known)];
+    if (entries.some(isDrift)) draft.suspects.set(ref, []);
+    else if (entries.length > 0)
+      draft.settled.push({
+        ...{ ref, entries, refusal: refusalOf(link, marked) },
+        ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
+      });
+    else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
+  }
+  return equal;
+}
+
+async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: WireUser[]): Promise<void> {
+  const ids = users.map(({ id }) => id);
+  const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.linkedTo('User', ids)));
+  users.forEach((user, index) => {
+    // The account is linked by another connection, so it is neither adoptable nor unmanaged.
+    if (elsewhere.some((holders) => holders[index] !== undefined)) return;
+    const stranger = { id: user.id, userName: user.userName };
+    draft.unmanaged.set(user.id, user.userName);
+    draft.strangers.byName.set(fold(user.userName), stranger);
+    if (user.externalId) draft.strangers.byExternalId.set(user.externalId, stranger);
+  });
+}
