@@ -48,7 +48,7 @@ export async function explainLimits(
   for (const kind of DESTRUCTIVE_KINDS.filter((each) => kinds[each].held > 0)) {
     const { used, waiting, held } = kinds[kind];
     const total = populationOf(kind, population, kinds[kind], 0);
-    const { newest, oldestAt } = await outbox.guardStore.windowOf(kind, guard.windowMs, NAMED);
+    const { newest, oldestAt } = await outbox.guardStore.countedChanges(kind, guard.windowMs, NAMED);
     const described = await describeChanges(
       state,
       target,

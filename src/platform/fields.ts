@@ -2,7 +2,8 @@
 import { isRecord } from './answer.ts';
 import { textId, type Refuse } from './readers.ts';
 
-export interface Members {
+/** Typed access to the properties of one record. */
+export interface RecordFields {
   readonly id: string;
   /** All properties as received. */
   readonly all: Readonly<Record<string, unknown>>;
@@ -16,7 +17,7 @@ export interface Members {
 }
 
 /** Returns a reader for the properties of a record with an id. @throws the error of `refuse` without an id */
-export function identified(body: unknown, what: string, refuse: Refuse): Members {
+export function identified(body: unknown, what: string, refuse: Refuse): RecordFields {
   const all = isRecord(body) ? body : {};
   const id = textId(all['id']);
   if (id === undefined) throw refuse(`${what} without a usable id`);

@@ -37,7 +37,7 @@ function record(body: unknown, what: string, refuse: Refuse): Record<string, unk
   throw refuse(body === undefined ? `an empty answer where ${what} was promised` : `no ${what}`);
 }
 
-function identified(body: unknown, what: string, refuse: Refuse): Record<string, unknown> {
+function recordWithId(body: unknown, what: string, refuse: Refuse): Record<string, unknown> {
   const members = record(body, what, refuse);
   const id = textId(members['id']);
   if (id === undefined) throw refuse(`${what} without a usable id`);
@@ -54,7 +54,7 @@ function isTextTrue(value: unknown): boolean | undefined {
 
 /** Reads a SCIM user; `active` as text becomes a boolean. */
 export const readUser: Reader<WireUser> = (body, refuse) => {
-  const members = identified(body, 'user', refuse);
+  const members = recordWithId(body, 'user', refuse);
   if (typeof members['userName'] !== 'string') throw refuse('user without userName');
   const active = isTextTrue(members['active']);
   if (active !== undefined) members['active'] = active;
@@ -64,7 +64,7 @@ export const readUser: Reader<WireUser> = (body, refuse) => {
 
 /** Reads a SCIM group; the ids of its members become text. */
 export const readGroup: Reader<WireGroup> = (body, refuse) => {
-  const members = identified(body, 'group', refuse);
+  const members = recordWithId(body, 'group', refuse);
   if (typeof members['displayName'] !== 'string') throw refuse('group without displayName');
   const list = members['members'];
   if (list !== undefined) {
@@ -136,7 +136,7 @@ export function readRestList<T>(reader: Reader<T>): Reader<RestPage<T>> {
 
 /** Reads a console user; a missing e-mail becomes the empty text, which matches no user. */
 export const readConsoleUser: Reader<ConsoleUser> = (body, refuse) => {
-  const members = identified(body, 'console user', refuse);
+  const members = recordWithId(body, 'console user', refuse);
   if (typeof members['username'] !== 'string') throw refuse('console user without username');
   if (typeof members['email'] !== 'string') members['email'] = '';
   return members as unknown as ConsoleUser;
@@ -144,7 +144,7 @@ export const readConsoleUser: Reader<ConsoleUser> = (body, refuse) => {
 
 /** Reads an attribute definition. An unknown type is passed on; the caller decides. */
 export const readAttribute: Reader<UserAttribute> = (body, refuse) => {
-  const members = identified(body, 'user attribute', refuse);
+  const members = recordWithId(body, 'user attribute', refuse);
   if (typeof members['name'] !== 'string') throw refuse('user attribute without name');
   if (typeof members['type'] !== 'string') throw refuse('user attribute without type');
   return members as unknown as UserAttribute;

@@ -12,17 +12,20 @@ export interface Approver {
   identity: string;
 }
 
-/** The chosen changes of a list; stored under `guardChoice`. `digest`: of the changes, so equal choices have equal ones. */
+/** The changes that an approver chose from a list. */
 export interface StoredChoice {
+  /** Id of the Redis key `guardChoice:<target>:<id>` that holds them. */
   choice: string;
+  /** Hash of the changes: two approvers who choose the same changes have the same digest. */
   digest: string;
+  /** Number of changes by kind. */
   chosen: Partial<Record<DestructiveKind, number>>;
 }
 
 export interface FirstApproval extends Approver {
-  /** Id of the list; with `~` and a digest of the changes behind it where a part of the list was approved. */
+  /** Id of the list of held changes; if only a part of it was approved, followed by `~` and the digest of the chosen changes. */
   id: string;
-  /** Number of the approval. */
+  /** `serial` of the list (held-changes.ts). */
   serial: number;
   source: ChangeList['source'];
   at: number;

@@ -147,8 +147,11 @@ export function createGuardStore(
     return [...found] as Ref[];
   }
 
-  /** Returns the newest changes that use the window of a kind, and the time of the oldest (Unix milliseconds). */
-  async function windowOf(
+  /**
+   * Returns the changes of a kind that count towards the guard's limit, because they were written within its window: the newest
+   * `most` of them, and the time of the oldest (Unix milliseconds).
+   */
+  async function countedChanges(
     kind: DestructiveKind,
     windowMs: number,
     most: number,
@@ -252,7 +255,7 @@ export function createGuardStore(
 
   return {
     counts,
-    windowOf,
+    countedChanges,
     take,
     holdAll,
     holdBack,
