@@ -21,13 +21,13 @@ import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
 
 const LOG_ENTRIES = 50;
-/** Time to look for them, milliseconds: a log may have a million entries of others. */
+/** Time to search the log for entries of the resource, milliseconds: it may have a million entries of other resources. */
 const LOG_MS = 10_000;
 
 export interface ExplainOptions {
   /**
-   * Whether the platform is read. Default: only for a resource of which no change, hold or condition is known, because the
-   * others explain themselves.
+   * Whether the platform is read. Default: only if no change, hold or condition of the resource is known, because each of
+   * these explains a difference already.
    */
   readPlatform?: boolean | undefined;
   /** Time to look for entries of the provisioning log, milliseconds. */

@@ -38,7 +38,7 @@ const PORTION_MS = 10;
 const LAST_SWEEP_MS = 3000;
 const FAILED = 'outbox cannot be read, trying again every second';
 
-/** @param outboxes outboxes of all connections of the target */
+/** @param deps.outboxes outboxes of all connections of the target, by connection */
 export function createRelay(
   deps: { connection: ConnectionOptions; outboxes: Map<string, Outbox>; clock: Clock; logger: Logger },
   options: RelayOptions,

@@ -105,7 +105,7 @@ async function madeAgain(
   ];
 }
 
-/** Returns the entries of managed groups, as a comparison of each group has them for this member. */
+/** Returns the entries of managed groups about this user: those that a comparison of each whole group would contain. */
 async function managed(
   { scope }: ScanResult,
   observed: readonly (ObservedResource | undefined)[],
@@ -135,7 +135,7 @@ async function managed(
       {
         ...{ ref, link: group, basis: { version: record.version, link: hashOfLink(text) }, marked },
         ...{ isLost: false, isDeleted: false, wantedName: name, pending: [] },
-        // The name is compared with the group, not with its members.
+        // The wanted name is given as the observed one, so that only memberships can differ.
         observed: { id: group.id ?? '', displayName: name },
         members: difference,
       },

@@ -5,7 +5,7 @@ import type { Ref } from '../directory/records.ts';
 import type { PlanEntry } from './entry.ts';
 import type { Restored } from './restored.ts';
 import type { GroupScan } from './scan-groups.ts';
-import type { UserScan } from './scan-users.ts';
+import type { UserScan } from './compare-user-page.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /** Returns entries for dead letters, with the reason of the worker. */

@@ -54,7 +54,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
   const random = new sdk.RandomIdGenerator();
-  /** Ids for the next span; valid because a span starts synchronously. */
+  /** Ids for the span that `answered` starts. A variable suffices, because a span starts synchronously. */
   let next: { traceId: string; spanId: string } | undefined;
   const url = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new sdk.NodeTracerProvider({
@@ -132,6 +132,10 @@ export function parseTraceparent(text: string | undefined): SpanContext | undefi
   return { traceId, spanId, traceFlags: parseInt(flags ?? '0', 16), isRemote: true };
 }
 
+/**
+ * Returns the resource of the spans: the name of the service only. It is a minimal form of `Resource` of
+ * @opentelemetry/resources, which is not a direct dependency.
+ */
 function resourceOf(service: string) {
   const attributes = { 'service.name': service };
   const resource = {

@@ -41,7 +41,7 @@ const changes = async (action: string): Promise<any[]> => {
 };
 const account = async () => (await bridge.platform.user(ADA))?.scimId;
 
-test('the log entry of a repaired display name has the changed value as before', async () => {
+test('the log entry of a repaired display name has the drifted value as oldValue', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -53,7 +53,7 @@ test('the log entry of a repaired display name has the changed value as before',
   ]);
 });
 
-test('the log entry of a reactivated account has false as before', async () => {
+test('the log entry of a reactivated account has false as oldValue', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -63,7 +63,7 @@ test('the log entry of a reactivated account has false as before', async () => {
   expect(await changes('activate')).toEqual([{ displayName: 'active', oldValue: false, newValue: true }]);
 });
 
-test('the log entry of a repaired attribute has the changed value as before', async () => {
+test('the log entry of a repaired attribute has the drifted value as oldValue', async () => {
   await rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${await account()}`,
@@ -79,7 +79,7 @@ test('the log entry of a repaired attribute has the changed value as before', as
   ]);
 });
 
-test('the log entry of a push after a repair has the applied value as before', async () => {
+test('the log entry of a push after a repair has the repaired value as oldValue', async () => {
   await bridge.idp.patch(`/Users/${id}`, { op: 'replace', path: 'displayName', value: 'Ada L.' });
   await rec.untilSynced();
   expect(await changes('update')).toEqual([

@@ -29,7 +29,7 @@ export interface Act extends Actor {
   target?: string;
   /** Object of the order: id of an approval, name of a token, resources, or backup; never a secret. */
   subject?: string;
-  /** Of `forget`: id that entries of the logs name in place of the removed data. */
+  /** Only of the act `forget`: id that log entries show in place of the removed personal data. */
   order?: string;
   /** Number of affected resources or items. */
   count?: number;
@@ -52,7 +52,7 @@ export function createActs(deps: { redis: Redis; scripts: Scripts; keys: Keyspac
     await scripts.run('append_act', keys.base, { log: kept.toArgs([act]) });
   }
 
-  /** Removes entries that are older than the retention. */
+  /** Removes entries that are older than the retention: each script removes one portion and returns its size. */
   async function trim(): Promise<void> {
     while (Number((await scripts.run('append_act', keys.base, { log: kept.toArgs([]) }))[1]) > 0);
   }

@@ -1,11 +1,11 @@
 -- Takes the lease of one ref and reads all data that its sync needs.
 -- KEYS base
 -- ARGV { target, ref, kind, id, leaseMs, priority, groupsMatter, address }
--- RETURN {"clean"} | {"busy"} | {"begun", fence, generation, since, request, record, link, groups, pending groups, held, tombstone,
+-- RETURN {"clean"}: no mark | {"busy"}: stopped, or another sync is running; the ref becomes due again | {"begun", fence, generation, since, request, record, link, groups, pending groups, held, tombstone,
 --        suspectedDrift, basis, observedDrift}
 --        groups: [id, displayName, ...] of a user; pendingGroups: [group, sign, ...] of a user
---        held: 1 when the guard holds something of this ref; tombstone: of a resource that was deleted;
---        suspectedDrift, observedDrift: as apply_drift.lua wrote them; basis: of this moment (basis.lua)
+--        held: 1 when the guard holds, approved or rejected a change of this ref; tombstone: of a deleted resource;
+--        suspectedDrift, observedDrift: as apply_drift.lua wrote them; basis: of the record as it is now (lua/basis.lua)
 -- NEEDS basis, marks, stopped
 local inflight, deliveries = key('inflight', p.target), key('deliveries', p.target)
 local held = redis.call('HGET', key('marks', p.target), p.ref)
@@ -22,6 +22,7 @@ if is_stopped(p.target, p.address) then
 end
 local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('EXISTS', lease) == 1 then
+  -- Another sync of this ref is running: its entry `- priority` gets the higher of both priorities (the lower number).
   local running = tonumber(string.match(redis.call('HGET', deliveries, p.ref) or '', ' (%d+)$')) or p.priority
   redis.call('HSET', deliveries, p.ref, '- ' .. math.min(running, p.priority))
   make_due(p.target, p.ref, p.priority, clock())

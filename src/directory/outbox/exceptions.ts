@@ -91,7 +91,7 @@ export function addExceptionCounts(all: readonly ExceptionCounts[]): ExceptionCo
 
 type Place = { ref: Ref; reason: ResourceReason; since: number };
 
-/** Messages of exceptions whose resource was not synced since. */
+/** Messages by reason, while the link of the resource holds no condition: the next sync of the resource stores one. */
 const MESSAGES: Record<ResourceReason, string> = {
   Rejected: 'an operator rejected the change: the platform keeps what it has',
   LastAdministrator: 'no other active administrator would be left at the platform',

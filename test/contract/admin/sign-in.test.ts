@@ -22,7 +22,7 @@ let rig: AdminRig;
 let provider: TestProvider;
 let base: string;
 
-/** A browser as far as cookies and redirects go. */
+/** Returns a client that stores cookies by host and follows redirects, as a browser does. */
 function createBrowser() {
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (url: URL): Map<string, string> => {

@@ -25,7 +25,7 @@ const last = async (range: '1h' | '1d' | '30d' = '1h') => {
   return Object.fromEntries(Object.entries(series).map(([name, values]) => [name, values.at(-1)]));
 };
 
-test('counts of several writers at once are added, and of levels the greatest is kept, in every range', async () => {
+test('for concurrent writers, a slot of every range has the sum of a count and the greatest value of a level', async () => {
   await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       history.note([
@@ -38,7 +38,7 @@ test('counts of several writers at once are added, and of levels the greatest is
     expect(await last(range)).toMatchObject({ calls: 41, callsFailed: 20, lagMs: 19_000, held: null });
 });
 
-test('each target and each connection has a ring of its own', async () => {
+test('the values of each target and each connection are stored separately', async () => {
   await history.note([
     { kind: 'target', name: 'main', values: { calls: 1 } },
     { kind: 'target', name: 'other', values: { calls: 5 } },
@@ -50,7 +50,7 @@ test('each target and each connection has a ring of its own', async () => {
   expect((await history.read('connection', 'none', '1h')).series.pushes).toEqual([null, null, null]);
 });
 
-test('a new slot starts at zero when it replaces a slot of an earlier turn of the ring', async () => {
+test('a slot that reuses the place of an expired slot starts empty', async () => {
   await history.note([{ kind: 'target', name: 'main', values: { calls: 9, lagMs: 9 } }]);
   const key = keyOf('1h:target.main');
   const [[place = '', text = ''] = []] = Object.entries(await store.redis.hgetall(key));

@@ -116,7 +116,7 @@ test('a model has cubes, joins, filtered and calculated measures, case, segments
   ]);
 });
 
-test('a view counts each row of a joined cube once, also where the join repeats rows, and in SQL', async () => {
+test('a measure of a joined cube counts each of its rows once, even if the join repeats them, in REST and SQL', async () => {
   expect((await load({ measures: ['staff.teams_budget', 'staff.team_count', 'staff.count'] })).data).toEqual([
     { 'staff.teams_budget': '1500', 'staff.team_count': '2', 'staff.count': '3' },
   ]);

@@ -195,7 +195,7 @@ describe('several policies of one cube', () => {
 });
 
 describe('views over cubes with policies', () => {
-  test('the policies of the view decide on members, those of its cubes on rows', async () => {
+  test('the policies of a view decide which members are visible, and those of its cubes which rows', async () => {
     expect(await answer(['german'], { measures: ['staff.count'] })).toEqual(['2']);
     expect(await answer(['german'], { measures: ['everyone.wages'] })).toEqual(['150']);
     expect(await answer(['german'], { measures: ['staff.wages'] })).toEqual(hidden('staff.wages'));
@@ -211,7 +211,7 @@ describe('views over cubes with policies', () => {
     expect(await answer(['german'], { dimensions: ['everyone.teams_title'] })).toEqual([]);
     expect(await answer(['strangers'], { measures: ['everyone.count'] })).toEqual(['0']);
   });
-  test('a cube below a queried view has no rights on members of its own', async () => {
+  test('a query of a view and of its cube applies the member policies of the view only', async () => {
     expect(await answer(['german'], { measures: ['everyone.count', 'people.count'] })).toEqual(['2 2']);
   });
 });

@@ -104,7 +104,7 @@ withHelm('kind.sh names Services and ports of the chart', () => {
   for (const [, name, port] of named) expect([name, ports.get(name ?? '')]).toEqual([name, Number(port)]);
 });
 
-test('the charts of Argo CD and Flux have the version of this chart', () => {
+test('the examples for Argo CD and Flux name the current version of the chart', () => {
   const { version } = parse(chartFile('Chart.yaml'));
   expect(documents('argo-cd/application.yaml')[0].spec.source.targetRevision).toBe(version);
   expect(documents('flux/release.yaml')[0].spec.ref.tag).toBe(version);

@@ -65,7 +65,10 @@ export const AGGREGATES: ReadonlyMap<string, Arity> = new Map<string, Arity>([
   ),
 ]);
 const NOW = new Set(['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp']);
-/** LIKE and similar operators: negated or not, and whether case matters. */
+/**
+ * LIKE and similar operators, with the options of the regular expression that replaces each: `s`, a dot matches line breaks;
+ * `i`, case is ignored.
+ */
 const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> = new Map([
   ['~~', [false, 's']],
   ['!~~', [true, 's']],
