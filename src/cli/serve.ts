@@ -10,7 +10,7 @@ import { versionText } from '../support/version.ts';
 import { readConfig, reportFailure, type Cli } from './cli.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
-/** A second signal, or this long after the first and `server.drainMs`, ends the process at once. */
+/** A stop that takes longer than `server.drainMs` plus this time ends the process at once, as a second signal does. */
 const LAST_RESORT_MS = 40_000;
 /**
  * V8 collects garbage when the heap has grown by this percentage of the live objects. The default of V8 lets the heap grow

@@ -95,7 +95,7 @@ function page(parts: Parts, found: Explanation): string[] {
   return [...top, ...lists, ...(isWhole ? [] : ['Everything: --all, or --json.'])];
 }
 
-/** Divides lines between lists: one after the other gets a line until each is whole or all lines are given. */
+/** Divides `lines` between lists of the given lengths, one line in turn. A short list gets its length, the others share the rest. */
 function sharesOf(lengths: number[], lines: number): number[] {
   const shares = lengths.map(() => 0);
   let left = lines;

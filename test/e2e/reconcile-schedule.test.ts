@@ -102,11 +102,11 @@ describe('a missed schedule', () => {
   const daily = (moment: Date): boolean => moment.getUTCHours() === 3 && moment.getUTCMinutes() === 0;
   const at = (text: string): number => Date.parse(`2026-05-${text}Z`);
   test.each([
-    ['lies between the last run and now', '04T02:59:00', '04T03:05:00', true],
-    ['was the last run itself', '04T03:00:20', '04T12:00:00', false],
+    ['lay between the last run and now', '04T02:59:00', '04T03:05:00', true],
+    ['the last run has served', '04T03:00:20', '04T12:00:00', false],
     ['is still to come', '04T03:00:20', '05T02:59:59', false],
-    ['is now, and nobody has run yet', '04T02:00:00', '04T03:00:10', true],
-  ])('a scheduled run that %s is missed or not', (_situation, last, now, missed) => {
+    ['was due seconds ago, without a run since', '04T02:00:00', '04T03:00:10', true],
+  ])('a schedule whose time %s counts as missed or not', (_situation, last, now, missed) => {
     expect(wasMissed(at(last), at(now), daily)).toBe(missed);
   });
 

@@ -118,7 +118,7 @@ describe('20 bodies in very small chunks at once are refused', () => {
     ['of one byte, to the admin API', 'POST /admin/v1/plan', TOKENS.admin, 'x', CRUMBS, {}],
     ['of one byte, without a valid token', `POST ${USERS}`, 'wrong', 'x', CRUMBS, {}],
     ['of one byte, to the probe', 'POST /livez', 'wrong', 'x', CRUMBS, {}],
-    ['of one byte, that nobody reads', `GET ${USERS}/1`, TOKENS.scim, 'x', CRUMBS, {}],
+    ['of one byte, in a GET', `GET ${USERS}/1`, TOKENS.scim, 'x', CRUMBS, {}],
     ['of 40 bytes', `POST ${USERS}`, TOKENS.scim, 'x'.repeat(40), 100_000, {}],
     ['of 40 bytes, Bulk', 'POST /scim/v2/Bulk', TOKENS.scim, 'x'.repeat(40), 200_000, {}],
   ])('20 bodies in chunks %s are refused', async (which, line, token, chunk, count, headers) => {

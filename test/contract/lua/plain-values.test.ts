@@ -68,8 +68,8 @@ it('a user deactivated by a plain value gets an event and the highest priority, 
 it.each([
   ['has no value', user({}), 'title'],
   ['has a value only in an extension', user({ [ATTRIBUTES]: { title: 'mine' } }), 'title'],
-  ['has one in an extension that nobody knows', { ...user({}), 'urn:of:former': { title: 'mine' } }, 'title'],
-  ['has a value with escapes, which is left to those who parse', user({ title: 'a "b"' }), 'title'],
+  ['has a value only in an undeclared extension', { ...user({}), 'urn:of:former': { title: 'mine' } }, 'title'],
+  ['has a value with escapes, which only a JSON parser can replace', user({ title: 'a "b"' }), 'title'],
 ])('replacing an attribute that %s replies absent and changes nothing', async (_what, resource, path) => {
   await store.putUser(ADA, resource);
   expect(await replace({ op: 'replace', path: 'active', value: true }, { op: 'replace', path, value: 'B' })).toEqual({

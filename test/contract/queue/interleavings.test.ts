@@ -257,7 +257,7 @@ describe('changes while a sync runs', () => {
     expect([userAt('ada')?.active, membersAt('Sales')]).toEqual([true, []]);
   });
 
-  describe.each(['lost', 'crashAfter'] as const)('a write that ends with %s', (outcome) => {
+  describe.each(['lost', 'crashAfter'] as const)('a write without answer (%s)', (outcome) => {
     /** Runs the next sync and ends the call that changes the platform as given. */
     const loseWrite = async (changed: () => boolean) => {
       await first.start();
@@ -287,7 +287,7 @@ describe('changes while a sync runs', () => {
       expect(userAt('ada')?.active).toBe(false);
     });
 
-    it('a displayName is reset after a rename without answer', async () => {
+    it('a user and a group get their former names back after a rename without answer', async () => {
       await open();
       await user(ADA, 'ada');
       await fixture.store.putGroup(G, 'Sales');

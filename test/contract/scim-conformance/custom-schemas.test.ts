@@ -163,12 +163,12 @@ describe('PATCH of custom attributes', () => {
 
   test.each([
     ['a value by path', { op: 'replace', path: `${PERSON}:costCode`, value: 'B-2' }, { costCode: 'B-2' }],
-    ['a part', { op: 'add', path: `${PERSON}:seat.floor`, value: 4 }, { seat: { building: 'n', floor: 4 } }],
+    ['a sub-attribute by path', { op: 'add', path: `${PERSON}:seat.floor`, value: 4 }, { seat: { building: 'n', floor: 4 } }],
     ['a complex value', { op: 'replace', path: `${PERSON}:seat`, value: { floor: 5 } }, { seat: { building: 'n', floor: 5 } }],
     ['a list', { op: 'add', path: `${PERSON}:skills`, value: ['go'] }, { skills: ['sql', 'go'] }],
     ['one value of a list', { op: 'remove', path: `${PERSON}:skills[value eq "sql"]` }, { costCode: 'A-1', seat: { building: 'n' }, phones: [{ value: '1', type: 'desk' }] }],
-    ['what a filter selects', { op: 'replace', path: `${PERSON}:phones[type eq "desk"].value`, value: '9' }, { phones: [{ value: '9', type: 'desk' }] }],
-    ['what no filter selects yet', { op: 'add', path: `${PERSON}:phones[type eq "lab"].value`, value: '8' }, { phones: [{ value: '1', type: 'desk' }, { value: '8', type: 'lab' }] }],
+    ['a sub-attribute of the element that a value path selects', { op: 'replace', path: `${PERSON}:phones[type eq "desk"].value`, value: '9' }, { phones: [{ value: '9', type: 'desk' }] }],
+    ['an element that a value path does not find is created', { op: 'add', path: `${PERSON}:phones[type eq "lab"].value`, value: '8' }, { phones: [{ value: '1', type: 'desk' }, { value: '8', type: 'lab' }] }],
     ['pathless, URN as key', { op: 'add', value: { [PERSON]: { tag: 'new' } } }, { tag: 'new' }],
     ['pathless, path as key', { op: 'replace', value: { [`${PERSON}:remote`]: 'False' } }, { remote: false }],
     ['the extension as path', { op: 'replace', path: PERSON, value: { remote: true } }, { remote: true }],

@@ -21,9 +21,9 @@ const members = async (group: string): Promise<string[]> =>
 const sorted = (...values: string[]): string[] => values.sort();
 
 describe.each<[string, object[], () => string[]]>([
-  ['add of one who is there', [{ op: 'add', path: 'members', value: [{ value: 'A' }] }], () => sorted(a, b)],
+  ['add of a present member', [{ op: 'add', path: 'members', value: [{ value: 'A' }] }], () => sorted(a, b)],
   [
-    'the same one three times',
+    'add of the same member three times',
     [
       {
         op: 'add',
@@ -33,21 +33,21 @@ describe.each<[string, object[], () => string[]]>([
     ],
     () => sorted(a, b, c),
   ],
-  ['bare text', [{ op: 'add', path: 'members', value: 'C' }], () => sorted(a, b, c)],
-  ['a list of bare text', [{ op: 'add', path: 'members', value: ['C'] }], () => sorted(a, b, c)],
+  ['add of bare text', [{ op: 'add', path: 'members', value: 'C' }], () => sorted(a, b, c)],
+  ['add of a list of bare text', [{ op: 'add', path: 'members', value: ['C'] }], () => sorted(a, b, c)],
   [
-    'one object instead of a list',
+    'add of one object instead of a list',
     [{ op: 'add', path: 'members', value: { value: 'C' } }],
     () => sorted(a, b, c),
   ],
   [
-    'only $ref',
+    'add by $ref only',
     [{ op: 'add', path: 'members', value: [{ $ref: 'https://h/scim/v2/Users/C' }] }],
     () => sorted(a, b, c),
   ],
-  ['without a path', [{ op: 'add', value: { members: [{ value: 'C' }] } }], () => sorted(a, b, c)],
+  ['add without a path', [{ op: 'add', value: { members: [{ value: 'C' }] } }], () => sorted(a, b, c)],
   [
-    'somebody unknown',
+    'add of an unknown member value',
     [{ op: 'add', path: 'members', value: [{ value: 'zz-unknown' }, { value: 'C' }] }],
     () => sorted(a, b, c, 'zz-unknown'),
   ],
@@ -60,7 +60,7 @@ describe.each<[string, object[], () => string[]]>([
   ['remove by filter', [{ op: 'remove', path: 'members[value eq "A"]' }], () => [b]],
   ['remove by a filter on type', [{ op: 'remove', path: 'members[type eq "User"]' }], () => []],
   [
-    'remove of one who is not there',
+    'remove of an absent member',
     [{ op: 'remove', path: 'members', value: [{ value: 'C' }] }],
     () => sorted(a, b),
   ],

@@ -187,7 +187,7 @@ describe('patch (RFC 7644 §3.5.2)', () => {
   test.each([
     ['an unknown op', { op: 'move', path: 'title', value: 'x' }, 'invalidSyntax'],
     ['no op', { path: 'title', value: 'x' }, 'invalidSyntax'],
-    ['a path that is none', { op: 'add', path: 'emails[type eq', value: 'x' }, 'invalid'],
+    ['a malformed path', { op: 'add', path: 'emails[type eq', value: 'x' }, 'invalid'],
     ['a path of another type', { op: 'add', path: 7, value: 'x' }, 'invalidPath'],
     ['remove without a path', { op: 'remove' }, 'noTarget'],
     ['a required attribute removed', { op: 'remove', path: 'userName' }, 'mutability'],

@@ -93,20 +93,17 @@ test.each<[string, () => Promise<string> | string]>([
   ['no issuer', () => issuer.sign('ec', { iss: undefined as unknown as string })],
   ['another audience', () => issuer.sign('ec', { aud: 'somebody-else' })],
   ['no audience', () => issuer.sign('ec', { aud: undefined as unknown as string })],
-  ['no end', () => issuer.sign('ec', { exp: undefined as unknown as number })],
-  ['an end that is text', () => issuer.sign('ec', { exp: 'never' as unknown as number })],
+  ['no expiry', () => issuer.sign('ec', { exp: undefined as unknown as number })],
+  ['an expiry that is text', () => issuer.sign('ec', { exp: 'never' as unknown as number })],
   ['an algorithm that is not allowed', () => issuer.sign('pss')],
+  ['an unknown critical header (crit)', () => issuer.sign('ec', {}, { crit: ['made-up'], 'made-up': true })],
+  ['a kid of a key of another type', () => issuer.sign('ec', {}, { kid: 'rsa' })],
   [
-    'an extension that must be understood',
-    () => issuer.sign('ec', {}, { crit: ['made-up'], 'made-up': true }),
-  ],
-  ['the key of another kind', () => issuer.sign('ec', {}, { kid: 'rsa' })],
-  [
-    'no signature (none)',
+    'the algorithm none without signature',
     () => new UnsecuredJWT({ iss: ISSUER, aud: AUDIENCE, exp: seconds() + 300 }).encode(),
   ],
   [
-    'none with something behind it',
+    'the algorithm none with a signature',
     () => `${part({ alg: 'none' })}.${part({ iss: ISSUER, aud: AUDIENCE })}.AAAA`,
   ],
   [
@@ -117,7 +114,7 @@ test.each<[string, () => Promise<string> | string]>([
         .sign(createSecretKey(publicPem('rsa'))),
   ],
   [
-    'a key that the token brings along',
+    'a key in its own header (jwk, jku)',
     async () => {
       const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       return new SignJWT({ iss: ISSUER, aud: AUDIENCE, exp: seconds() + 300 })

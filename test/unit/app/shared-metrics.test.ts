@@ -36,9 +36,9 @@ async function lastSuccessOf(...backlogs: Backlog[]): Promise<number | undefined
 }
 
 test.each([
-  ['no connection has one', [backlog(), backlog()], 0],
-  ['one connection has none', [backlog(5000), backlog()], 0],
-  ['all connections have one', [backlog(5000), backlog(3000)], 3],
+  ['no connection has a value', [backlog(), backlog()], 0],
+  ['one connection has no value', [backlog(5000), backlog()], 0],
+  ['all connections have a value', [backlog(5000), backlog(3000)], 3],
 ])('%s: the shared metric is the oldest value, and 0 without values', async (_what, backlogs, seconds) => {
   await expect(lastSuccessOf(...backlogs)).resolves.toBe(seconds);
 });

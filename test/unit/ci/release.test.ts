@@ -157,9 +157,9 @@ test.each([
 });
 
 test.each([
-  ['without a section of what changes', () => undefined],
+  ['without the section Unreleased', () => undefined],
   [
-    'with an empty one',
+    'with an empty section Unreleased',
     () => (change('CHANGELOG.md', /^## /m, '## Unreleased\n\n## '), git('commit', '-qam', 'x')),
   ],
 ])('the release check refuses a changelog %s', (_name, spoil) => {

@@ -19,12 +19,12 @@ function storeOver(answer: unknown): ReturnType<typeof createUserBatch> {
 
 test.each([
   [
-    'one is refused',
+    'the first part contains a refused user',
     ['refused', 'ada', 'taken u eve'],
     [newcomer('ada'), newcomer('bob')],
     ['taken u eve', 'lost'],
   ],
-  ['two want one name', 'stored', [newcomer('ada'), newcomer('bob', 'ada')], ['stored ', 'lost']],
+  ['two users have one name', 'stored', [newcomer('ada'), newcomer('bob', 'ada')], ['stored ', 'lost']],
 ])('%s: users answered before the failure keep their result', async (_, answer, newcomers, expected) => {
   const store = storeOver(answer);
   const outcomes = await Promise.all(newcomers.map((each) => store(each).catch(() => 'lost')));

@@ -13,16 +13,16 @@ const count = (used = 0, waiting = 0, held = 0) => ({ used, waiting, held });
 
 describe('allowanceOf()', () => {
   it.each([
-    ['the share of a large tenant', { count: 1000, percent: 10 }, 5000, 500],
-    ['the count where the share is larger', { count: 50, percent: 10 }, 5000, 50],
-    ['no share bites below ten', { count: 50, percent: 10 }, 40, 10],
-    ['the count bites everywhere', { count: 3, percent: 10 }, 40, 3],
-    ['a count of 0 means nothing', { count: 0, percent: 100 }, 5000, 0],
-    ['a share of 0 means nothing', { count: 50, percent: 0 }, 5000, 0],
+    ['the share is smaller than the count', { count: 1000, percent: 10 }, 5000, 500],
+    ['the count is smaller than the share', { count: 50, percent: 10 }, 5000, 50],
+    ['a share allows at least ten', { count: 50, percent: 10 }, 40, 10],
+    ['a count below ten applies in a small tenant too', { count: 3, percent: 10 }, 40, 3],
+    ['a count of 0 allows nothing', { count: 0, percent: 100 }, 5000, 0],
+    ['a share of 0 allows nothing', { count: 50, percent: 0 }, 5000, 0],
     ['a share is rounded down', { count: 1000, percent: 10 }, 199, 19],
-    ['a share is exact where it comes out even', { count: 1000, percent: 29 }, 100, 29],
-    ['parts of a percent count', { count: 1000, percent: 0.5 }, 10_000, 50],
-    ['nobody there', { count: 50, percent: 10 }, 0, 10],
+    ['a share without remainder is exact', { count: 1000, percent: 29 }, 100, 29],
+    ['a fraction of a percent is allowed as a share', { count: 1000, percent: 0.5 }, 10_000, 50],
+    ['an empty tenant has the least share', { count: 50, percent: 10 }, 0, 10],
   ])('the allowance follows count, share and population: %s', (_name, limit, population, expected) => {
     expect(allowanceOf(limit, population)).toBe(expected);
   });
@@ -31,14 +31,14 @@ describe('allowanceOf()', () => {
 describe('judge()', () => {
   const limit = { count: 50, percent: 10 };
   it.each([
-    ['lets exactly the allowance through', 20, count(), 200, 'allowed'],
-    ['holds one more', 21, count(), 200, 'held'],
-    ['counts what was done within the window', 3, count(18), 200, 'held'],
-    ['counts what is accepted and still to come', 1, count(0, 20), 200, 'held'],
-    ['counts what is held', 1, count(0, 0, 20), 200, 'held'],
-    ['lets through what wants nothing', 0, count(99, 99, 99), 200, 'allowed'],
+    ['a total equal to the allowance', 20, count(), 200, 'allowed'],
+    ['one change above the allowance', 21, count(), 200, 'held'],
+    ['used changes within the window count', 3, count(18), 200, 'held'],
+    ['accepted changes that are not applied count', 1, count(0, 20), 200, 'held'],
+    ['held changes count', 1, count(0, 0, 20), 200, 'held'],
+    ['no wanted change, far above the allowance', 0, count(99, 99, 99), 200, 'allowed'],
   ] as const)(
-    'judge allows or holds wanted changes by the counts: %s',
+    'judge() compares wanted and counted changes with the allowance: %s',
     (_name, wanted, counts, population, expected) => {
       expect(judge(wanted, counts, population, limit).kind).toBe(expected);
     },

@@ -32,7 +32,7 @@ test.each(CASES)('the values schema accepts %s', (name) => {
   expect(faults(parse(chartFile(`ci/${name}-values.yaml`)) as Tree)).toEqual([]);
 });
 
-test('without values the three required ones are reported', () => {
+test('without values the three required settings are reported', () => {
   expect(faults({})).toEqual(
     ['redis', 'connections', 'targets'].map((key) => `/config must have required property '${key}'`),
   );
@@ -44,8 +44,8 @@ test.each([
   ['an unknown topology', { topology: 'triple' }, '/topology must be equal to one of'],
   ['an unknown runner', { reconcile: { runner: 'cron' } }, '/reconcile/runner must be equal'],
   ['a tag where a digest belongs', { image: { digest: 'latest' } }, '/image/digest must match'],
-  ['a port that is none', { service: { port: 0 } }, '/service/port must be >= 1'],
-  ['an address of another store', { config: { redis: { url: 'http://redis' } } }, '/config/redis/url must match'],
+  ['port 0', { service: { port: 0 } }, '/service/port must be >= 1'],
+  ['an address that is not of Redis', { config: { redis: { url: 'http://redis' } } }, '/config/redis/url must match'],
   ['text for a number', { preStopSeconds: '10' }, '/preStopSeconds must be integer'],
 ])('the values schema refuses %s', (_what, values, says) => {
   expect(faults(over(values, minimal)).join('\n')).toContain(says);

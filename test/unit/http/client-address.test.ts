@@ -8,27 +8,33 @@ const from = (peer: string, forwarded?: string, trusted: string[] = ['10.0.0.0/8
   } as unknown as IncomingMessage);
 
 test.each<[string, string, string | undefined, string[] | undefined, string]>([
-  ['the peer, without trusted proxies', '10.0.0.1', '1.2.3.4', [], '10.0.0.1'],
-  ['the peer, when it is not trusted', '8.8.8.8', '1.2.3.4', undefined, '8.8.8.8'],
-  ['whom a trusted peer names', '10.0.0.1', '1.2.3.4', undefined, '1.2.3.4'],
-  ['the last one it names, not the first', '10.0.0.1', '6.6.6.6, 1.2.3.4', undefined, '1.2.3.4'],
+  ['without trusted proxies, the peer', '10.0.0.1', '1.2.3.4', [], '10.0.0.1'],
+  ['with an untrusted peer, the peer', '8.8.8.8', '1.2.3.4', undefined, '8.8.8.8'],
+  ['with a trusted peer, the forwarded address', '10.0.0.1', '1.2.3.4', undefined, '1.2.3.4'],
+  ['the last forwarded address, not the first', '10.0.0.1', '6.6.6.6, 1.2.3.4', undefined, '1.2.3.4'],
   [
-    'the first behind all trusted ones',
+    'the last forwarded address that is no trusted proxy',
     '10.0.0.1',
     '6.6.6.6, 1.2.3.4, 10.9.9.9, 10.8.8.8',
     undefined,
     '1.2.3.4',
   ],
-  ['the outermost proxy, when all are trusted', '10.0.0.1', '10.2.2.2, 10.3.3.3', undefined, '10.2.2.2'],
-  ['the proxy itself, when it names nobody', '10.0.0.1', undefined, undefined, '10.0.0.1'],
-  ['the proxy itself, when it names nothing', '10.0.0.1', '', undefined, '10.0.0.1'],
-  ['an address with a port', '10.0.0.1', '1.2.3.4:5678', undefined, '1.2.3.4'],
-  ['IPv6 with a port', 'fd00::1', '[2001:db8::7]:443', undefined, '2001:db8::7'],
-  ['IPv4 in the clothes of IPv6', '::ffff:10.0.0.1', '::ffff:1.2.3.4', undefined, '1.2.3.4'],
-  ['nobody, where it is no address', '10.0.0.1', 'unknown', undefined, ''],
-  ['nobody, behind a name', '10.0.0.1', '1.2.3.4, evil.example', undefined, ''],
-  ['nobody, for half an address', '10.0.0.1', '1.2.3', undefined, ''],
-])('the client address is taken from peer or proxy: %s', (_what, peer, forwarded, trusted, expected) => {
+  [
+    'if all addresses are trusted, the first forwarded one',
+    '10.0.0.1',
+    '10.2.2.2, 10.3.3.3',
+    undefined,
+    '10.2.2.2',
+  ],
+  ['without X-Forwarded-For, the trusted peer', '10.0.0.1', undefined, undefined, '10.0.0.1'],
+  ['with an empty X-Forwarded-For, the trusted peer', '10.0.0.1', '', undefined, '10.0.0.1'],
+  ['a forwarded IPv4 address loses its port', '10.0.0.1', '1.2.3.4:5678', undefined, '1.2.3.4'],
+  ['a forwarded IPv6 address loses its port', 'fd00::1', '[2001:db8::7]:443', undefined, '2001:db8::7'],
+  ['an IPv4-mapped IPv6 address becomes IPv4', '::ffff:10.0.0.1', '::ffff:1.2.3.4', undefined, '1.2.3.4'],
+  ['unknown, if the forwarded text is no address', '10.0.0.1', 'unknown', undefined, ''],
+  ['unknown, if the last forwarded text is a host name', '10.0.0.1', '1.2.3.4, evil.example', undefined, ''],
+  ['unknown, if the forwarded address is incomplete', '10.0.0.1', '1.2.3', undefined, ''],
+])('the client address: %s', (_what, peer, forwarded, trusted, expected) => {
   expect(from(peer, forwarded, trusted)).toBe(expected);
 });
 

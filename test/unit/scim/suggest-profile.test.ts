@@ -4,16 +4,16 @@ const seen = (counts: Partial<Record<DeviationName, number>>) =>
   suggestProfile(new Map(Object.entries(counts) as [DeviationName, number][]));
 
 test.each([
-  ['nothing', {}, undefined],
+  ['no deviation', {}, undefined],
   [
-    'only what anybody does',
+    'only deviations that fit every profile',
     { 'string-booleans': 500, 'unknown-attribute': 500, 'missing-schema': 9 },
     undefined,
   ],
-  ['too little', { 'operation-case': 4 }, undefined],
+  ['fewer deviations than a habit', { 'operation-case': 4 }, undefined],
   ['capitalised operations', { 'operation-case': 5 }, 'entra'],
   [
-    'a little of each habit of Entra',
+    'few deviations of each kind that Entra has',
     { 'operation-case': 2, 'path-keys': 2, 'unqualified-extension': 1 },
     'entra',
   ],
@@ -25,8 +25,8 @@ test.each([
   ],
   ['templates of OneLogin', { 'manager-id': 5, 'string-booleans': 5 }, 'lenient'],
   ['Entra with a single managerId', { 'operation-case': 500, 'manager-id': 1 }, 'lenient'],
-  ['Entra with one stray id, far from a habit', { 'operation-case': 500, 'read-only-ignored': 4 }, 'entra'],
-  ['the habits of two', { 'operation-case': 500, 'read-only-ignored': 5 }, 'lenient'],
+  ['Entra with fewer read-only ids than a habit', { 'operation-case': 500, 'read-only-ignored': 4 }, 'entra'],
+  ['deviations of Entra and of Okta', { 'operation-case': 500, 'read-only-ignored': 5 }, 'lenient'],
 ] as const)('the profile that fits the counted deviations is suggested: %s', (_, counts, expected) => {
   expect(seen(counts)).toBe(expected);
 });

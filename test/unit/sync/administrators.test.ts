@@ -12,12 +12,12 @@ function createKnowledge() {
 }
 
 test.each([
-  ['one who stays', [account('Ada')], none, true],
-  ['one who leaves as well', [account('Ada')], new Set(['ada']), false],
-  ['one who is closed', [account('Ada', true, true)], none, false],
-  ['somebody else', [account('Ada', false)], none, false],
-  ['nobody', [], none, false],
-])('%s is or is not a remaining administrator', (_, accounts, leaving, remains) => {
+  ['an active administrator counts', [account('Ada')], none, true],
+  ['an administrator who is to be closed too does not count', [account('Ada')], new Set(['ada']), false],
+  ['a deactivated administrator does not count', [account('Ada', true, true)], none, false],
+  ['a user without the role does not count', [account('Ada', false)], none, false],
+  ['without accounts there is none', [], none, false],
+])('remaining administrators: %s', (_, accounts, leaving, remains) => {
   const { known } = createKnowledge();
   known.see(accounts);
   expect(known.remainsWithout(leaving)).toBe(remains);

@@ -54,8 +54,8 @@ describe('which account a user has', () => {
 
   it.each([
     ['the account has no externalId', wanted, undefined],
-    ['the user has none', { userName: 'ada', externalId: null }, 'E-2'],
-    ['both have the same', wanted, 'E-1'],
+    ['the user has no externalId', { userName: 'ada', externalId: null }, 'E-2'],
+    ['both have the same externalId', wanted, 'E-1'],
   ])('an account is an exact match when %s', (_what, user, externalId) => {
     const found = candidate({}, externalId === undefined ? {} : { externalId });
     expect(correlate(user, [found], 'exact')).toMatchObject({ kind: 'adopt' });

@@ -29,11 +29,11 @@ type Situation = [name: string, operation: object, expected: object];
 describe('add (RFC 7644 §3.5.2.1)', () => {
   const situations: Situation[] = [
     ['a single value replaces', { op: 'add', path: 'title', value: 'Prof' }, { title: 'Prof' }],
-    ['complex merges', { op: 'add', path: 'name', value: { middleName: 'M' } }, { name: { familyName: 'Doe', givenName: 'Jo', middleName: 'M' } }],
-    ['appends', { op: 'add', path: 'emails', value: [{ value: 'n@x' }] }, { emails: [WORK, HOME, { value: 'n@x' }] }],
+    ['complex value is merged', { op: 'add', path: 'name', value: { middleName: 'M' } }, { name: { familyName: 'Doe', givenName: 'Jo', middleName: 'M' } }],
+    ['value is appended to a list', { op: 'add', path: 'emails', value: [{ value: 'n@x' }] }, { emails: [WORK, HOME, { value: 'n@x' }] }],
     ['a single object appends', { op: 'add', path: 'emails', value: { value: 'n@x' } }, { emails: [WORK, HOME, { value: 'n@x' }] }],
-    ['the same value and type is no second one', { op: 'add', path: 'emails', value: [{ value: 'H@x', type: 'HOME' }, WORK] }, { emails: [WORK, { value: 'H@x', type: 'HOME' }] }],
-    ['the same value for another use is a second one', { op: 'add', path: 'emails', value: [{ value: 'h@x', type: 'other' }] }, { emails: [WORK, HOME, { value: 'h@x', type: 'other' }] }],
+    ['an element with equal value and type is replaced', { op: 'add', path: 'emails', value: [{ value: 'H@x', type: 'HOME' }, WORK] }, { emails: [WORK, { value: 'H@x', type: 'HOME' }] }],
+    ['an element with equal value and another type is appended', { op: 'add', path: 'emails', value: [{ value: 'h@x', type: 'other' }] }, { emails: [WORK, HOME, { value: 'h@x', type: 'other' }] }],
     ['newest primary wins', { op: 'add', path: 'emails', value: [{ value: 'n@x', primary: true }] }, { emails: [{ ...WORK, primary: false }, HOME, { value: 'n@x', primary: true }] }],
     ['primary by value path', { op: 'add', path: 'emails[type eq "home"].primary', value: 'True' }, { emails: [{ ...WORK, primary: false }, { ...HOME, primary: true }] }],
     ['two conditions, no match: both copied in (scim-patch: noTarget)', { op: 'add', path: 'emails[type eq "other" and primary eq false].value', value: 'o@x' }, { emails: [WORK, HOME, { value: 'o@x', type: 'other', primary: false }] }],
@@ -56,7 +56,7 @@ describe('add (RFC 7644 §3.5.2.1)', () => {
 
 describe('replace (RFC 7644 §3.5.2.3)', () => {
   const situations: Situation[] = [
-    ['complex keeps what is not named', { op: 'replace', path: 'name', value: { givenName: 'X' } }, { name: { familyName: 'Doe', givenName: 'X' } }],
+    ['complex value keeps the sub-attributes that are absent in it', { op: 'replace', path: 'name', value: { givenName: 'X' } }, { name: { familyName: 'Doe', givenName: 'X' } }],
     ['null sub-attribute unsets', { op: 'replace', path: 'name', value: { givenName: null } }, { name: { familyName: 'Doe' } }],
     ['null sub-attribute by path unsets', { op: 'replace', path: 'name.givenName', value: null }, { name: { familyName: 'Doe' } }],
     ['null removes', { op: 'replace', path: 'title', value: null }, { title: undefined }],
@@ -101,15 +101,15 @@ describe('replace (RFC 7644 §3.5.2.3)', () => {
 
 describe('remove (RFC 7644 §3.5.2.2)', () => {
   const situations: Situation[] = [
-    ['simple', { op: 'remove', path: 'title' }, { title: undefined }],
-    ['what is not there', { op: 'remove', path: 'nickName' }, { title: 'Dr' }],
+    ['simple attribute', { op: 'remove', path: 'title' }, { title: undefined }],
+    ['absent attribute', { op: 'remove', path: 'nickName' }, { title: 'Dr' }],
     ['sub-attribute', { op: 'remove', path: 'name.givenName' }, { name: { familyName: 'Doe' } }],
-    ['complex', { op: 'remove', path: 'name' }, { name: undefined }],
+    ['complex attribute', { op: 'remove', path: 'name' }, { name: undefined }],
     ['list', { op: 'remove', path: 'emails' }, { emails: undefined }],
     ['by filter', { op: 'remove', path: 'emails[type eq "home"]' }, { emails: [WORK] }],
     ['by filter with two conditions', { op: 'remove', path: 'emails[type eq "work" and primary eq true]' }, { emails: [HOME] }],
-    ['by filter, several', { op: 'remove', path: 'emails[value pr]' }, { emails: undefined }],
-    ['by filter, none', { op: 'remove', path: 'emails[type eq "other"]' }, { emails: [WORK, HOME] }],
+    ['by a filter with several matches', { op: 'remove', path: 'emails[value pr]' }, { emails: undefined }],
+    ['by a filter without match', { op: 'remove', path: 'emails[type eq "other"]' }, { emails: [WORK, HOME] }],
     ['sub-attribute by filter', { op: 'remove', path: 'emails[type eq "work"].primary' }, { emails: [{ value: 'w@x', type: 'work' }, HOME] }],
     ['listed values only', { op: 'remove', path: 'emails', value: [{ value: 'H@X' }] }, { emails: [WORK] }],
     ['listed with another type: nothing', { op: 'remove', path: 'emails', value: [{ value: 'h@x', type: 'work' }] }, { emails: [WORK, HOME] }],
@@ -134,7 +134,11 @@ describe('refused PATCH operations', () => {
     ['required attribute removed', { op: 'remove', path: 'userName' }, '400 mutability'],
     ['required attribute nulled', { op: 'replace', path: 'userName', value: null }, '400 mutability'],
     ['required attribute blank', { op: 'replace', value: { userName: ' ' } }, '400 invalidValue'],
-    ['boolean that is none', { op: 'replace', path: 'active', value: 'yes' }, '400 invalidValue'],
+    [
+      'text other than true and false for a boolean',
+      { op: 'replace', path: 'active', value: 'yes' },
+      '400 invalidValue',
+    ],
     ['object for text', { op: 'replace', path: 'title', value: {} }, '400 invalidValue'],
     [
       'list of two for a single value',
@@ -143,7 +147,7 @@ describe('refused PATCH operations', () => {
     ],
     ['text for a number', { op: 'add', path: `${ATTRIBUTES}:levels`, value: ['x'] }, '400 invalidValue'],
     [
-      'object for an undeclared member',
+      'object for an undeclared attribute',
       { op: 'add', path: `${ATTRIBUTES}:x`, value: {} },
       '400 invalidValue',
     ],

@@ -16,7 +16,7 @@ const steps = (...operations: object[]): PatchMemberStep[] => split(...operation
 describe('conversion of PATCH operations to member steps', () => {
   const situations: [string, object, PatchMemberStep[]][] = [
     ['Entra default add', { op: 'Add', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
-    ['Entra default remove takes the listed ones only', { op: 'Remove', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
+    ['Entra default remove removes the listed members only', { op: 'Remove', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
     ['Entra aadOptscim062020 remove', { op: 'remove', path: 'members[value eq "9"]' }, [{ kind: 'remove', values: ['9'] }]],
     ['Okta add with display (2.2.8)', { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] }, [{ kind: 'add', values: ['9'] }]],
     ['Okta full replace', { op: 'replace', path: 'members', value: [{ value: '8' }, { value: '9' }] }, [{ kind: 'replace', values: ['8', '9'] }]],
@@ -30,19 +30,19 @@ describe('conversion of PATCH operations to member steps', () => {
     ['capitalised key', { op: 'add', path: 'Members', value: [{ Value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
     ['pathless members', { op: 'add', value: { members: [{ value: '9' }] } }, [{ kind: 'add', values: ['9'] }]],
     ['with the core URN', { op: 'add', path: `${GROUP}:members`, value: [{ value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
-    ['remove with neither value nor filter empties', { op: 'remove', path: 'members' }, [{ kind: 'replace', values: [] }]],
-    ['remove with an empty list removes nobody', { op: 'remove', path: 'members', value: [] }, []],
-    ['add of nobody', { op: 'add', path: 'members', value: [] }, []],
+    ['remove with neither value nor filter removes all members', { op: 'remove', path: 'members' }, [{ kind: 'replace', values: [] }]],
+    ['remove with an empty list removes no member', { op: 'remove', path: 'members', value: [] }, []],
+    ['add of an empty list', { op: 'add', path: 'members', value: [] }, []],
     ['dots, colons and brackets in the id (scim-patch throws)', { op: 'remove', path: 'members[value eq "a.b:c]@x.com"]' }, [{ kind: 'remove', values: ['a.b:c]@x.com'] }]],
     ['several by or', { op: 'remove', path: 'members[value eq "1" or value eq "2"]' }, [{ kind: 'remove', values: ['1', '2'] }]],
     ['remove of the value of a member', { op: 'remove', path: 'members[value eq "9"].value' }, [{ kind: 'remove', values: ['9'] }]],
     ['remove of the display of a member keeps the member', { op: 'remove', path: 'members[value eq "9"].display' }, []],
     ['a display alone changes nothing', { op: 'replace', path: 'members[value eq "9"].display', value: 'x' }, []],
-    ['the same value of a member again', { op: 'replace', path: 'members[value eq "9"].value', value: '9' }, [{ kind: 'add', values: ['9'] }]],
+    ['replace of the value of a member by itself', { op: 'replace', path: 'members[value eq "9"].value', value: '9' }, [{ kind: 'add', values: ['9'] }]],
     ['add by filter', { op: 'add', path: 'members[value eq "9"]', value: { type: 'User' } }, [{ kind: 'add', values: ['9'] }]],
   ]; // prettier-ignore
   test.each(situations)(
-    'a PATCH of members gives the expected set steps: %s',
+    'a PATCH of members gives the expected member steps: %s',
     (_name, operation, expected) => {
       expect(steps(operation)).toEqual(expected);
     },
