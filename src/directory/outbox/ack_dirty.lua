@@ -26,6 +26,7 @@ if p.forget then
     redis.call('HSET', key('links', p.target), p.ref, texts[1])
   else
     redis.call('HDEL', key('links', p.target), p.ref)
+    redis.call('HDEL', key('groupsSeen', p.target), p.ref)
   end
 else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])

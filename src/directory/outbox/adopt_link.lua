@@ -18,6 +18,7 @@ if former == p.platformId then return { 'unchanged' } end
 if former then unlink(p.target, p.kind .. ':' .. former, p.ref) end
 if holder and holder ~= p.ref then
   redis.call('HDEL', key('links', p.target), holder)
+  redis.call('HDEL', key('groupsSeen', p.target), holder)
   set_exception(p.target, holder)
 end
 redis.call('HSET', key('links', p.target), p.ref, texts[1])

@@ -65,6 +65,8 @@ export type Cursor = 'values' | 'members';
 
 /** Stored instead of a digest after a repair of derived data; the next run then maps and reads everything. */
 export const REPAIRED = 'repaired';
+/** Groups that are noted by one script. */
+const SEEN_PORTION = 1000;
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
@@ -156,9 +158,11 @@ export function createRunStore(
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
 
-  const noteGroupsSeen = async (seen: Map<Ref, string>): Promise<void> => {
-    if (seen.size > 0) await redis.hset(keys.key('groupsSeen', target), seen);
-  };
+  async function noteGroupsSeen(seen: Map<Ref, string>): Promise<void> {
+    const all = [...seen];
+    for (let at = 0; at < all.length; at += SEEN_PORTION)
+      await scripts.run('note_groups_seen', keys.base, { target, seen: all.slice(at, at + SEEN_PORTION) });
+  }
 
   return {
     target,

@@ -150,4 +150,16 @@ describe('notes of suspected drift', () => {
     await runs.release(String(next));
     await expect(runs.isRunning()).resolves.toBe(false);
   });
+
+  it('the time of change of a deleted group is forgotten with its link, and a run that read it before stores it no more', async () => {
+    const seen = new Map([[`Group:${G}` as const, '2026-01-01T00:00:00Z']]);
+    const stored = () => store.redis.hgetall(store.keys.key('groupsSeen', 'main'));
+    await runs.noteGroupsSeen(seen);
+    await expect(runs.groupsSeen([...seen.keys()])).resolves.toEqual([...seen.values()]);
+    await store.remove('Group', G);
+    await store.settleAll();
+    await expect(stored()).resolves.toEqual({});
+    await runs.noteGroupsSeen(seen);
+    await expect(stored()).resolves.toEqual({});
+  });
 });
