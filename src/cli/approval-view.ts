@@ -88,9 +88,13 @@ export function printChanges(
   return kind;
 }
 
+/** An account that no identity provider pushed is known by its platform id only. */
+const memberText = (member: string | undefined): string =>
+  member?.startsWith('@') ? `the account ${member.slice(1)}, which nobody pushed,` : (member ?? '');
+
 function lineOf({ kind, name, mail, member, ref, reason }: HeldChange): string {
   const address = mail === undefined || mail === name || mail === member ? '' : ` <${mail}>`;
-  if (kind === 'removeMembers') return `${member}${address} leaves ${name}: ${reason}`;
+  if (kind === 'removeMembers') return `${memberText(member)}${address} leaves ${name}: ${reason}`;
   if (kind === 'clearAttributes') return `${name}${address} loses ${member}: ${reason}`;
   return `${name}${address}  ${ref}: ${reason}`;
 }

@@ -9,6 +9,7 @@ import {
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { STATUS_WORDS, type LocatedEntry, type LogFilter } from '../ops/provisioning-log.ts';
+import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
@@ -48,6 +49,7 @@ export function logCommand(program: Command, cli: Cli): void {
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { findResources, toSearched } = await import('../ops/find.ts');
   const { readLog, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
+  const { createMemberNames } = await import('../ops/member-names.ts');
   const { connection = null, target = null } = flags;
   const isSearched = (state: DesiredState): boolean =>
     state.connection === (connection ?? state.connection) && (target === null || state.outboxes.has(target));
@@ -72,11 +74,12 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
     ? (entry: LocatedEntry): string => JSON.stringify(toProvisioningRecord(entry))
     : flags.csv
       ? await csvWriter()
-      : toText;
+      : undefined;
+  const nameMembers = createMemberNames(states);
   let count = 0;
   for await (const entry of readLog(states, filter)) {
     if (count++ >= limit) break;
-    say(toLine(entry));
+    say(toLine?.(entry) ?? toText(entry, await nameMembers(entry, MOST_MEMBERS)));
   }
   if (count === 0 && !isExport) say('Nothing in the log matches.');
   if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
@@ -91,28 +94,29 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }
 
-/** One line for people. */
-export function toText({
-  at,
-  target,
-  name,
-  action,
-  status,
-  changes,
-  members,
-  message,
-  request,
-}: LocatedEntry): string {
+/** Number of members that a line names. */
+const MOST_MEMBERS = 5;
+
+/** One line for people. @param named names of the first members */
+export function toText(
+  { at, target, name, action, status, changes, members, message, request }: LocatedEntry,
+  named: readonly string[] = [],
+): string {
   const what = [action === 'none' ? '' : action, STATUS_WORDS[status]].filter(Boolean).join(' ');
   const values = (changes ?? [])
     .slice(0, 3)
     .map(([each, before, after]) => `${each}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
   const detail = [
     ...(action === 'create' ? [] : values),
-    ...(members ? [`${members.length} ${members.length === 1 ? 'member' : 'members'}`] : []),
+    ...(members ? [membersText(members.length, named)] : []),
     ...(message ? [message] : []),
   ].join('; ');
   return `${new Date(at).toISOString()}  ${target}  ${name}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
+}
+
+function membersText(count: number, named: readonly string[]): string {
+  const more = count > named.length ? ` and ${count - named.length} more` : '';
+  return counted(count, 'member') + (named.length === 0 ? '' : `: ${named.join(', ')}${more}`);
 }
 
 async function verify(states: DesiredState[], flags: Flags, cli: Cli): Promise<void> {

@@ -53,13 +53,16 @@ export async function membershipsOfGroup(
   const { users, unresolved } = await directory.membersOf(id);
   const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
-  const known = await links.getMany(target.name, refs);
+  const [known, names] = await Promise.all([
+    links.getMany(target.name, refs),
+    readRecordNames(directory, refs),
+  ]);
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const link = known[index] ?? {};
     const because = sign === '+' ? whyNotReady(link, outbox.settings) : undefined;
     return {
       ref: refOf('User', user),
-      name: String(link.core?.userName ?? user),
+      name: String(link.core?.userName ?? names.get(refOf('User', user)) ?? user),
       state: sign === '+' ? 'toAdd' : 'toRemove',
       ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };

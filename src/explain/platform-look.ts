@@ -2,6 +2,7 @@
 import type { Ref } from '../directory/records.ts';
 import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
+import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
@@ -32,13 +33,14 @@ export async function lookAtPlatform(
   // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
   const signal = AbortSignal.timeout(LOOK_MS);
   try {
-    const entries = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
-    if (entries === null) return unread;
+    const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
+    if (compared === null) return unread;
+    const entries = await withNames(scope, compared);
     // The other side of a membership: the group of a person (also one that is made again), or the member of a group.
     const otherSide = (entry: PlanEntry): string | undefined => {
       const { kind, name, member } = entry;
       const isGroupOfPerson = kind === 'Group' && (member ? member.ref === ref : entry.ref !== ref);
-      return isGroupOfPerson ? name : member?.name;
+      return isGroupOfPerson ? name : member?.name || (member?.platformId ?? undefined);
     };
     const isDifference = (entry: PlanEntry): boolean =>
       isChange(entry) || (entry.action === 'conflict' && entry.attribute !== undefined);

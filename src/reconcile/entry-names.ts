@@ -1,14 +1,26 @@
-// Names the resources and members of plan entries that no link names yet: new users, and users who were never synced.
+// Names the resources and members of plan entries that no link names yet: new users, users who were never synced, and
+// accounts that a member list of the platform has without their userName.
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
-/** Returns the entries; an empty name is replaced by the name of the record, else by the id. */
+/**
+ * Returns the entries; an empty name is replaced by the name of the record, else by the id, and the name of an account that
+ * nobody manages by its userName.
+ * @param accounts userNames of accounts that nobody manages, by platform id
+ */
 export async function withNames(
   { directory }: Pick<ReconcileScope, 'directory'>,
-  entries: PlanEntry[],
+  found: PlanEntry[],
+  accounts: ReadonlyMap<string, string> = new Map(),
 ): Promise<PlanEntry[]> {
+  const entries = found.map((entry) => {
+    const { member } = entry;
+    // A member list has the displayName, or no name; the userName identifies the account.
+    const userName = member?.ref === null ? accounts.get(member.platformId ?? '') : undefined;
+    return member && userName !== undefined ? { ...entry, member: { ...member, name: userName } } : entry;
+  });
   const unnamed = entries.flatMap(({ ref, name, member }) => [
     ...(name === '' && ref ? [ref] : []),
     ...(member?.name === '' && member.ref ? [member.ref] : []),

@@ -119,13 +119,17 @@ export async function makePlan(
   );
   const found = await withFollowers(scan, proven, verified);
   const entries = inReadingOrder(
-    await withNames(scope, [
-      ...(await withoutUnwritten(scope, found)),
-      ...(await blockedEntries(scope, [...blocked.keys()], found)),
-      ...unmanagedEntries(users, groups, found, restored),
-      ...(await unmappedEntries(scope)),
-      ...(await heldEntries(scope, found)),
-    ]),
+    await withNames(
+      scope,
+      [
+        ...(await withoutUnwritten(scope, found)),
+        ...(await blockedEntries(scope, [...blocked.keys()], found)),
+        ...unmanagedEntries(users, groups, found, restored),
+        ...(await unmappedEntries(scope)),
+        ...(await heldEntries(scope, found)),
+      ],
+      users.unmanaged,
+    ),
   );
   const handover = await planHandover(scope, {
     signal: options.signal,

@@ -1,0 +1,65 @@
+// Tests that plan, explain and log name members, where a name is known, in place of their ids.
+import { openPlace, type Place } from '../support/situation.ts';
+import { scimPatch } from '../support/reconciling.ts';
+import { run } from '../support/situation-table.ts';
+import { send } from '../support/send.ts';
+
+const NAMES = ['ann', 'ben', 'cho', 'dan', 'eve', 'fay'].map((name) => `${name}@acme.example`);
+const [ANN = ''] = NAMES;
+const STRANGER = 'stranger@acme.example';
+const ids: string[] = [];
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({});
+  for (const name of NAMES) ids.push(await place.idp.createUser(name));
+  await place.idle();
+  await place.idp.createGroup('north', ids);
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const told = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+
+test('log names the first members that were added, and counts the others', async () => {
+  const text = await told('log', '--resource', 'north', '--action', 'addMembers');
+  const [, named = ''] = /6 members: (.*?) and 1 more/.exec(text) ?? [];
+  expect(named.split(', ')).toHaveLength(5);
+  for (const name of named.split(', ')) expect(NAMES).toContain(name);
+}, 30_000);
+
+test('log names a member who was deleted since, by the link', async () => {
+  await place.idp.send('DELETE', `/Users/${ids[0]}`);
+  await place.idle();
+  expect(await told('log', '--resource', 'north', '--action', 'removeMembers')).toContain(`1 member: ${ANN}`);
+}, 30_000);
+
+test('plan names an unmanaged member, whom the member list has by another name, by the userName', async () => {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const asAdmin = (method: 'POST' | 'PATCH', path: string, body: object) =>
+    send(platformUrl, method, path, {
+      headers: {
+        authorization: `Bearer ${fixtures.apiKeys.admin}`,
+        'content-type': 'application/scim+json',
+      },
+      body,
+    });
+  const made = await asAdmin('POST', '/api/scim/v2/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    ...{ userName: STRANGER, displayName: 'Sam', active: true, emails: [{ value: STRANGER, primary: true }] },
+  });
+  const { groups } = await place.platform.state();
+  const north = groups.find(({ displayName }) => displayName === 'north')?.scimId;
+  const value = [{ value: made.body.id }];
+  await asAdmin('PATCH', `/api/scim/v2/Groups/${north}`, scimPatch({ op: 'add', path: 'members', value }));
+  expect(await told('plan', '--full')).toContain(`${STRANGER} in north`);
+}, 30_000);
+
+test('explain of a group names a member who was never synced, by the record', async () => {
+  await run(place, 'hold');
+  const gus = await place.idp.createUser('gus@acme.example');
+  await place.idp.createGroup('south', [gus]);
+  const text = await told('explain', 'south', '--all');
+  expect(text).toContain('gus@acme.example');
+  expect(text).not.toContain(gus);
+}, 30_000);
