@@ -18,7 +18,7 @@ let unprotected: Commands;
 
 const guard = { deactivate: { count: 1, percent: 100 } };
 const user = { protected: ['Boss@acme.example'] };
-const attributes = { team: { type: 'string' as const, from: 'title' } };
+const attributes = { team: { type: 'string' as const, from: 'title', onEmpty: 'clear' } };
 
 beforeAll(async () => {
   bridge = await buildBridge({
