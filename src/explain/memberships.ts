@@ -1,8 +1,8 @@
 // Describes the memberships of a user or group, with the causes of those that wait.
 import { conditionText, type Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
-import { refOf } from '../directory/records.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
+import { refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
@@ -60,9 +60,10 @@ export async function membershipsOfGroup(
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const link = known[index] ?? {};
     const because = sign === '+' ? whyNotReady(link, outbox.settings) : undefined;
+    const ref = refOf('User', user);
     return {
-      ref: refOf('User', user),
-      name: String(link.core?.userName ?? names.get(refOf('User', user)) ?? user),
+      ref,
+      name: String(link.core?.userName ?? names.get(ref) ?? user),
       state: sign === '+' ? 'toAdd' : 'toRemove',
       ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };

@@ -34,6 +34,9 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   }
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
   if (waiting.length === 0) return 'asDesired';
+  // Memberships that no condition stops are written by the syncs of groups.
+  const isStopped = waiting.some((each) => each.condition === undefined) && (hold ?? breaker ?? noWorker);
+  if (isStopped) return 'stopped';
   if (facts.kind === 'Group')
     return waiting.every(({ condition: each }) => each) ? 'needsPerson' : 'onItsWay';
   return judgeByGroups(waiting);

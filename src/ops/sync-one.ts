@@ -4,7 +4,8 @@ import type { Actor } from '../directory/logs/acts.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
-import { isChange, type PlanEntry } from '../reconcile/entry.ts';
+import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
+import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -156,14 +157,15 @@ async function membershipEntries(
     const link = groups[index] ?? {};
     const source = names.get(group);
     const isAdded = action === 'addMember';
+    const refusal = refusalOf(link, false);
     return {
       ...{ action, kind: 'Group', ref: group, platformId: link.id ?? null },
       name: (source && target.mapping.groupName(source)) ?? String(link.core?.displayName ?? ''),
       member: { ref, platformId: account.id ?? null, name },
       before: { member: !isAdded },
       after: { member: isAdded },
-      effect: 'apply',
-      reason: isAdded ? 'member at the source' : 'no member at the source any more',
+      effect: refusal ? 'report' : 'apply',
+      reason: `${isAdded ? 'member at the source' : 'no member at the source any more'}${refusal ? `${WAITS_FOR_GROUP} (${refusal.reason})` : ''}`,
       attribution: { cause: 'source changed' },
       basis: { version: 0, link: '' },
     };

@@ -10,6 +10,7 @@ import type { Cover } from './cover.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries } from './plan-users.ts';
+import type { TakenIds } from './taken.ts';
 import type { ScanResult } from './scope.ts';
 import type { Recognition } from './tenant.ts';
 import {
@@ -48,6 +49,7 @@ export interface UserScanDraft extends UserScan {
   strangers: {
     byName: Map<string, { id: string; userName: string }>;
     byExternalId: Map<string, { id: string; userName: string }>;
+    taken: TakenIds;
   };
   /** Users that were compared by mapping their records. */
   seen: Set<Ref>;
@@ -170,7 +172,11 @@ async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: Wire
   const elsewhere = await Promise.all(scan.scope.others.map((notes) => notes.linkedTo('User', ids)));
   users.forEach((user, index) => {
     // The account is linked by another connection, so it is neither adoptable nor unmanaged.
-    if (elsewhere.some((holders) => holders[index] !== undefined)) return;
+    if (elsewhere.some((holders) => holders[index] !== undefined)) {
+      draft.strangers.taken.byName.set(fold(user.userName), user.id);
+      if (user.externalId) draft.strangers.taken.byExternalId.set(user.externalId, user.id);
+      return;
+    }
     const stranger = { id: user.id, userName: user.userName };
     draft.unmanaged.set(user.id, user.userName);
     draft.strangers.byName.set(fold(user.userName), stranger);

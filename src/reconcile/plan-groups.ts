@@ -33,6 +33,8 @@ export interface GroupCase {
   /** Undefined: the platform does not have the group. */
   observed: WireGroup | undefined;
   namesake?: { id: string; name: string } | undefined;
+  /** Why the sync will refuse the group that it finds: another connection is linked to it. */
+  takenBy?: string | undefined;
   /** Undefined when the members were not read. */
   members?: MemberDifferences | undefined;
   /** Pending memberships, with the refusal of the member's own last sync. */
@@ -43,6 +45,9 @@ export interface GroupRules {
   policy: SyncPolicy;
   members: 'owned' | 'authoritative';
 }
+
+/** Follows the reason of a membership. */
+export const WAITS_FOR_GROUP = '; waits for the group, which needs a person';
 
 const RENAMED = 'displayName differs; roles and policies go by the name';
 
@@ -97,6 +102,10 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   const after = { displayName: wantedName };
   const frozen = policy.policy === 'create-only' && link.id !== undefined && link.making !== true;
   if (link.id === undefined || observed === undefined) {
+    if (group.takenBy !== undefined)
+      return [
+        { ...base(group, 'none'), ...{ action: 'conflict', before: null, after, reason: group.takenBy } },
+      ];
     const cause = link.id === undefined || group.marked ? ours(group) : 'platform changed';
     const common = { ...base(group, cause, frozen ? 'report' : 'apply'), after };
     const lost = link.id === undefined ? '' : 'the group is gone at the platform; ';
@@ -146,9 +155,11 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
         reason: 'no member at the source any more',
       };
     }
-    const waits = refusal && `; waits for the user, who needs a person (${refusal.reason})`;
+    const waits = group.takenBy
+      ? WAITS_FOR_GROUP
+      : refusal && `; waits for the user, who needs a person (${refusal.reason})`;
     return {
-      ...base(group, 'source changed', refusal ? 'report' : 'apply'),
+      ...base(group, 'source changed', waits ? 'report' : 'apply'),
       action: 'addMember',
       member,
       before: { member: false },

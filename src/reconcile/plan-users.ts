@@ -31,6 +31,8 @@ export interface UserCase {
   values?: ReadonlyMap<string, unknown> | undefined;
   /** An unmanaged account with the externalId or userName of a user without account. */
   namesake?: { id: string; userName: string } | undefined;
+  /** Why the sync will refuse the account that it finds: another connection is linked to it. */
+  takenBy?: string | undefined;
   /** The same account with all its values, read when it may be adopted. */
   adoptable?: AdoptableAccount | undefined;
 }
@@ -103,9 +105,10 @@ function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before'
 }
 
 function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
-  const { namesake, marked } = user;
+  const { namesake, marked, takenBy } = user;
   const common = base(user, marked ? 'source changed' : 'mapping changed');
   const after = createdValues(wanted);
+  if (takenBy !== undefined) return [taken(user, after, takenBy)];
   if (!namesake) return [{ ...common, action: 'create', before: null, after, reason: 'has no account yet' }];
   const before = { userName: namesake.userName };
   const found = { ...common, platformId: namesake.id, before };
@@ -118,9 +121,15 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
   return [{ ...found, action: 'conflict', after, reason: `an account exists already and adopt is ${adopt}` }];
 }
 
+const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
+  ...base(user, 'none'),
+  ...{ action: 'conflict', before: null, after, reason },
+});
+
 function missing(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { policy } = rules;
-  const { namesake, marked } = user;
+  const { namesake, marked, takenBy } = user;
+  if (takenBy !== undefined) return [taken(user, createdValues(wanted), takenBy)];
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
   const common = { ...base(user, marked ? 'source changed' : 'platform changed'), effect } as const;
   if (namesake) {

@@ -2,6 +2,7 @@
 import { conditionText } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
+import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
 export interface Refusals {
@@ -14,8 +15,8 @@ export interface Refusals {
 }
 
 /**
- * Removes the entries of resources that were refused and have not changed since. A dead letter becomes one conflict entry;
- * a dropped dead letter becomes a `report` entry.
+ * Removes the entries of resources that were refused and have not changed since. A dead letter becomes one conflict entry, with
+ * a `report` entry for each membership that waits for it; a dropped dead letter becomes a `report` entry.
  */
 export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
   return verified.map((each) => {
@@ -26,7 +27,8 @@ export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): Ve
     if (answered.length === 0) return each;
     const others = entries.filter((entry) => !answered.includes(entry));
     const reason = `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
-    if (since !== undefined) return { ...each, entries: [...others, toConflict(answered, reason)] };
+    if (since !== undefined)
+      return { ...each, entries: [...others, toConflict(answered, reason), ...waiting(answered)] };
     const shown = answered.map((entry): PlanEntry => ({
       ...entry,
       effect: 'report',
@@ -71,3 +73,9 @@ function toConflict(answered: PlanEntry[], reason: string): PlanEntry {
     attribution: { cause: 'none' },
   };
 }
+
+/** Returns the memberships of a group that is a dead letter. */
+const waiting = (answered: readonly PlanEntry[]): PlanEntry[] =>
+  answered
+    .filter(({ member }) => member !== undefined)
+    .map((entry) => ({ ...entry, effect: 'report', reason: `${entry.reason}${WAITS_FOR_GROUP}` }));

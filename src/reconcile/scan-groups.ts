@@ -27,6 +27,8 @@ export interface GroupScan {
   /** Groups whose members have to be read. */
   withMembers: Set<Ref>;
   byName: Map<string, { id: string; name: string }>;
+  /** Ids of groups of other connections, by name. */
+  taken: Map<string, string>;
   unmanaged: Map<string, string>;
   /** Time of the last change of each linked group, if it is old enough to be reliable. */
   changedAt: Map<Ref, string>;
@@ -82,6 +84,7 @@ async function walk(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
     suspects: new Set(),
     withMembers: new Set(),
     byName: new Map(),
+    taken: new Map(),
     unmanaged: new Map(),
     changedAt: new Map(),
     cursor: await scope.runs.cursor('members'),
@@ -120,7 +123,10 @@ async function takePage(
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
     if (!holder || link?.id !== group.id) {
-      if (elsewhere.some((found) => found[index] !== undefined)) return;
+      if (elsewhere.some((found) => found[index] !== undefined)) {
+        draft.taken.set(fold(group.displayName), group.id);
+        return;
+      }
       draft.unmanaged.set(group.id, group.displayName);
       draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
       return;

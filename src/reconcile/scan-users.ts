@@ -11,6 +11,7 @@ import { compareUserPage, type UserScan, type UserScanDraft } from './compare-us
 import { createListProof, type ProofKeeper } from './list-proof.ts';
 import { scanList } from './scan.ts';
 import type { ScanResult } from './scope.ts';
+import { noTaken } from './taken.ts';
 import { asking } from './verify-users.ts';
 
 /** Requested page size; the platform may lower it. */
@@ -44,7 +45,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
     suspects: new Map(),
     settled: [],
     unseen: new Set(),
-    strangers: { byName: new Map(), byExternalId: new Map() },
+    strangers: { byName: new Map(), byExternalId: new Map(), taken: noTaken() },
     unmanaged: new Map(),
     isListed: (id) => reader.has(id),
     seen: new Set(),

@@ -9,11 +9,14 @@ import { namesGroup } from '../sync/diff.ts';
 import { isProtected, refusalOf } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
+import { takenElsewhereText } from './taken.ts';
 import { asking, type VerifiedUsers } from './verify-users.ts';
 import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './plan-groups.ts';
 
 export interface GroupStrangers {
   byName: ReadonlyMap<string, { id: string; name: string }>;
+  /** Ids of groups of other connections, by name. */
+  taken: ReadonlyMap<string, string>;
 }
 
 export interface VerifyGroupsOptions {
@@ -79,6 +82,8 @@ async function verifyGroup(
   const namesake =
     present || wantedName === undefined ? undefined : await findNamesake(scan, wantedName, strangers);
   if (namesake === 'unknown') return undefined;
+  const isMissing = !present && wantedName !== undefined;
+  const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
   const group: GroupCase = {
     ref,
     link,
@@ -89,6 +94,7 @@ async function verifyGroup(
     isDeleted,
     observed: present,
     namesake,
+    takenBy: await takenElsewhereText(scan, 'Group', candidate),
     members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
     pending: await pendingOf(scan, signs),
   };

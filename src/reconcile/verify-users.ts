@@ -14,6 +14,7 @@ import { desiredFromRecord, type DesiredAccount } from './compare.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
+import { noTaken, takenElsewhereText, type TakenIds } from './taken.ts';
 import { userEntries, type AdoptableAccount, type UserCase } from './plan-users.ts';
 
 /** A group of the platform, with its name there. */
@@ -44,6 +45,8 @@ export interface VerifiedUsers {
 export interface Strangers {
   byName: ReadonlyMap<string, { id: string; userName: string }>;
   byExternalId: ReadonlyMap<string, { id: string; userName: string }>;
+  /** Accounts of other connections. */
+  taken: TakenIds;
 }
 
 export interface VerifyUsersOptions {
@@ -136,10 +139,13 @@ async function verifyUser(
   if (namesake === 'unknown') return undefined;
   const values = present && withValues(ref) ? await readValues(scan, link) : undefined;
   if (values === 'unknown') return undefined;
-  const mayAdopt = namesake && wanted && scan.scope.target.policy.adopt === 'exact';
+  const candidate =
+    namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
+  const takenBy = await takenElsewhereText(scan, 'User', candidate);
+  const mayAdopt = namesake && wanted && takenBy === undefined && scan.scope.target.policy.adopt === 'exact';
   const adoptable = mayAdopt ? await readAdoptable(scan, namesake.id, wanted.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;
-  const user: UserCase = { ...common, observed: present, namesake, adoptable, values };
+  const user: UserCase = { ...common, observed: present, namesake, takenBy, adoptable, values };
   return {
     ref,
     entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],
@@ -229,6 +235,18 @@ export async function asking<T>(
 }
 
 type Namesake = { id: string; userName: string };
+
+/** Returns the id of an account of another connection with the externalId or userName of the user. */
+async function takenId(
+  { scope: { directory } }: ScanResult,
+  { core }: DesiredAccount,
+  strangers: Strangers | undefined,
+): Promise<string | undefined> {
+  const { byName, byExternalId } = strangers?.taken ?? noTaken();
+  const known = core.externalId == null ? undefined : byExternalId.get(String(core.externalId));
+  const isKnown = known !== undefined && (await directory.identifies(String(core.externalId)));
+  return isKnown ? known : byName.get(fold(String(core.userName)));
+}
 
 /** Returns an unmanaged account with the externalId or userName of the user. */
 async function findNamesake(

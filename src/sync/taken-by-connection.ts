@@ -36,11 +36,11 @@ export async function claim(
   return { kind: 'blocked', condition: takenBy(context, kind, claimed) };
 }
 
-function takenBy(context: SyncContext, kind: Kind, { connection, name, ref }: Holder): Condition {
+const takenBy = (context: SyncContext, kind: Kind, holder: Holder): Condition =>
+  condition(context, 'TakenByConnection', takenText(kind, holder));
+
+/** Returns why an account or group of another connection is not adopted, and what an operator does. */
+export function takenText(kind: Kind, { connection, name, ref }: Holder): string {
   const what = kind === 'User' ? 'account' : 'group';
-  return condition(
-    context,
-    'TakenByConnection',
-    `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or unassign it there, let that connection forget its link, then retry`,
-  );
+  return `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or unassign it there, let that connection forget its link, then retry`;
 }

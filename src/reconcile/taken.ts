@@ -1,0 +1,23 @@
+// Tells of an account or group that another connection of the target is linked to, so that a plan does not promise a create.
+import type { Kind } from '../directory/records.ts';
+import { takenText } from '../sync/taken-by-connection.ts';
+import type { ScanResult } from './scope.ts';
+
+/** Ids of accounts or groups of other connections, by name as `byName` folds it, and by externalId. */
+export interface TakenIds {
+  byName: Map<string, string>;
+  byExternalId: Map<string, string>;
+}
+
+export const noTaken = (): TakenIds => ({ byName: new Map(), byExternalId: new Map() });
+
+/** Returns the reason why the sync will refuse an account or group of this id; undefined: no other connection has it. */
+export async function takenElsewhereText(
+  { scope: { links, target, others } }: ScanResult,
+  kind: Kind,
+  platformId: string | undefined,
+): Promise<string | undefined> {
+  if (platformId === undefined || others.length === 0) return undefined;
+  const holder = await links.elsewhere.holderOf(target.name, kind, platformId);
+  return holder && `TakenByConnection: ${takenText(kind, holder)}`;
+}
