@@ -55,7 +55,11 @@ test('a refused group is reported with the message of the platform, and repeated
   for (let round = 0; round < 3; round++) {
     const { report, plan } = await rec.run({ full: true });
     expect(report).toMatchObject({ outcome: 'blocked', counts: { conflict: 1 } });
-    const [entry] = plan?.entries.filter(({ ref }) => ref === REF(group)) ?? [];
+    const [member, entry] = plan?.entries.filter(({ ref }) => ref === REF(group)) ?? [];
+    expect(member).toMatchObject({
+      ...{ action: 'addMember', effect: 'report' },
+      reason: 'member at the source; waits for the group, which needs a person',
+    });
     expect(entry).toMatchObject({
       action: 'conflict',
       effect: 'report',
@@ -67,7 +71,10 @@ test('a refused group is reported with the message of the platform, and repeated
   }
   await rec.untilSynced();
   await expect(attempts()).resolves.toEqual([]);
-  await expect(stated()).resolves.toEqual([`conflict | ${RESERVED} | none | report`]);
+  await expect(stated()).resolves.toEqual([
+    `addMember | ${RESERVED} | ann@acme.example | source changed | report`,
+    `conflict | ${RESERVED} | none | report`,
+  ]);
 }, 60_000);
 
 test('retry of a dead letter causes one attempt, and later runs none', async () => {
