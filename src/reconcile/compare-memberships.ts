@@ -57,7 +57,7 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
     'Group',
     strange.map(({ id }) => id),
   );
-  // The reverse link may be out of date; then no group of ours is linked to it.
+  // The reverse link may be out of date; then no managed group is linked to it.
   const holders = found.map((each, index) =>
     each && parseLink(each.text).id === strange[index]?.id ? each : undefined,
   );

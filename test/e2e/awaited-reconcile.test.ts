@@ -6,7 +6,7 @@ import { scrape } from '../support/scrape.ts';
 const AWAITED = 'bridge_reconcile_awaited_since_timestamp_seconds';
 const HOUR_MS = 3_600_000;
 
-test('a first reconcile that never succeeds is told by two intervals of its schedule, over restarts', async () => {
+test('status and doctor report that the first scheduled reconcile is overdue, also after a restart', async () => {
   const place = await openPlace({ rest: { reconcile: { schedule: '0 * * * *' } } });
   const awaited = async () => (await scrape(place.port)).find(AWAITED)[0]?.value;
   const tells = async (command: string) => (await place.commands.run(command)).text;

@@ -1,4 +1,4 @@
-// Tests what plan, explain and sync tell of memberships and attribute definitions that others changed at the platform.
+// Tests what plan, explain and sync report about memberships and attribute definitions that others changed at the platform.
 import { openPlace, type Place } from '../support/situation.ts';
 import { run } from '../support/situation-table.ts';
 import { scimPatch } from '../support/reconciling.ts';
@@ -46,7 +46,7 @@ const membersOf = async (group: string): Promise<string[]> =>
 const explained = async (name: string): Promise<string> =>
   (await place.commands.run('explain', name)).text.replaceAll(/\s+/g, ' ');
 
-test('a membership that others took is told by explain and plan, and sync of the person writes it again', async () => {
+test('explain and plan report a membership that others removed, and sync of the person writes it again', async () => {
   await changeMembers('north', 'remove');
   expect(await explained(BEN)).toContain(
     'At the platform, north: member at the source, taken out at the platform.',
@@ -59,7 +59,7 @@ test('a membership that others took is told by explain and plan, and sync of the
   expect(await explained(BEN)).toContain('is at main as desired');
 }, 30_000);
 
-test('a group that others deleted is told at each of its members, and sync of one makes it again with all members', async () => {
+test('explain of each member reports a group that others deleted, and sync of one creates it with all members', async () => {
   const { groups } = await place.platform.state();
   const id = groups.find(({ displayName }) => displayName === 'north')?.scimId;
   await asAdmin('DELETE', `/api/scim/v2/Groups/${id}`);
@@ -78,7 +78,7 @@ test('a group that others deleted is told at each of its members, and sync of on
   expect(await explained(BEN)).toContain('is at main as desired: active, in 1 group.');
 }, 30_000);
 
-test('a new name that the platform refuses is told with the name of the account, and status does not repeat its advice later', async () => {
+test('the plan names account and refused new name of a user, and status does not repeat the advice later', async () => {
   const taken = 'taken@acme.example';
   const other = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: taken, active: true };
   await asAdmin('POST', '/api/scim/v2/Users', { ...other, emails: [{ value: taken, primary: true }] });
@@ -98,7 +98,7 @@ test('a new name that the platform refuses is told with the name of the account,
   expect(code).toBe(0);
 }, 30_000);
 
-test('a membership that others gave stays, and explain tells it of the person and of the group', async () => {
+test('a membership that others added stays, and explain of the person and of the group reports it', async () => {
   await changeMembers('secret', 'add');
   const told = await explained(BEN);
   expect(told).toContain('is at main as desired');
@@ -117,7 +117,7 @@ test('a membership that others gave stays, and explain tells it of the person an
   );
 }, 30_000);
 
-test('explain of a person reads a group that others emptied once, and none of its other members', async () => {
+test('explain of a person reads an emptied group once, and reads none of its other members', async () => {
   const joining: string[] = [];
   for (let n = 0; n < 30; n++) joining.push(await place.idp.createUser(`crowd${n}@acme.example`));
   await place.idp.createGroup('crowd', joining);
@@ -139,7 +139,7 @@ test('explain of a person reads a group that others emptied once, and none of it
   await expect(membersOf('crowd')).resolves.toHaveLength(30);
 }, 60_000);
 
-test('without its definition every value of an attribute is in the plan, and the plan is what is written', async () => {
+test('after an attribute definition was deleted, the plan lists every value of it, and reconcile writes them', async () => {
   const { body } = await asAdmin('GET', '/api/v1/user-attributes');
   const definition = body.items.find(({ name }: { name: string }) => name === 'country');
   await asAdmin('DELETE', `/api/v1/user-attributes/${definition.id}`);

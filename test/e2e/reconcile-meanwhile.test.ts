@@ -34,7 +34,7 @@ const reads = async () =>
     ({ method, path }) => method === 'GET' && path.includes('/Users'),
   );
 
-test('an order finds a change that a run in progress has passed already', async () => {
+test('a reconcile ordered during a run finds a change that the run has passed already', async () => {
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 500 });
   await bridge.platform.forgetRequests();
   const first = rec.run({ full: true });

@@ -1,4 +1,4 @@
-// Tests what commands tell while Redis answers and takes no writes, and while its memory is nearly full.
+// Tests the output of commands while Redis answers and takes no writes, and while its memory is nearly full.
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
@@ -13,14 +13,14 @@ async function limitMemory(share: number): Promise<void> {
   await place.redis.config('SET', 'maxmemory', String(Math.round(used * share)));
 }
 
-test('a nearly full memory is a warning of doctor', async () => {
+test('doctor warns about a nearly full memory of Redis', async () => {
   // Beside so much data the memory of connections does not count. SETRANGE sends no bytes, so that no buffer is as large.
   await place.redis.setrange('filler', 50_000_000, 'x');
   await limitMemory(1.1);
   expect((await tells('doctor')).text).toMatch(/! redis: its memory is [89]\d % full \(limit [\d.]+ MB\)/);
 });
 
-test('a full memory is told by status and doctor, and no process is called gone', async () => {
+test('status and doctor report a full memory of Redis, and report no process as missing', async () => {
   await place.redis.del('filler');
   await limitMemory(0.5);
   const status = await tells('status');

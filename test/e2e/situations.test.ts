@@ -74,7 +74,7 @@ test.each(TOPICS)(
   180_000,
 );
 
-test('every alert of the chart is looked at here, or one look cannot tell it', () => {
+test('every alert of the chart is checked here, or is listed as not visible in one scrape', () => {
   const rules = readFileSync(join(import.meta.dirname, '../../helm/scim-bridge/files/alerts.yaml'), 'utf8');
   const names = [...rules.matchAll(/- alert: ScimBridge(\w+)/g)].map(([, name]) => name);
   expect([...TOLD, ...UNTOLD].sort()).toEqual(names.sort());

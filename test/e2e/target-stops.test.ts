@@ -1,4 +1,4 @@
-// Tests that commands tell why calls to a target stop, since when and for how long, and that they end within their limits.
+// Tests that commands report why calls to a target stop, since when and for how long, and that they end within their limits.
 import { setTimeout as sleep } from 'node:timers/promises';
 import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
@@ -167,7 +167,7 @@ test('a command waits for a pause that ends within its limit', async () => {
   }
 }, 60_000);
 
-test('a plan that has one target and not the other names both', async () => {
+test('a plan without one of two targets names both', async () => {
   const place = await openPlace({});
   try {
     await place.change(({ connections, targets }) => {
@@ -183,7 +183,7 @@ test('a plan that has one target and not the other names both', async () => {
   }
 }, 60_000);
 
-test('explain calls no value applied of an account that was asked for and not made', async () => {
+test('explain shows no applied values while the creation of the account fails', async () => {
   const place = await openPlace({});
   try {
     await faults(place, {

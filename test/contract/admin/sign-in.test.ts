@@ -145,7 +145,7 @@ test('an approver decides and gives no orders; an operator gives orders and deci
   expect(((await refused.json()) as { detail: string }).detail).toContain('has not got the role approver');
 });
 
-test('somebody without a role is sent back with the reason and gets no session', async () => {
+test('a person without a role is sent back with the reason and gets no session', async () => {
   const { call, end, jarOf } = await signIn('nora');
   expect(end).toBe(`${base}/admin/#/refused/no-role`);
   expect(jarOf(new URL(base)).size).toBe(0);

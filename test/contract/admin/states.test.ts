@@ -22,7 +22,7 @@ afterAll(() => rig.bridge.stop());
 const namesOf = async (path: string): Promise<string[]> =>
   (await rig.operator.get(path)).body.map(({ name }: { name: string }) => name);
 
-test('waiting resources are listed in the order of the syncs, with its priority, page by page', async () => {
+test('waiting resources are listed with their priorities, in the order of their syncs, page by page', async () => {
   const { body } = await rig.operator.get('/waiting');
   expect(body.map(({ name, priority }: any) => [name, priority])).toEqual([
     [ADA, 'edit'],
@@ -45,7 +45,7 @@ test('dead letters are listed page by page, and one of them by its ref', async (
   expect((await rig.operator.get(`/dead-letters/${all[1].ref}`)).body).toEqual([all[1]]);
 });
 
-test('the platform is read for a resource that waits when the caller asks for it', async () => {
+test('explain of a waiting resource reads the platform only with readPlatform', async () => {
   const valuesOf = async (order: object): Promise<[platform: any, displayName: any]> => {
     const [found] = (await rig.operator.post('/explain', { resource: ada, ...order })).body;
     return [found.platform, found.values.find(({ name }: any) => name === 'displayName')];

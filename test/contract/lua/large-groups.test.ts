@@ -115,7 +115,7 @@ describe('a group of 2,500 users at a target', () => {
     return store;
   };
 
-  it('every member is pending again when the platform has the group anew, and none for a sync that lost its lease', async () => {
+  it('a save with `rewriteMemberships` makes all members pending, and none if the sync has lost its lease', async () => {
     const store = await opened();
     await store.settleAll();
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map());
@@ -132,7 +132,7 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(PENDING);
   });
 
-  it('a new name that a mapping reads marks all of its users, and after the death of the process the workers go on', async () => {
+  it('a rename marks all members if rules use groups, and a worker continues after the process was killed', async () => {
     const store = await opened({ groupsMatter: true });
     await store.settleAll();
     const marked = async () =>
@@ -160,7 +160,7 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.families()).resolves.not.toContain('renamed:main');
   });
 
-  it('its users become due when it is blocked', async () => {
+  it('a dead letter of the group makes its waiting users due', async () => {
     const store = await opened();
     const work = await store.begun(`Group:${G}`);
     const dirty = store.keys.key('dirty', 'main');

@@ -83,7 +83,7 @@ describe('links and member notes', () => {
     expect((await store.marks()).has(GROUP)).toBe(true);
   });
 
-  it('a group whose members become ready while it is synced waits until it has collected more, and not for a change of the source', async () => {
+  it('a group whose members become ready during its sync is due later, to collect more; a change of the source makes it due at once', async () => {
     const due = async () => Number(await store.redis.zscore(store.keys.key('dirty', 'main'), GROUP)) % 1e13;
     const claimed = async (refs: Ref[]) => {
       await store.outbox.mark(refs, 'edit');
@@ -113,7 +113,7 @@ describe('links and member notes', () => {
     await expect(store.claimRefs()).resolves.toContain(GROUP);
   });
 
-  it('the alarm of a hold ends with the sync that follows the decision, and not while something is held', async () => {
+  it('a held change keeps its alarm, until a sync after the decision removes it', async () => {
     const { guardStore } = store.outbox;
     const sync = async () => {
       await store.outbox.mark([USER], 'edit');

@@ -7,7 +7,7 @@ const MANY = 300;
 const ADA = idOf('ada');
 const GROUPS = Array.from({ length: MANY }, (_, index) => idOf(`group${index}-`));
 
-describe('a user for whom 300 groups wait', () => {
+describe('a user whom 300 groups name as member before its creation', () => {
   let redis: Awaited<ReturnType<typeof startLocalRedis>>;
   let store: Store;
   // A Redis of its own, because MONITOR shows the commands of all clients.
@@ -28,7 +28,7 @@ describe('a user for whom 300 groups wait', () => {
     return GROUPS.every((group) => marks.has(`Group:${group}`));
   };
 
-  it('is a member of each once, and each group is marked with a new version', async () => {
+  it('the creation adds the user to each group once, with a mark and a new version', async () => {
     await ada();
     const [groups = []] = await store.state.directory.groupsOf([ADA]);
     expect(groups.map(({ id }) => id).sort()).toEqual([...GROUPS].sort());
@@ -40,7 +40,7 @@ describe('a user for whom 300 groups wait', () => {
     expect(await isMarked()).toBe(true);
   });
 
-  it('leaves each when it is deleted', async () => {
+  it('the deletion removes the user from each group', async () => {
     await ada();
     await store.settleAll();
     await store.remove('User', ADA);
@@ -51,7 +51,7 @@ describe('a user for whom 300 groups wait', () => {
     expect(await isMarked()).toBe(true);
   });
 
-  it('its list of groups is written once when it is created and once when it is deleted', async () => {
+  it('creation and deletion each write the groups of the user with one command', async () => {
     const client = store.redis.duplicate();
     const monitor = await client.monitor();
     const list = store.keys.key('groupsOf');

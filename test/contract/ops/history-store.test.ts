@@ -61,7 +61,7 @@ test('a slot that reuses the place of an expired slot starts empty', async () =>
   expect(await last()).toMatchObject({ calls: 1, lagMs: null });
 });
 
-test('after many slots the space is that of one turn, and the ring expires when its newest slot is out of range', async () => {
+test('a ring keeps its size after many slots, and expires when its newest slot is out of range', async () => {
   history = createHistoryStore(store, { prefix: store.prefix, spans: { ...LONG, '1h': TINY } });
   const key = keyOf('1h:target.main');
   const seen = new Set<string>();

@@ -135,7 +135,7 @@ describe('three logs read in one order', () => {
     }
   });
 
-  test('a search for rare entries that goes on at each of its places finds every entry once, in order', async () => {
+  test('a search for rare entries, continued from each returned position, finds every entry once in order', async () => {
     const refs = [`User:${idOf('rare')}` as const];
     for (const outbox of sources.flatMap(({ outboxes }) => [...outboxes.values()]))
       await outbox.log.append([{ ...entry(1), ref: refs[0] as LogEntry['ref'] }, entry(2)]);

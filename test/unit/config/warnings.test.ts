@@ -8,7 +8,7 @@ test('the default settings give no warning', () => {
   expect(warningsOf('')).toEqual([]);
 });
 
-test('certificates that nobody checks give a warning', () => {
+test('TLS without verification of certificates gives a warning', () => {
   const config = loadText(fileWith('', ''));
   expect(configWarnings(config, { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatchObject([
     { path: 'NODE_TLS_REJECT_UNAUTHORIZED' },

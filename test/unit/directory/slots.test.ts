@@ -30,7 +30,7 @@ test('values come back in the order of time, and slots without a note are null',
   });
 });
 
-test('a slot of an earlier turn of the ring, or of a later time, counts as empty', () => {
+test('a stored slot with another slot number, earlier or later, counts as empty', () => {
   expect(decodeRing('connection', ring('6,9,9', '11,9,9'), SPAN, 10_500).pushes).toEqual([
     null,
     null,
@@ -51,7 +51,7 @@ test('values are stored by column as whole numbers, absent ones empty', () => {
   expect(HISTORY_COLUMNS.target).toHaveLength(13);
 });
 
-test('series are added slot by slot; a slot that none of them has stays null', () => {
+test('series are added slot by slot; a slot without a value in all of them is null', () => {
   expect(
     addSeries([
       [1, null, null],

@@ -31,7 +31,7 @@ test('an error code without a message gets its reason', () => {
   expect(whyAway(failure('', 'ECONNREFUSED'))).toBe('nothing listens there');
 });
 
-test('a transaction that was given up tells the reason of its commands', () => {
+test('a discarded transaction is explained by the error of its commands', () => {
   const error = Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
     previousErrors: [new Error("OOM command not allowed when used memory > 'maxmemory'.")],
   });

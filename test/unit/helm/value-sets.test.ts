@@ -85,7 +85,7 @@ test('topology both runs the roles of single and of split', () => {
   expect(roles('topology both without a scheduler').sort()).toEqual(['all', 'api', 'worker']);
 });
 
-test('alerts look at the metrics of their own release', () => {
+test('alerts select the metrics of their own release', () => {
   const expressions = (name: string): string =>
     JSON.stringify(ofKind(objectsFor(name), 'PrometheusRule')[0].spec.groups).replaceAll('\\"', '"');
   expect(expressions('two releases in one namespace')).toContain('{namespace="identity",job="second-metrics"');
@@ -99,7 +99,7 @@ test('every image comes from the registry of the umbrella chart', () => {
   for (const image of images) expect(image).toMatch(/^mirror\.example\.com:5000\/scim-bridge@/);
 });
 
-test('the image of a command for backups comes from that registry too', () => {
+test('the image of a backup command comes from the registry of the umbrella chart too', () => {
   const images = podsOf(objectsFor('a mirror for every image of a backup')).flatMap(({ spec }) =>
     [...(spec.initContainers ?? []), ...spec.containers].map(({ name, image }: Manifest) => [name, image]),
   );
@@ -108,7 +108,7 @@ test('the image of a command for backups comes from that registry too', () => {
   for (const [, image] of ofChart) expect(image).toMatch(/^mirror\.example\.com\//);
 });
 
-test('a load balancer lets in the networks that are named, and keeps the address of the client', () => {
+test('the load balancer admits only the given networks, and keeps the client address', () => {
   const [service, ...others] = ofKind(objectsFor('a load balancer for the networks of the provider'), 'Service');
   expect(service.spec).toMatchObject({
     type: 'LoadBalancer',
@@ -119,12 +119,12 @@ test('a load balancer lets in the networks that are named, and keeps the address
   for (const { spec } of others) expect([spec.type, spec.loadBalancerSourceRanges]).toEqual(['ClusterIP', undefined]);
 });
 
-test('both families of addresses are asked for', () => {
+test('the Service is dual-stack if both address families are given', () => {
   const [service] = ofKind(objectsFor('both families of addresses'), 'Service');
   expect(service.spec).toMatchObject({ ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6', 'IPv4'] });
 });
 
-test('a backup for a command is sent after it is whole', () => {
+test('the backup command starts after the backup file is complete', () => {
   const [job] = ofKind(objectsFor('backups to a command'), 'CronJob');
   const { initContainers, containers } = job.spec.jobTemplate.spec.template.spec;
   expect(initContainers.map(({ args }: Manifest) => args)).toEqual([['backup', '/backup/backup.ndjson', '--overwrite']]);

@@ -37,7 +37,7 @@ test.each<[string, FleetProcess[], boolean, string[]]>([
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
 });
 
-test('while Redis takes no writes, no process is called gone, because none can announce itself', () => {
+test('while Redis takes no writes, no process is reported as missing, because none can announce itself', () => {
   const refusal = { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
   const { findings } = judgeFleet(view([silent('all')]), { isScheduled: true, refusal });
   expect(findings.map(({ finding, level }) => `${finding} ${level}`)).toEqual(['redisRefuses error']);
@@ -85,7 +85,7 @@ test('a silent process with another version does not count as a second version',
   ]);
 });
 
-test('many silent processes give five findings, the last with the number of the others', () => {
+test('eight silent processes give five findings, and the last one has the number of the omitted ones', () => {
   const many = Array.from({ length: 8 }, (_, index) => ({ ...silent('worker'), id: `w${index}` }));
   const { findings } = judgeFleet(view([one('all'), ...many]), { isScheduled: true });
   expect(findings).toHaveLength(5);

@@ -111,7 +111,7 @@ test('attributes with returned never are never returned, with returned request o
   expect(project(type, resource, parseProjection(type, { attributes: 'title' }))).toEqual(resource);
 });
 
-test('wants() tells whether a projection shows an attribute', () => {
+test('wants() is true for an attribute that the projection returns', () => {
   const members = (query: object) => wants(parseProjection(groupType, query), 'members');
   expect(members({})).toBe(true);
   expect(members({ excludedAttributes: 'members' })).toBe(false);

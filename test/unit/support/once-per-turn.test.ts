@@ -15,7 +15,7 @@ test('an error reaches all callers of its turn, and the next turn runs again', a
   expect(await ask()).toBe('back');
 });
 
-test('a run sees what happened before it started', async () => {
+test('a run includes changes that were made before its start', async () => {
   let value = 1;
   const ask = oncePerTurn(() => Promise.resolve(value));
   const asked = ask();

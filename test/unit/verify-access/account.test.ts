@@ -43,7 +43,7 @@ test('for an account without a group list, each desired group is read', async ()
   expect(reading?.notes).toHaveLength(1);
 });
 
-test('two accounts with one userName match no user; without an account id the values are read from the extension', async () => {
+test('two accounts with one userName match no user, and without account id values come from the SCIM extension', async () => {
   const same = { username: 'ada@acme.example' };
   const two = () => Promise.resolve([7, 9].map((id) => ({ id: String(id), ...same })));
   const absent = () => Promise.reject(new EndpointAbsent(200, { method: 'GET', route: '/api/v1/users' }));
