@@ -27,7 +27,7 @@ export function buildTargets(parts: Parts): Map<string, Target> {
     const breaker = createBreaker(parts, { prefix, target: name });
     const hooks = parts.instruments?.target(name);
     const budget = createBudget(
-      { ...parts, heed: breaker.heed, onWait: hooks?.onWait },
+      { ...parts, onFailing: breaker.noteFailing, onWait: hooks?.onWait },
       { prefix, target: name, ...rateLimit },
     );
     const userType = userTypeFor([settings], schemasOfTarget(config, name));

@@ -19,7 +19,7 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
   if (holder === undefined || holder === work.ref) return false;
   const { id } = parseRef(holder);
   // The new holder must not inherit memberships whose removal is pending.
-  const groups = kind === 'User' ? await outbox.owedRemovals(id) : [];
+  const groups = kind === 'User' ? await outbox.pendingRemovals(id) : [];
   const held = await outbox.guardStore.areHeld([
     { kind: 'deactivate', ref: holder },
     { kind: 'delete', ref: holder },

@@ -168,7 +168,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   return { dump, isEmpty, clear, load, finish };
 }
 
-/** Increment of the sequence, because data that was read later may have higher numbers. */
+/** Added to the restored sequence: data that the backup read after the sequence may contain higher numbers. */
 const SEQUENCE_GAP = 1_000_000;
 /** Largest accepted difference between the clocks of processes. */
 const CLOCK_DIFFERENCE_MS = 300_000;

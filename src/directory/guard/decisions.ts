@@ -198,7 +198,7 @@ export function createDecisions(
             storedChoice,
             count,
           });
-      // `again`: another operator decided meanwhile, or an earlier decision is not carried out yet. The list is read anew.
+      // `again`: another operator decided meanwhile, or an earlier decision is not carried out yet. The list is read again.
       if (decided !== 'again') return decided;
     }
   }

@@ -1,5 +1,6 @@
--- Adds values of one process to the current slot of each range of several rings. A place of a ring holds `slot,value,value`:
--- one whose slot number is another is a slot of an earlier turn and begins anew.
+-- Adds values of one process to the current slot of each range of several rings. A ring is a hash: place (slot number modulo the
+-- number of slots) -> `slot number,value,value`. If the stored slot number is not the current one, the slot has expired, and its
+-- values are replaced.
 -- KEYS base
 -- ARGV { rings (of name, kinds: "count" or "level" for each column), ranges (of name, stepMs, slots), pauseMs }, then for each
 --      ring its values by column, separated by commas, an absent one empty
@@ -12,6 +13,7 @@ local function split(text)
   return values
 end
 
+-- Returns the stored value after one more value: the sum of counts, the maximum of levels; '' if there is none.
 local function merged(kind, before, value)
   if value == '' then return before or '' end
   if not before or before == '' then return value end
@@ -35,5 +37,6 @@ for index, ring in ipairs(p.rings) do
     redis.call('PEXPIRE', name, range.stepMs * range.slots)
   end
 end
+-- The first caller after each pause reads the levels for the whole fleet.
 local is_due = redis.call('SET', key('levelsRead'), '1', 'NX', 'PX', p.pauseMs)
 return { 'noted', is_due and 1 or 0 }

@@ -1,7 +1,7 @@
 -- Deletes expired events and returns the state of the stream. The keys expire by themselves when events are switched off.
 -- KEYS base
 -- ARGV { maxAgeMs (absent: delete nothing) }
--- RETURN {"stands", pending, age of the oldest in ms, kept refusals, [name, value, ...] of the counts}
+-- RETURN {"read", pending, age of the oldest in ms, number of refused events that are kept, [name, value, ...] of the counts}
 local stream, refusals, counts = key('events'), key('eventsRefused'), key('eventCounts')
 if p.maxAgeMs then
   local over = redis.call('XTRIM', stream, 'MINID', string.format('%d', clock() - p.maxAgeMs))
@@ -11,4 +11,4 @@ if p.maxAgeMs then
 end
 local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
 local age = oldest and math.max(0, clock() - tonumber(string.match(oldest[1], '^%d+'))) or 0
-return { 'stands', redis.call('XLEN', stream), age, redis.call('XLEN', refusals), redis.call('HGETALL', counts) }
+return { 'read', redis.call('XLEN', stream), age, redis.call('XLEN', refusals), redis.call('HGETALL', counts) }

@@ -1,5 +1,5 @@
 // Circuit breaker of a target, shared by all replicas through Redis: consecutive failures suspend calls, and single probes
-// find out when the platform answers again. take_budget.lua delays requests meanwhile.
+// find out when the platform answers again. While the breaker is open, take_budget.lua delays the other calls.
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { createKeyspace } from '../keys.ts';
@@ -62,8 +62,8 @@ export function createBreaker(
   /** Whether calls have failed recently; successes are recorded only then. */
   let troubled = false;
 
-  /** Called by the budget with whether calls of any replica failed recently. */
-  const heed = (failing: boolean): void => {
+  /** The budget (budget.ts) reports here whether calls of any replica failed recently. */
+  const noteFailing = (failing: boolean): void => {
     troubled = failing;
   };
 
@@ -102,8 +102,8 @@ export function createBreaker(
   }
 
   /**
-   * Closes the breaker after good answers to reads that went out beside the budget, as those of doctor do. Writes that the
-   * platform answered with 401 stay noted.
+   * Closes the breaker and ends a pause for the key. For reads that do not wait for the budget, such as those of doctor, after
+   * they succeeded. Writes that the platform answered with 401 stay noted.
    */
   async function close(): Promise<void> {
     const key = keys.key('breaker', target);
@@ -123,7 +123,7 @@ export function createBreaker(
     await Promise.all([end, pauses.endForKey()]);
   }
 
-  return { heed, note, read, close };
+  return { noteFailing, note, read, close };
 }
 
 const REFUSED = 'refused:';

@@ -16,13 +16,13 @@ export function createBudget(
     scripts: Scripts;
     clock: Clock;
     /** Called with whether calls have failed recently (breaker.ts). */
-    heed?: (failing: boolean) => void;
+    onFailing?: (failing: boolean) => void;
     /** Called with every wait in milliseconds, including 0. */
     onWait?: ((waitMs: number) => void) | undefined;
   },
   options: { prefix: string; target: string; requestsPerSecond: number; burst: number },
 ) {
-  const { redis, scripts, clock, heed, onWait } = deps;
+  const { redis, scripts, clock, onFailing, onWait } = deps;
   const keys = createKeyspace(options.prefix, `target.${options.target}`);
   const pauses = createPauses(redis, options);
   const args = { target: options.target, intervalMs: 1000 / options.requestsPerSecond, burst: options.burst };
@@ -41,7 +41,7 @@ export function createBudget(
       if (pauseMs > 0) await clock.sleep(pauseMs, signal);
       waitedMs += pauseMs;
       if (tag !== 'taken') continue;
-      heed?.(failing === 1);
+      onFailing?.(failing === 1);
       break;
     }
     signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 -- Stores the state of a handover and of some of its items together with their log entries.
 -- KEYS base
--- ARGV { target, ref, anew (boolean: drops what was stored), fields: [[name, text]], log }
+-- ARGV { target, ref, anew (boolean: the stored state is deleted first), fields: [[name, text]], log }
 -- RETURN {"noted"}
 -- NEEDS log
 local record = key('handover', p.target .. ':' .. p.ref)

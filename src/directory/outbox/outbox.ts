@@ -133,7 +133,7 @@ export function createOutbox(
   }
 
   /** Returns the groups from which the removal of this user is pending. */
-  async function owedRemovals(user: string): Promise<string[]> {
+  async function pendingRemovals(user: string): Promise<string[]> {
     const pendingGroups = Object.entries(await redis.hgetall(keys.key('pendingGroups', `${target}:${user}`)));
     return pendingGroups.filter(([, sign]) => sign === '-').map(([group]) => group);
   }
@@ -219,7 +219,7 @@ export function createOutbox(
     countNew,
     isAtRest,
     isCurrent,
-    owedRemovals,
+    pendingRemovals,
     forgetLink,
     adoptLink,
     hasMoved,

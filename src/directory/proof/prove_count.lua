@@ -37,7 +37,7 @@ elseif redis.call('HGET', name, '#run') == p.run then
   local sum, held = redis.call('HGET', name, '#sum'), redis.call('GET', key('memberCount'))
   local is_wrong = (held or '0') ~= sum
   local next_cursor = is_wrong and p.repair and judge_removals_anew(p.cursor) or '0'
-  -- The count is corrected last: after a failure in between, the next run finds it wrong and starts anew.
+  -- The count is corrected last: after a failure in between, the next run finds it wrong and repeats these steps.
   if next_cursor ~= '0' then return proved(next_cursor, 1) end
   redis.call('DEL', name)
   if is_wrong then

@@ -10,7 +10,7 @@ export interface StoreHealth {
 }
 
 export interface StoreExpectations {
-  /** Returns the last error of the connection: a command without a connection does not tell why there is none. */
+  /** Returns the last error of the connection: the error of a command without a connection does not contain the reason. */
   lastError?: () => Error | undefined;
   durability: 'everysec' | 'always';
   /** Key that is written to test whether Redis accepts writes; undefined: no test write. */

@@ -10,7 +10,7 @@ if not stored then return { 'missing' } end
 local record, at = parse_head(stored)
 if not is_sound(record, stored, at) then return { 'absent' } end
 
--- Returns the start and end of an attribute's value. A quote inside a string is escaped, so `"name":` always is a key. Keys of
+-- Returns the start and end of an attribute's value; no end if the value is no plain text or boolean; nil if there is no value. A quote inside a string is escaped, so `"name":` always is a key. Keys of
 -- extensions cannot be confused with core keys, because extensions come last and are searched separately.
 local function find_value(text, start, name)
   local _, colon = string.find(text, '"' .. name .. '":', start, true)
@@ -22,7 +22,8 @@ local function find_value(text, start, name)
   return colon + 1, last
 end
 
--- Creating a long string costs as much as a command, so the last value is inserted when the record is written.
+-- Joining a long text costs as much as a Redis command. The text is joined for every value but the last one, which is inserted
+-- when the record is written (`written`).
 local text, start, changed, active = stored, at, false, nil
 local head, value, tail
 for index = 4, #texts, 2 do

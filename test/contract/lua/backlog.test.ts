@@ -64,7 +64,7 @@ test('a change during the sync of its resource keeps the age of the first change
   expect((await store.outbox.backlog()).oldestMs).toBeGreaterThanOrEqual(40);
 });
 
-test('a mark that lost its entry in accepted gets its age back at the next delivery', async () => {
+test('after the key accepted was lost, the next delivery restores the age of a mark', async () => {
   await hire(ADA);
   await store.claimRefs();
   await store.redis.del(store.keys.key('accepted', 'main'));

@@ -25,7 +25,7 @@ function replica(): Replica {
   const options = { prefix: store.prefix, target: 'main' };
   const breaker = createBreaker({ ...store, logger: silentLogger }, options);
   const budget = createBudget(
-    { ...store, clock: systemClock, heed: breaker.heed },
+    { ...store, clock: systemClock, onFailing: breaker.noteFailing },
     { ...options, requestsPerSecond: 1000, burst: 1000 },
   );
   return { breaker, budget };
