@@ -12,7 +12,7 @@ interface Started {
 
 /**
  * A command that only shows something ends with exit code 0 when the reader of its output has closed the pipe. A command that
- * changes or verifies something goes on without output: its exit code has to tell the result.
+ * changes or verifies something continues without output, because its exit code is the result.
  * @returns the function that takes the command that runs; before that, only help and version are printed
  */
 export function watchClosedPipe(process: NodeJS.Process): (command: Started) => void {

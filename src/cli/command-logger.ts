@@ -3,7 +3,7 @@
 import { createLogger, type Logger } from '../support/logger.ts';
 import { complain } from './output.ts';
 
-/** A command tells at its end that Redis does not answer, with what to do. */
+/** A command reports at its end that Redis does not answer, with advice. */
 const TOLD_AT_THE_END = 'redis away, connecting again';
 
 export const createCommandLogger = (level: 'warn' | 'info'): Logger =>

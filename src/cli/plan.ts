@@ -39,7 +39,7 @@ export function planCommand(program: Command, cli: Cli): void {
       const isWhole = missing.length === 0;
       for (const each of failures) complain(each);
       const outcome = outcomeOf(plans);
-      // A plan that proves nothing must not replace one that somebody has read.
+      // A plan that proves nothing must not replace a saved plan that an operator has reviewed.
       const isSaved = isWhole && outcome !== 'unproven';
       if (flags.out !== undefined && isSaved)
         await writePrivately(flags.out, { overwrite: true }, async (out) => {

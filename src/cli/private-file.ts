@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Lets `write` fill a file that nobody else may read, and removes it if that fails. With `overwrite` the complete file
+ * Lets `write` fill a file that no other user may read, and removes it if that fails. With `overwrite` the complete file
  * replaces an existing file of that name; a symbolic link is replaced, not followed.
  * @throws Error when the name is taken
  */

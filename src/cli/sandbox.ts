@@ -21,7 +21,7 @@ interface SandboxFlags {
   json?: boolean;
 }
 
-/** The key comes by environment: arguments can be read by everybody on the machine. */
+/** The key is an environment variable, because all users of the machine can read arguments. */
 function chatModelOf({
   chatModelUrl: url,
   chatModel: model,

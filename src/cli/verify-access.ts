@@ -23,7 +23,7 @@ interface Flags {
   json?: boolean;
 }
 
-/** The secret comes by file or environment: arguments can be read by everybody on the machine. */
+/** The secret is a file or an environment variable, because all users of the machine can read arguments. */
 const SECRET_VARIABLE = 'DEPLOYMENT_API_SECRET';
 
 export function verifyAccessCommand(program: Command, cli: Cli): void {

@@ -24,7 +24,7 @@ const GIVEN_SECRETS = new Map([
 const PRIVATE_KEYS = 'connections/*/events/key';
 const PUBLIC_KEYS = 'connections/*/events/otherKeys/*';
 
-/** Keys of notices (notice-checks.ts); the address of a chat's webhook lets anybody post there. */
+/** Keys of notices (notice-checks.ts); the address of a chat's webhook is a secret too, because no other one is needed to post. */
 const NOTICE_SECRETS = ['notices/channels/*/url', 'notices/channels/*/secret'];
 
 const TOKEN_PATTERNS: readonly string[] = [...OWN_SECRETS, ...GIVEN_SECRETS.keys()];

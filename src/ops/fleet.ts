@@ -12,8 +12,8 @@ import { counted } from '../support/counted.ts';
 import type { DoctorFinding } from './doctor.ts';
 
 /**
- * `noProcess` stands for the three after it: nothing runs at all. `redisRefuses`: Redis takes no writes, so no process can
- * announce itself, and the others are not known.
+ * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `noProcess`:
+ * no process runs; it replaces the three findings after it.
  */
 export const FLEET_FINDINGS = [
   'redisRefuses',

@@ -74,7 +74,7 @@ export async function restore(
   const names = checked.tokens.map(({ connection, name }) => `${connection}/${name}`).join(', ');
   const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
   const subject = `backup of ${header.createdAt}${admitted}`;
-  // An empty audit log takes the entries of the file first; the hold tells of the restore until then.
+  // An empty audit log gets the entries of the file first. Until then the hold is the record of the restore.
   const withoutActs: DesiredState[] = [];
   for (const state of chosen) {
     if ((await state.acts.newestId()) === undefined) withoutActs.push(state);
@@ -116,7 +116,7 @@ async function forgottenSince(states: readonly DesiredState[], since: number): P
   return refs.filter(Boolean);
 }
 
-/** Refuses a file without valid HMAC when `backup.key` is set, because anybody may have written it. */
+/** Refuses a file without valid HMAC when `backup.key` is set, because its origin is unknown. */
 function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): void {
   if (acceptUnproven || proof === 'valid' || proof === 'unknown') return;
   const says = proof === 'invalid' ? 'The HMAC of the backup does not fit' : 'The backup has no HMAC';

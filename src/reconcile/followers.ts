@@ -173,7 +173,10 @@ async function groupsOf(
   return following;
 }
 
-/** Values that are gone with their definition: the write of the bridge did stick, and somebody deleted the definition. */
+/**
+ * Returns the entries with the right cause for values that are missing because their definition was deleted at the platform: the
+ * earlier writes of the bridge were effective.
+ */
 function goneWithDefinition(entries: PlanEntry[], definitions: readonly PlanEntry[]): PlanEntry[] {
   const names = new Set(definitions.map(({ name }) => name));
   return entries.map((entry) =>

@@ -134,7 +134,7 @@ async function handOverPerson(
       refused.set(itemKey(item), platformProblem(error));
     }
   }
-  // Items of a run that crashed: each is in the folder already, or was moved elsewhere by somebody.
+  // Items of a run that crashed, which the account no longer shows: each is in the folder already, or was moved by another user.
   const current = new Set(items.map(itemKey));
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
   const ended = await confirmMoves(

@@ -1,4 +1,4 @@
-// Reads resources again that the bridge wrote, or was told to change, while they were read: the sync of one value does not see
+// Reads resources again that the bridge wrote, or that a push changed, while they were read: the sync of one value does not see
 // that others have changed another.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';

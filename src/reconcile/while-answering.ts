@@ -34,7 +34,7 @@ interface Watched {
 
 /**
  * Runs work with a signal that is aborted when the target does not answer.
- * @param tell called once for every wait for the rate limit, after it has lasted some seconds
+ * @param tell called with a sentence about each wait for the rate limit, once the wait has lasted some seconds
  * @throws TargetSilent; the reason of `signal`; what `work` throws
  */
 export async function whileAnswering<T>(
@@ -93,7 +93,7 @@ export async function whileAnswering<T>(
   }
 }
 
-/** Returns a function that tells each wait once, after it has lasted some seconds. */
+/** Returns a function that calls `tell` once for each wait, after the wait has lasted some seconds. */
 function createWaitTeller(tell: (text: string) => void) {
   let told = '';
   return (waitedMs: number, limited: RateLimited | undefined, pause: Pause | undefined): void => {

@@ -70,7 +70,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
 
 /**
  * Writes values one by one. @param ids name → id of the definition
- * @returns what could not be written, as sentences; or the reason why the sync goes on later
+ * @returns sentences about values that could not be written; or the outcome with which the sync ends for now
  */
 async function writeValues(
   context: SyncContext,

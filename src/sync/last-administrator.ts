@@ -6,7 +6,7 @@ import type { ConsoleUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import type { Why } from './provisioning-writer.ts';
 
-/** `unknown`: the platform does not tell, and there is no evidence for an administrator. */
+/** `unknown`: the platform does not answer, and the account was never seen as an administrator. */
 export type AdministratorState = 'replaceable' | 'last' | 'unknown';
 
 /** Remark in the log when a deactivation could not be checked. */

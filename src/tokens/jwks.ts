@@ -102,7 +102,7 @@ async function fetchKeys(uri: string): Promise<JSONWebKeySet> {
   return JSON.parse(Buffer.concat(chunks).toString()) as JSONWebKeySet;
 }
 
-/** Returns the cause of a failed fetch; the message `fetch failed` alone does not tell it. */
+/** Returns the cause of a failed fetch; the message `fetch failed` does not contain it. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;

@@ -6,8 +6,8 @@ const ROLE_FOR = { operate: 'operator', approve: 'approver' };
 // Creates elements from plain data. Text is never parsed as markup, so answers of the service cannot inject elements.
 
 /**
- * `h('button', { class: 'quiet', onclick: act }, 'Retry')`; undefined, null and false children are left out. With
- * `right` a control works only for those who have that right.
+ * Creates an element, such as `h('button', { class: 'quiet', onclick: act }, 'Retry')`. Undefined, null and false children are
+ * omitted. The attribute `right` disables a control for users without that right.
  */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);

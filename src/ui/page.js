@@ -110,7 +110,7 @@ const failure = ({ message }, again) =>
     act('Try again', again, { class: 'main' }),
   );
 
-/** Shows the form until somebody is signed in. */
+/** Shows the sign-in form until the user is signed in. */
 async function askWho() {
   stopLive();
   delete main.dataset.view;
@@ -119,7 +119,7 @@ async function askWho() {
   main.querySelector('button, input')?.focus();
 }
 
-/** A session or a proxy may have signed somebody in; without them only the token of this tab can. */
+/** The user may be signed in by a session or a proxy; otherwise only by the token of this tab. */
 async function begin() {
   const { openid, proxy } = await readWays();
   if (openid || proxy || hasToken()) await enter();

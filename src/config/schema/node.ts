@@ -54,7 +54,7 @@ export function list(description: string, items: SchemaNode, fallback: readonly 
   return { type: 'array', description, default: fallback, items };
 }
 
-/** One of several words; the first is the default unless told otherwise. */
+/** One of several words; the first is the default unless another one is given. */
 export function choice(description: string, words: readonly string[], fallback = words[0]): SchemaNode {
   return { type: 'string', description, enum: words, default: fallback };
 }

@@ -15,7 +15,7 @@ const NOTICE_FORMS = ['webhook', 'slack', 'teams'] as const;
 const NOTICE_SUBJECTS = ['held', 'exceptions', 'deadLetters', 'breaker', 'reconcile', 'tokens'] as const;
 
 export interface NoticeChannelConfig {
-  /** A secret, because a chat accepts messages from everybody who knows its address. */
+  /** A secret, because a chat accepts messages from every client that knows its address. */
   url: string;
   form: (typeof NOTICE_FORMS)[number];
   /** `whsec_` and a key in base64; given exactly with the form `webhook`. */

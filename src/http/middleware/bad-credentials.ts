@@ -8,7 +8,7 @@ export interface BadCredentials {
   note(address: string, now: number): number;
 }
 
-/** Allows several hundred attempts, because a provider with an expired token repeats its requests until somebody notices. */
+/** Allows several hundred attempts, because a provider with an expired token repeats its requests until its administrator replaces it. */
 const PATIENCE = { burst: 300, perSecond: 5 };
 /** Number of addresses kept in memory; the one with the oldest attempt is removed first. */
 const MAX_ADDRESSES = 10_000;

@@ -22,7 +22,7 @@ export interface CustomSchema {
   readonly name: string;
   readonly description: string;
   readonly resourceType: 'User' | 'Group';
-  /** Whether every resource has to have it. */
+  /** Whether every resource of the type must have values of this schema. */
   readonly required: boolean;
   readonly attributes: readonly CustomAttribute[];
 }

@@ -33,7 +33,7 @@ const explained = {
 const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
 const summary = 'Why a person or group is, or is not, at each target as desired.';
 const DEFAULT_SECONDS = 30;
-/** GET /log goes on where this time did not suffice. */
+/** Time to search the log; GET /log reads the entries that it did not reach. */
 const LOG_MS = 100;
 
 export const resourceRoutes = (context: AdminContext): AdminRoute[] => [

@@ -1,5 +1,5 @@
 // Routes of the mapping workbench: an attribute mapping that is not in the settings is tried on one person, and its effect on
-// everybody is counted. Both only read.
+// all users is counted. Both only read.
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { effectOfMapping } from '../../../ops/mapping-effect.ts';
 import { tryMapping } from '../../../ops/try-mapping.ts';
