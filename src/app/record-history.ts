@@ -48,7 +48,7 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
   });
 }
 
-/** Returns a function that returns what was counted since its last call. */
+/** Returns a function that returns the increase of each count since its last call. */
 function countsSince({ pushes, calls }: Tallies): () => HistoryNote[] {
   const before = new Map<object, Record<string, number>>();
   const delta = <Tally extends object>(tally: Tally): Tally => {

@@ -1,4 +1,4 @@
-// Defines the command forget, which removes what is kept of a person who is no longer pushed.
+// Defines the command forget, which removes the stored data of a person who is no longer pushed.
 import type { Command } from 'commander';
 import type { Config } from '../config/schema.ts';
 import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from '../ops/forget.ts';

@@ -1,4 +1,4 @@
-// Defines the command handover, which lists the handed-over work of closed accounts and takes a handover back.
+// Defines the command handover, which lists the moved items of closed accounts and moves them back.
 import type { Command } from 'commander';
 import type { ListedHandover } from '../ops/handover.ts';
 import { counted } from '../support/counted.ts';

@@ -20,7 +20,7 @@ export interface CommandContext {
   deps: AppDeps;
 }
 
-/** Percent of what is in use by which the heap grows before it is cleaned; left alone it takes several times as much. */
+/** V8 collects garbage when the heap has grown by this percentage of the live objects; by default it grows to several times as much. */
 const HEAP_GROWTH = 100;
 const PAST_DEADLINE =
   'The deadline passed before the command ended. What is marked is applied by a worker; repeat the command for the rest.';

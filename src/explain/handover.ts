@@ -1,4 +1,4 @@
-// Explains the handover of a person at one target: what is moved when, or what was moved.
+// Explains the handover of a person at one target: the items that will be moved and when, or that were moved.
 import { findHandoverPlace, type HandoverSetting } from '../reconcile/handover-place.ts';
 import { protectedNames, DAY_MS, isClosed, isOpenAgain } from '../reconcile/plan-handover.ts';
 import type { Link } from '../directory/outbox/links.ts';

@@ -17,7 +17,7 @@ export interface GuardLimit {
 
 export type GuardLimits = Record<DestructiveKind, GuardLimit>;
 
-/** Guard settings of one target. `approvers`: how many persons have to approve what is held (default 1). */
+/** Guard settings of one target. `approvers`: number of persons who have to approve held changes (default 1). */
 export type GuardSettings = GuardLimits & { windowMs: number; approvers?: number };
 
 /** Changes that already count against a limit. */

@@ -27,7 +27,7 @@ export interface DoctorTarget {
   types: Record<string, UserAttributeType>;
   /** Names of the attributes of which the bridge has written values. */
   applied: () => Promise<ReadonlySet<string>>;
-  /** Destination of the work of closed accounts; null: it stays where it is. */
+  /** Destination of the folders, workbooks and reports of closed accounts; null: they are not moved. */
   handover: HandoverSetting | null;
   /** Time of the platform by its Date header, Unix milliseconds; undefined without the header. */
   time: () => Promise<number | undefined>;

@@ -1,4 +1,4 @@
-// Removes what is kept of a person who is no longer pushed (docs/privacy.md). The order is an audit entry; the hash chains of
+// Removes the stored data of a person who is no longer pushed (docs/privacy.md). The order is an audit entry; the hash chains of
 // the logs stay whole.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { OperationStore } from '../directory/logs/operations.ts';

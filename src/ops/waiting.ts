@@ -1,4 +1,4 @@
-// Lists what is not applied yet at any target, with names.
+// Lists the resources whose changes are not applied yet, at each target, with their names.
 import type { DesiredState } from '../directory/desired-state.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Priority, type Ref } from '../directory/records.ts';

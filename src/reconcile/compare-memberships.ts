@@ -145,7 +145,7 @@ async function managed(
   });
 }
 
-/** A group that the bridge does not manage counts for what the person sees, too. */
+/** Returns an entry for a group that the bridge does not manage: it gives the person access too. */
 const unmanaged = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
   ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
   member: { ref, platformId: null, name: '' },

@@ -115,7 +115,7 @@ const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
   print: printOf(user),
 });
 
-/** Removes users whose fingerprint equals that of an earlier match and whose link was not written since. */
+/** Removes users whose fingerprint equals that of an earlier match and whose link was not written since that match. */
 async function withoutKnownEqual(
   scan: ScanResult,
   draft: UserScanDraft,

@@ -2,10 +2,10 @@
 // next reconcile.
 import cron from 'node-cron';
 
-/** Number of runs that are examined at first, and number for a schedule with that many runs in less than a week. */
+/** Number of runs that are examined. If they span less than a week and a day, the weekly gap may be missing, so more are examined. */
 const RUNS = 600;
 const MOST_RUNS = 8000;
-const WEEK_MS = 8 * 86_400_000;
+const ENOUGH_MS = 8 * 86_400_000;
 
 /**
  * Returns the longest time between two of the next runs, in milliseconds; null without a schedule and for one that never
@@ -17,7 +17,7 @@ export function expectedGapMs(schedule: string | null, timezone: string): number
   try {
     const task = cron.createTask(schedule, () => undefined, { timezone });
     const few = task.getNextRuns(RUNS);
-    const isShort = Number(few.at(-1)) - Number(few[0]) < WEEK_MS;
+    const isShort = Number(few.at(-1)) - Number(few[0]) < ENOUGH_MS;
     const moments = (isShort ? task.getNextRuns(MOST_RUNS) : few).map(Number);
     void task.destroy();
     // A loop, because Math.max would get thousands of arguments.

@@ -1,4 +1,4 @@
-// Adds what the sync of a created, adopted or relinked resource writes with it: memberships and attribute definitions.
+// Adds the entries that the sync of a created, adopted or relinked resource causes: memberships and attribute definitions.
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { isChange, isDrift, isProtected, refusalOf, type Attribution, type PlanEntry } from './entry.ts';

@@ -1,4 +1,5 @@
-// Moves the work of closed accounts to the handover folder: notes each item, moves it, and reads it back (ADR 0025).
+// Moves the folders, workbooks and reports of closed accounts to the handover folder: notes each item, moves it, and reads it
+// back (ADR 0025).
 import { itemKey, type HandedItem, type HandoverHead } from '../directory/outbox/handover-store.ts';
 import { parseRef } from '../directory/records.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';

@@ -61,8 +61,8 @@ export const isClosed = (link: Link): link is Link & { closedAt: number; id: str
   !link.condition &&
   !link.unsure?.includes('active');
 
-/** Returns whether the work of this closing was not moved yet. */
-const isLeft = (link: Link, head: HandoverHead | undefined): boolean =>
+/** Returns whether items are still to be moved since the account was last closed. */
+const hasItemsLeft = (link: Link, head: HandoverHead | undefined): boolean =>
   head === undefined ||
   head.state === 'moving' ||
   (head.state === 'moved' && (head.refused ?? 0) > 0) ||
@@ -129,7 +129,7 @@ async function leaversOf({ links, target, handovers }: ReconcileScope): Promise<
   const heads = await handovers.heads(closed.map(({ ref }) => ref));
   return closed.flatMap(({ ref, link }) => {
     const head = heads.get(ref);
-    return isLeft(link, head) ? [{ ref, link, head }] : [];
+    return hasItemsLeft(link, head) ? [{ ref, link, head }] : [];
   });
 }
 

@@ -39,7 +39,7 @@ export interface Plan {
   exceptions: { total: number; items: StandingException[] };
   /** Times of the last restore and of its backup, ISO 8601; absent: there was none. */
   restored?: { at: string; backup: string | null };
-  /** Work of closed accounts to be moved; absent: the setting is off, or no account is closed. */
+  /** Folders, workbooks and reports of closed accounts that are to be moved; absent: the setting is off, or no account is closed. */
   handover?: HandoverSection;
   counts: Partial<Record<Action, number>>;
   entries: PlanEntry[];

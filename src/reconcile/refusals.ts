@@ -15,8 +15,8 @@ export interface Refusals {
 }
 
 /**
- * Removes the entries of resources that were refused and have not changed since. A dead letter becomes one conflict entry, with
- * a `report` entry for each membership that waits for it; a dropped dead letter becomes a `report` entry.
+ * Removes the entries of resources that were refused and have not changed since the refusal. A dead letter becomes one conflict
+ * entry, with a `report` entry for each membership that waits for it; a dropped dead letter becomes a `report` entry.
  */
 export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
   return verified.map((each) => {
@@ -38,7 +38,7 @@ export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): Ve
   });
 }
 
-/** Returns whether the same write was refused already. */
+/** Returns whether the platform refused the same write already, so that a run need not try it. */
 function isAnswered(
   entry: PlanEntry,
   { ref, changedAt }: VerifiedUsers,
@@ -48,7 +48,7 @@ function isAnswered(
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !rulesChanged;
   // A deactivation is tried again in every run.
   if (entry.action === 'deactivate') return false;
-  // A deleted resource is created again once; after a refused create the link has no id.
+  // The first create after a deletion at the platform is tried: its link still has the id. After a refusal the link has none.
   if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;
   const since = blocked.get(ref);
   if (since === undefined || changedAt === undefined) return since !== undefined;

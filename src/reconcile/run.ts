@@ -187,7 +187,7 @@ async function recognise(
 /** Outcomes after which work is handed over: all that the plan names was written, or waits for an operator. */
 const HANDS_OVER = new Set<End['outcome']>(['converged', 'held', 'blocked']);
 
-/** Hands the work of the plan over. @returns the outcome with what was moved in its message */
+/** Moves the items of the plan's handover. @returns the outcome, with the number of moved items in its message */
 async function withHandover(
   scope: ReconcileScope,
   { id, signal, logger }: Pick<RunOptions, 'id' | 'signal' | 'logger'>,

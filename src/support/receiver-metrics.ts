@@ -1,4 +1,4 @@
-// Defines the metrics of what the bridge sends to receivers: security events and notices.
+// Defines the metrics of messages to receivers: security events and notices.
 import { SHARED_HELP } from './load-metrics.ts';
 
 export const RECEIVER_METRICS = {

@@ -45,8 +45,8 @@ export function createConcurrency(
 
   function noteLatency(durationMs: number): boolean {
     average = average === undefined ? durationMs : average + WEIGHT * (durationMs - average);
-    // At the lowest limits the present average is the reference, so that a platform that became slower for good is measured
-    // anew.
+    // At the lowest limits the present average is the reference, so that a platform that became permanently slower gets a
+    // new reference.
     best = limit <= start ? average : Math.min(average, best);
     return average > SLOWER.times * best + SLOWER.ms;
   }

@@ -127,7 +127,7 @@ export function toFailure(error: unknown): ExpressionFailed {
   return new ExpressionFailed('a function of the expression failed', false);
 }
 
-/** Returns what is wrong in the text of an expression. */
+/** Returns the error for an expression that does not compile. */
 export const faultInText = (error: unknown): Error =>
   codeOf(error) === ''
     ? (error as Error)

@@ -34,7 +34,7 @@ export interface SyncPolicy {
   groups: { members: 'owned' | 'authoritative' };
   guard: GuardSettings;
   groupsRolesMap: Record<string, string | string[]>;
-  /** Null or absent: the work of closed accounts stays where it is. */
+  /** Destination of the folders, workbooks and reports of closed accounts; null or absent: they are not moved. */
   handover?: { deployment: string; folder: string; afterDays: number } | null;
 }
 

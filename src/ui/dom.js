@@ -111,7 +111,7 @@ export const advised = (sentence) =>
   );
 
 let fading;
-/** Announces what was done, also for screen readers. */
+/** Shows the result of an action, also to screen readers. */
 export function say(text, tone = 'good') {
   const place = document.getElementById('said');
   place.className = tone;

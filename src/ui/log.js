@@ -40,7 +40,7 @@ export async function log({ query }) {
     ],
   });
   const body = () => ({ ...filters.body(), ...(control.value.trim() && { resource: control.value.trim() }) });
-  /** The filters of the last search; the form may have changed since. */
+  /** The filters of the last search; the form may have changed after it. */
   let asked;
   const list = createList({
     caption: 'Provisioning log',

@@ -15,7 +15,7 @@ export interface BystanderReport {
 }
 
 export interface Bystanders {
-  /** @returns what the neighbour, the probe and the memory measurement recorded during `work` */
+  /** @returns the records of the neighbour, the probe and the memory measurement during `work` */
   during<T>(work: () => Promise<T>): Promise<{ result: T; report: BystanderReport }>;
   stop(): Promise<void>;
 }

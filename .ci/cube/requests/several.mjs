@@ -1,4 +1,4 @@
-// Recorded requests of several queries in one, and of queries that only are described.
+// Recorded requests with several queries in one, and requests that describe a query without running it.
 import { byCountry, count, filter, get, load, multi, post, SERVER_ERROR, T, time } from './forms.mjs';
 
 const HALF = ['2026-01-01', '2026-06-30'];

@@ -17,13 +17,13 @@ export interface TargetUsersConfig {
   protected: string[];
 }
 
-/** Where the work of closed accounts goes. */
+/** Destination of the work of closed accounts: their folders, workbooks and reports (docs/handover.md). */
 export interface HandoverConfig {
   /** Id of the deployment. */
   deployment: string;
   /** Id of the folder, or its name at the root of the workspace. */
   folder: string;
-  /** Days after the closing. */
+  /** Number of days between the closing of an account and the move. */
   afterDays: number;
 }
 
@@ -54,7 +54,7 @@ export interface TargetConfig {
   attributes: Record<string, AttributeConfig>;
   guard: GuardConfig;
   groupsRolesMap: Record<string, string | string[]>;
-  /** null = the work of closed accounts stays where it is. */
+  /** null = folders, workbooks and reports of closed accounts are not moved. */
   handover: HandoverConfig | null;
 }
 

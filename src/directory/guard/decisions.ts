@@ -83,7 +83,7 @@ export function createDecisions(
   const held = createHeldChanges(deps, target);
   const firsts = createFirstApprovals(deps, common);
 
-  /** Moves what the last decision has left to move. @param portions largest number of scripts */
+  /** Moves the changes that the last decision has not moved yet. @param portions largest number of scripts */
   async function carryOn(portions = Infinity): Promise<void> {
     for (let round = 0; round < portions; round++) {
       const [, more] = await scripts.run('guard_move', keys.base, { ...common, count: PORTION });
@@ -95,7 +95,7 @@ export function createDecisions(
     if ((await redis.exists(keys.key('guardDeciding', target))) === 1) await carryOn();
   }
 
-  /** Returns what is held; undefined when there is nothing. */
+  /** Returns the held changes; undefined when there are none. */
   async function open() {
     await finishLast();
     return held.open();

@@ -50,7 +50,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     };
   }
 
-  /** Returns what is held; undefined when there is nothing. Changes of an expired approval are part of it. */
+  /** Returns the held changes, including those of an expired approval; undefined when there are none. */
   async function open(): Promise<HeldChanges | undefined> {
     const [approval, ...last] = await Promise.all([
       redis.hgetall(keys.key('guardApproval', target)),

@@ -25,7 +25,7 @@ export interface Drift {
   priority: Priority;
 }
 
-/** `stale`: record or link changed since. `busy`: a sync is running. */
+/** `stale`: record or link changed since the difference was seen. `busy`: a sync is running. */
 export type Noted = 'applied' | 'stale' | 'busy';
 
 /** The managed resource of a platform id. `text`: stored link. */

@@ -1,4 +1,4 @@
-// Stores what was handed over of each closed account: the folder, and each item with its place before (ADR 0025).
+// Stores the handover of each closed account: the folder, and each moved item with its former place (ADR 0025).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';

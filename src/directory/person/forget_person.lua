@@ -1,4 +1,4 @@
--- Removes what is kept of a deleted user at every target: tombstone, links, marks, dead letters, held changes, exceptions,
+-- Removes the stored data of a deleted user at every target: tombstone, links, marks, dead letters, held changes, exceptions,
 -- and pending memberships. The accounts at the platforms are not touched.
 -- KEYS base
 -- ARGV { ref, id, targets, kinds (of the guard) }

@@ -1,4 +1,4 @@
-// Finds and removes what is kept of a deleted user in one connection: its own keys, entries of logs, security events, and
+// Finds and removes the stored data of a deleted user in one connection: its own keys, entries of logs, security events, and
 // mentions in the texts of others.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';

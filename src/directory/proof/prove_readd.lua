@@ -1,5 +1,5 @@
--- Notes one portion of the members of a group as memberships to be written again. `readding` holds the groups whose link was
--- made again (prove_links.lua), each with the cursor of its next portion, so that the next repair completes what was killed.
+-- Makes one portion of the memberships of a group pending, so that they are written again. `readding` holds the groups whose link
+-- was restored (prove_links.lua), each with the cursor of its next portion, so that the next repair completes a killed one.
 -- KEYS base
 -- ARGV { target, targets: [target], count, repair, request }
 -- RETURN as prove_records.lua; the cursor is 0 when no such group is left

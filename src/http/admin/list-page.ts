@@ -4,7 +4,7 @@ import { integerField } from './schema-fields.ts';
 
 export const MOST_OF_A_PAGE = 1000;
 
-/** @param things what the list has, such as `dead letters` */
+/** @param things plural of the listed objects, such as `dead letters` */
 export const pageQuery = (things: string): Record<'offset' | 'limit', Parameter> => ({
   offset: {
     description: `Leaves out so many ${things} at the beginning.`,

@@ -1,4 +1,4 @@
-// Tests the lists of what waits and of dead letters page by page, and the values at the platform of a resource that waits.
+// Tests the lists of waiting resources and of dead letters page by page, and the values at the platform of a waiting resource.
 import { openAdmin, type AdminRig } from './rig.ts';
 
 const ADA = 'ada@acme.example';

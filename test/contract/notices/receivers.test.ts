@@ -134,7 +134,7 @@ test('no message names the operator or the reason', () => {
 test('of an answer of 9 MB only 64 kB are read, and its status decides whether the message was delivered', async () => {
   await eventually('delivered', async () => (await finding('flooding'))?.level === 'ok' && flooded > 0);
   expect(await finding('flooding')).toMatchObject({ message: expect.stringContaining('last delivered') });
-  // The buffers of both sockets take more than what is read.
+  // The buffers of both sockets accept more bytes than the receiver reads.
   expect(flooded).toBeLessThan(BIG_BYTES);
 }, 60_000);
 

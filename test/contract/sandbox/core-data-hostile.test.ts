@@ -258,7 +258,7 @@ test('no form of query returns rows of another country', async () => {
   for (const query of hidden) await refused(query, GERMAN_ANALYST);
 });
 
-test('numbers out of range are refused with an ordinary error', async () => {
+test('numbers out of range are refused with an SQL error', async () => {
   for (const number of ['1e400', '-1e400', '1e999999', '9223372036854775808', '9007199254740993'])
     expect(await refused(`SELECT ${number}`)).toMatch(/^SQL error: /);
 });

@@ -155,7 +155,7 @@ interface Pair {
   each: ScheduledScope;
 }
 
-/** Applies a plan. Nothing is applied when one of its resources has changed since. */
+/** Applies a plan. Nothing is applied if one of its resources has changed since the plan was made. */
 async function carryOut(
   context: AdminContext,
   pairs: Pair[],

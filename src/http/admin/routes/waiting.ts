@@ -1,4 +1,4 @@
-// Route of the list of what is not applied yet.
+// Route that lists the resources whose changes are not applied yet.
 import { PRIORITIES } from '../../../directory/records.ts';
 import { listWaiting, type WaitingFilter } from '../../../ops/waiting.ts';
 import { MOST_OF_A_PAGE, pageQuery } from '../list-page.ts';

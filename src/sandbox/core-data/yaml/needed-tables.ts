@@ -22,7 +22,7 @@ export const tablesOf = ({ table, sql = '' }: CubeSource): string[] =>
     ? [...new Set([...sql.matchAll(TABLES)].map(([, , name = '']) => name.replaceAll('"', '')))]
     : [table];
 
-/** Returns what the SQL of the model needs of each table. */
+/** Returns the columns that the SQL of the model needs, by table. */
 export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTable[] {
   const needed = new Map<string, { columns: Map<string, string>; isWhole: boolean }>();
   const all = [...cubes.values()];
