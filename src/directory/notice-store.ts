@@ -48,7 +48,7 @@ export interface NoticeMessage {
   nextAt: number;
 }
 
-/** Set after a receiver refused for good; no message is sent to this address any more. */
+/** Set after a receiver refused permanently; no further message is sent to this address. */
 export interface NoticePause {
   /** Digest of the address. */
   address: string;

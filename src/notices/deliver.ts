@@ -14,7 +14,7 @@ export type NoticeOutcome =
   | { kind: 'delivered'; status: number }
   /** The attempt is repeated. `status` is null without an answer. */
   | { kind: 'later'; status: number | null; problem: string; retryAfterMs?: number }
-  /** The receiver refused the message for good. `gone`: it accepts no further message at this address. */
+  /** The receiver refused the message permanently. `gone`: it accepts no further message at this address. */
   | { kind: 'refused'; status: number; problem: string; gone: boolean };
 
 const TIMEOUT_MS = 10_000;

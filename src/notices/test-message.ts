@@ -55,7 +55,7 @@ export async function testNotices(
     const outcome = await deliver(receiver, content, { now: clock.now(), signal });
     const { status } = outcome;
     if (outcome.kind !== 'delivered') return { channel, delivered: false, status, problem: outcome.problem };
-    // After a successful test a receiver that refused for good gets messages again.
+    // After a successful test, a receiver that had refused permanently gets messages again.
     await store.save(channel, { pause: null, problem: null, lastSuccessAt: clock.now() });
     return { channel, delivered: true, status, problem: null };
   }

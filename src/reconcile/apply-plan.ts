@@ -159,8 +159,8 @@ export function whyUnproven({ proof, unknown }: Plan): string {
 }
 
 /**
- * Leaves out applied resources at the start of the list, up to the first portion with a waiting one, whose waiting ones move
- * to the end. A look at all of them, several times a second, would stop Redis and this process during a large run.
+ * Reads portions from the start of the list and removes applied resources, up to the first portion with waiting ones, which move
+ * to the end. Reading the whole list several times a second would block Redis and this process during a large run.
  */
 async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
   for (let at = 0; at < refs.length; at += LOOK_PORTION) {

@@ -72,7 +72,7 @@ export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: Rende
     ...warningLines(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
     ...aside(plan, withoutExceptions(plan, others), all, paint),
-    ...standing(plan, all, paint),
+    ...exceptionLines(plan, all, paint),
     ...handoverLines(plan.handover, all),
     ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
     ...cost(plan),
@@ -267,8 +267,8 @@ function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntr
   return entries.filter(({ ref, effect }) => effect !== 'report' || ref === null || !named.has(ref));
 }
 
-/** Lists exceptions, which no run changes until a person acts. */
-function standing(
+/** Returns the lines about exceptions, which no run changes until a person acts. */
+function exceptionLines(
   { exceptions: { total, items } }: Plan,
   all: boolean,
   paint: (sign: string, text: string) => string,

@@ -61,7 +61,7 @@ test('the demo ends with both sides equal, and leaves nothing behind', async (fo
   expect(readdirSync(folder)).toEqual([]);
 }, 60_000);
 
-test('an interrupted demo says so, cleans up and fails', async (folder) => {
+test('an interrupted demo reports the interruption, removes its files and exits with an error', async (folder) => {
   let sent = false;
   const { code, errors } = await runDemo(folder, (output, pid) => {
     if (sent || !output.includes('The first day')) return;

@@ -78,7 +78,7 @@ export function createProvisioningLog(
     personal: ['name', 'changes', 'message'],
   });
 
-  /** As scripts take it; undefined when there is nothing to write. */
+  /** Returns entries and limits as scripts take them; undefined without entries. */
   const toArgs = (entries: readonly LogEntry[]): ReturnType<typeof kept.toArgs> | undefined =>
     entries.length === 0 ? undefined : kept.toArgs(entries);
 
@@ -87,7 +87,7 @@ export function createProvisioningLog(
     if (log) await scripts.run('append_log', keys.base, { target, log });
   }
 
-  /** Removes entries that are too old. */
+  /** Removes entries that are older than the retention: each script removes one portion and returns its size. */
   async function trim(): Promise<void> {
     const args = { target, log: kept.toArgs([]) };
     while (Number((await scripts.run('append_log', keys.base, args))[1]) > 0);

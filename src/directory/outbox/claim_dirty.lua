@@ -4,7 +4,7 @@
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS load, marks, renamed, stopped
 if mark_renamed(p.target) then redis.call('PUBLISH', base .. 'marked', p.target) end
--- On hold the address is not stored, because a restore brings the address of its own tenant.
+-- On hold the first address is not stored: the hold may belong to a restore, which is about to load the address of its backup.
 if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
 note_first_address(p.target, p.address)
 if is_stopped(p.target, p.address) then return {} end

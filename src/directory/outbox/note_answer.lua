@@ -11,8 +11,8 @@ local late = opened_at and not probing
 -- Returns whether calls of another method were answered with 401, and not with success since.
 local function is_refused_elsewhere()
   redis.call('HDEL', breaker, 'refused:' .. p.method)
-  for _, field in ipairs(redis.call('HKEYS', breaker)) do
-    if string.sub(field, 1, 8) == 'refused:' then return true end
+  for _, each in ipairs(redis.call('HKEYS', breaker)) do
+    if string.sub(each, 1, 8) == 'refused:' then return true end
   end
   return false
 end

@@ -1,6 +1,6 @@
 -- Renews or releases the lock of a reconcile run, if this run still holds it.
 -- KEYS base
--- ARGV { target, fence, ttlMs (0 = give back) }
+-- ARGV { target, fence, ttlMs (0 = release) }
 -- RETURN {"held"} | {"lost"}
 local run = key('run', p.target)
 if redis.call('GET', run) ~= p.fence then return { 'lost' } end

@@ -1,4 +1,4 @@
--- Makes one portion of a group's members pending for a running sync, because the platform has the group anew, and renews the
+-- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and renews the
 -- lease. A killed sync leaves the link as it was, so the next one begins again.
 -- KEYS base
 -- ARGV { target, ref, id, fence, leaseMs, cursor, count, targets: [target], log (as append_log.lua) }

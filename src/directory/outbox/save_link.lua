@@ -3,7 +3,7 @@
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, rewriteMemberships, surplus, requeueGroups, coalesceMs,
 --        suspectedDrift (as they were read), platformKey (kind:platform id of the link), log (as append_log.lua) }, link
 --      formerId: the platform id that the link had
---      rewriteMemberships: the platform has this user anew, so all its memberships have to be written there
+--      rewriteMemberships: the account was created again at the platform, so all its memberships have to be written
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 -- RETURN {"saved"} | {"fenced"}

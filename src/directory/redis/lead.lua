@@ -1,6 +1,6 @@
 -- Renews or releases a lease if the caller holds it.
 -- KEYS base
--- ARGV { lease (family), name, ttlMs (0 = give back) }
+-- ARGV { lease (family), name, ttlMs (0 = release) }
 -- RETURN {"held"} | {"lost"}
 local lease = key(p.lease)
 if redis.call('GET', lease) ~= p.name then return { 'lost' } end

@@ -8,7 +8,7 @@ import type { State } from '../state.ts';
 import { reachedDeployment } from './reach.ts';
 import { channelsOf, headOf, listedReleases } from './releases.ts';
 
-/** Returns the form with the image name that the platform shows: `<image>:v<version>`. */
+/** Returns a version as the platform shows it, with the image name: `<image>:v<version>`. */
 export function toImage(version: string): string {
   return `${RUNTIME_IMAGE}:v${version}`;
 }

@@ -98,7 +98,10 @@ function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequ
   return { queryType, queries, isMulti: own(source, 'queryType') === 'multi' };
 }
 
-/** Returns the query over which a client pivots all results; an answer of rows keeps what else the first query has. */
+/**
+ * Returns `pivotQuery` of the answer: one query that describes all results together, by which a client arranges them.
+ * @param keepsRest whether it also has the other properties of the first query, as in an answer with rows
+ */
 function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): SandboxJsonObject {
   const shown = queries.map(showQuery);
   const [first = {}] = shown;

@@ -51,7 +51,7 @@ test('values are stored by column as whole numbers, absent ones empty', () => {
   expect(HISTORY_COLUMNS.target).toHaveLength(13);
 });
 
-test('series are added slot by slot; a slot without a value in all of them is null', () => {
+test('series are added slot by slot, and a slot that is null in every series stays null', () => {
   expect(
     addSeries([
       [1, null, null],
