@@ -20,10 +20,12 @@ interface Write {
 
 /** Values that the plan masks are not compared. */
 const MASKED = '[hidden]';
+/** Longest search of a long log. Values that were not found by then are judged by the last write of their account. */
+const SEARCH_MS = 5000;
 
-/** Reads the log of the target until the last write of everything that drifted is found. */
+/** Reads the log of the target until the last write of each drifted value is found, for at most SEARCH_MS. */
 export async function readValueWrites(
-  { outbox }: Pick<ReconcileScope, 'outbox'>,
+  { outbox, clock }: Pick<ReconcileScope, 'outbox' | 'clock'>,
   verified: readonly VerifiedUsers[],
 ): Promise<ValueWrittenAt> {
   const wanted = new Map<Ref, Set<string>>();
@@ -34,7 +36,7 @@ export async function readValueWrites(
       for (const { name } of subjectsOf(entry)) names.add(name);
       if (names.size > 0) wanted.set(entry.ref, names);
     }
-  const writes = wanted.size === 0 ? new Map<string, Write>() : await search(outbox, wanted);
+  const writes = wanted.size === 0 ? new Map<string, Write>() : await search(outbox, clock, wanted);
   return (entry) => {
     const times = subjectsOf(entry).map(({ name, value }) => {
       const write = writes.get(`${entry.ref ?? ''} ${name}`);
@@ -49,9 +51,11 @@ export async function readValueWrites(
 
 async function search(
   { log }: ReconcileScope['outbox'],
+  clock: ReconcileScope['clock'],
   wanted: ReadonlyMap<Ref, Set<string>>,
 ): Promise<Map<string, Write>> {
   const writes = new Map<string, Write>();
+  const endsAt = clock.now() + SEARCH_MS;
   // A sync writes in several calls, and its last call changes the platform's time of change too.
   const ends = new Map<string, number>();
   const left = new Map([...wanted].map(([ref, names]) => [ref, new Set(names)]));
@@ -68,7 +72,7 @@ async function search(
       for (const user of members) note(memberName(user), undefined);
       if (names?.size === 0) left.delete(ref);
     }
-    if (left.size === 0) break;
+    if (left.size === 0 || clock.now() > endsAt) break;
   }
   return writes;
 }
