@@ -36,6 +36,14 @@ output() {
   echo "$1=$2" >> "${GITHUB_OUTPUT:-/dev/stdout}"
 }
 
+# is_newest PREFIX: whether this release is the newest of all tags v<PREFIX>… A version with a hyphen is a preview: it neither is
+# the newest nor counts. Needs a checkout with all tags.
+is_newest() {
+  local newest
+  newest=$({ git tag --list "v$1*" | grep -v -e - || true; echo "v$version"; } | sort -V | tail -n 1)
+  [[ $version != *-* && $newest = "v$version" ]]
+}
+
 version=$(node -p 'require("./package.json").version')
 revision=${GITHUB_SHA:-$(git rev-parse HEAD)}
 owner=${GITHUB_REPOSITORY_OWNER:-local}

@@ -7,8 +7,9 @@ login "$registry"
 metadata=$(mktemp)
 trap 'rm -f "$metadata"' EXIT
 tags=(--tag "$image:$version")
-# A version with a hyphen is a preview: it does not become the newest of its line.
-[[ $version == *-* ]] || tags+=(--tag "$image:${version%.*}" --tag "$image:${version%%.*}")
+for line in "${version%.*}" "${version%%.*}"; do
+  if is_newest "$line."; then tags+=(--tag "$image:$line"); fi
+done
 step docker buildx build . --platform linux/amd64,linux/arm64 --push "${tags[@]}" \
   --sbom=true --provenance=mode=max --metadata-file "$metadata" \
   --build-arg VERSION="$version" --build-arg REVISION="$revision" --build-arg SOURCE="$source_url"

@@ -7,6 +7,8 @@ step node .ci/prepare.mjs --without-redis
 step node .ci/release/packages.mjs --repository "git+$source_url.git"
 step node .ci/release/try-packages.mjs
 tag=latest
+# npm accepts no tag that reads as a range of versions, such as 1.2.
+is_newest "" || tag=patch-${version%.*}
 [[ $version == *-* ]] && tag=next
 for archive in scim-bridge-$version scim-bridge-platform-client-$version; do
   step npm publish ".local/packages/$archive.tgz" --provenance --access public --tag "$tag"

@@ -17,6 +17,7 @@ trap 'rm -f "$notes"' EXIT
 } > "$notes"
 [ "${DRY_RUN:-}" = 1 ] && cat "$notes"
 kind=(--latest)
+is_newest "" || kind=(--latest=false)
 [[ $version == *-* ]] && kind=(--prerelease)
 step gh release create "v$version" --verify-tag --title "v$version" --notes-file "$notes" "${kind[@]}" \
   ".local/packages/scim-bridge-$version.tgz" ".local/packages/scim-bridge-platform-client-$version.tgz" \
