@@ -219,7 +219,7 @@ export const reconcileSchema: SchemaNode = section(
 );
 
 export const provisioningLogSchema: SchemaNode = section(
-  'How long it is kept what was done at each target and why not (scim-bridge log). An entry takes about 600 bytes of Redis.',
+  'How long the provisioning log is kept: what was written at each target, and what was not and why (scim-bridge log). An entry takes about 700 bytes of Redis.',
   {
     maxEntries: whole('Entries for each connection and target.', 50_000, 100, 10_000_000),
     maxAgeDays: whole('Days.', 30, 1, 3650),
