@@ -13,6 +13,26 @@ local function is_scheduled(target, ref)
   return redis.call('ZSCORE', key('dirty', target), ref) or redis.call('ZSCORE', key('inflight', target), ref)
 end
 
+-- Returns whether a group waits for the decision about the account of a member: the member's removal is pending, and the
+-- deactivation of the member is held or its sync is pending. At most MOST_FOLLOWERS pending memberships are checked. A group
+-- with more counts as waiting, because a group that counts as lost loses members.
+local FOLLOWERS_PORTION, MOST_FOLLOWERS = 500, 10000
+local function has_followers(target, group)
+  local cursor, checked = '0', 0
+  repeat
+    local found = redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), cursor, 'COUNT', FOLLOWERS_PORTION)
+    local signs = found[2]
+    for index = 1, #signs, 2 do
+      local user = 'User:' .. signs[index]
+      if signs[index + 1] == '-' and (redis.call('SISMEMBER', key('guardItems', target .. ':' .. user), 'deactivate ') == 1
+        or redis.call('HEXISTS', key('marks', target), user) == 1) then return true end
+    end
+    cursor, checked = found[1], checked + #signs / 2
+    if checked >= MOST_FOLLOWERS then return true end
+  until cursor == '0'
+  return false
+end
+
 -- Returns why a synced resource is not written again; nil: it is in line with its link. `closed`: the account is closed or
 -- out of scope. `deadLetter`, `held`, `exception`: by the condition of the link.
 local function rest_of(target, ref, link)
@@ -21,8 +41,10 @@ local function rest_of(target, ref, link)
   local known = cjson.decode(link)
   if known.condition then
     if known.condition.reason == 'Held' then
-      -- Without its guard item no decision of an operator can reach the resource.
-      return redis.call('EXISTS', key('guardItems', target .. ':' .. ref)) == 1 and 'held' or 'stale'
+      -- Without a guard item of its own or of a member, no decision of an operator can reach the resource.
+      if redis.call('EXISTS', key('guardItems', target .. ':' .. ref)) == 1 then return 'held' end
+      local kind, id = string.match(ref, '^(%a+):(.*)$')
+      return kind == 'Group' and has_followers(target, id) and 'held' or 'stale'
     end
     return redis.call('ZSCORE', key('blocked', target), ref) and 'deadLetter' or 'exception'
   end

@@ -1,6 +1,7 @@
 // Tests the `synced` sets: a scan of coverage skips resources that are in line and unchanged.
 import { createDesiredState, type DesiredState } from '../../../src/directory/desired-state.ts';
-import { add, idOf, openStore, type Store } from './rig.ts';
+import { guard } from './guard-rig.ts';
+import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
 const BOB = idOf('bob');
@@ -86,6 +87,26 @@ describe('the set of synced resources', () => {
     for await (const { others } of reader(store.state).briefly('Group'))
       groups.push(...others.map(({ ref, state }) => `${ref} ${state}`));
     expect(groups).toEqual([`Group:${G} stale`]);
+  });
+
+  it('a group that waits for the held deactivation of a member is held, and stale once the guard item is lost', async () => {
+    await store.members(G, drop(BOB));
+    await store.outbox.guardStore.take([{ kind: 'deactivate', ref: `User:${BOB}` }], guard(0));
+    const work = await store.begun(`Group:${G}`);
+    const condition = { reason: 'Held', message: 'waits', since: 1 };
+    await store.outbox.ack(work, { id: `p-${G}`, condition }, { kind: 'held' });
+    await loseMarks();
+    const states = async (): Promise<string[]> => {
+      const groups: string[] = [];
+      for await (const { others } of reader(store.state).briefly('Group'))
+        groups.push(...others.map(({ state }) => state));
+      return groups;
+    };
+    await expect(states()).resolves.toEqual(['held']);
+    await store.redis.del(store.keys.key('guardItems', `main:User:${BOB}`));
+    await expect(states()).resolves.toEqual(['stale']);
+    await store.redis.hset(store.keys.key('marks', 'main'), `User:${BOB}`, '1 1 req');
+    await expect(states()).resolves.toEqual(['held']);
   });
 
   it('a deleted user is removed from the members of its groups', async () => {
