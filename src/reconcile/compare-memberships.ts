@@ -134,7 +134,7 @@ async function managed(
     const entries = groupEntries(
       {
         ...{ ref, link: group, basis: { version: record.version, link: hashOfLink(text) }, marked },
-        ...{ isLost: false, isDeleted: false, wantedName: name, pending: [] },
+        ...{ isLost: false, isBack: false, isDeleted: false, wantedName: name, pending: [] },
         // The wanted name is given as the observed one, so that only memberships can differ.
         observed: { id: group.id ?? '', displayName: name },
         members: difference,

@@ -1,6 +1,6 @@
 // Converts the differences of one group to plan entries. Pure.
 import type { Condition, Link } from '../directory/outbox/links.ts';
-import { fold, type Ref } from '../directory/records.ts';
+import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import type { Basis, Cause, PlanEntry } from './entry.ts';
@@ -26,6 +26,8 @@ export interface GroupCase {
   marked: boolean;
   /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
   isLost: boolean;
+  /** The group comes back into scope; its link notes whom the source removed meanwhile, unless it is lost. */
+  isBack: boolean;
   /** Desired name at the target; undefined when the group is out of scope. */
   wantedName: string | undefined;
   /** Deleted at the source. */
@@ -172,16 +174,18 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
 function strangeMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
   const { missing = [], surplus = [] } = group.members ?? {};
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
+  const isUnwritten = group.isLost || group.isBack;
+  const leavers = new Set(group.isBack ? group.link.leavers?.map((user) => refOf('User', user)) : []);
   const added = missing.map((member): PlanEntry => ({
-    ...base(group, group.isLost ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
+    ...base(group, isUnwritten ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
     action: 'addMember',
     member,
     before: { member: false },
     after: { member: true },
-    reason: group.isLost ? 'member at the source' : 'member at the source, taken out at the platform',
+    reason: isUnwritten ? 'member at the source' : 'member at the source, taken out at the platform',
   }));
   const removed = surplus.map((member): PlanEntry => {
-    const isUnnoticed = group.isLost && member.ref !== null;
+    const isUnnoticed = member.ref !== null && (group.isLost || leavers.has(member.ref));
     const common = base(group, isUnnoticed ? 'not applied' : 'platform changed');
     const states = { member, before: { member: true } };
     if (members === 'owned' && !isUnnoticed) {

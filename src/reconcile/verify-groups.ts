@@ -72,7 +72,7 @@ async function verifyGroup(
       : { ref, entries: [], leftOut: link.id };
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = await outbox.pendingMembers(id);
-  // Members of a group that was out of scope were not noted, so its sync compares all of them.
+  // Member changes of a group that was out of scope were not written, so its sync compares all of them.
   const isBack = link.departed === true && wantedName !== undefined;
   const isRead = withMembers(ref) || isBack;
   const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
@@ -89,7 +89,8 @@ async function verifyGroup(
     link,
     basis: { version: record?.version ?? 0, link: hashOfLink(text) },
     marked,
-    isLost: scan.isRepaired || scan.lost.has(ref) || isBack,
+    isLost: scan.isRepaired || scan.lost.has(ref) || (isBack && link.leavers === undefined),
+    isBack,
     wantedName,
     isDeleted,
     observed: present,

@@ -23,8 +23,8 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   const name = target.mapping.groupName(displayName);
   if (name === undefined) {
     // Out of scope: pending memberships are dropped, and the group at the platform is not changed.
+    if (link.id !== undefined) await leave(context);
     await forgetMarks(context);
-    if (link.id !== undefined) link.departed = true;
     return { kind: 'synced', writes: context.writes };
   }
   for (let restart = 0; ; restart++) {
@@ -38,6 +38,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
       delete link.core;
       delete link.origin;
       delete link.departed;
+      delete link.leavers;
       delete link.unsure;
     }
   }
@@ -209,19 +210,41 @@ async function linkTo(
   return { kind: 'linked' };
 }
 
+/** Largest number of users that the link of a group out of scope notes as removed at the source. */
+const MOST_LEAVERS = 1000;
+
+/** Notes that the group is out of scope, and whom the source removed; stored before the pending removals are dropped. */
+async function leave(context: SyncContext): Promise<void> {
+  const { link, outbox, work } = context;
+  const before = link.departed ? link.leavers : [];
+  link.departed = true;
+  if (before === undefined) return;
+  const removed = marked(await outbox.pendingMembers(work.id), '-').filter((user) => !user.startsWith('@'));
+  const leavers = [...new Set([...before, ...removed])];
+  if (leavers.length > MOST_LEAVERS) delete link.leavers;
+  else link.leavers = leavers;
+  if (removed.length > 0) await context.save();
+}
+
 /**
- * Compares all members of a group that comes back into scope, because its member changes were not noted. Only here the
- * platform's member list is read; only managed users are removed.
+ * Compares all members of a group that comes back into scope, because its member changes were not written. Only here the
+ * platform's member list is read. Only managed users are removed, and under `groups.members: owned` only those whom the
+ * source removed meanwhile, so that members whom others added stay.
  */
 async function comeBack(context: SyncContext): Promise<void> {
-  const { link, links, target } = context;
+  const { link, links, outbox, target, work } = context;
   const group = await target.client.groups.get(link.id ?? '', { members: true }, context.call);
   const holders = await Promise.all(
     (group.members ?? []).map(({ value }) => links.holderOf(target.name, 'User', value)),
   );
+  const present = holders.flatMap((ref) => (ref === undefined ? [] : [parseRef(ref).id]));
+  const noted = target.policy.groups.members === 'owned' && link.leavers ? new Set(link.leavers) : undefined;
+  const surplus = noted ? present.filter((user) => noted.has(user)) : present;
   delete link.departed;
-  const surplus = holders.flatMap((ref) => (ref === undefined ? [] : [parseRef(ref).id]));
+  delete link.leavers;
   await context.save({ rewriteMemberships: true, surplus });
+  // Members who are there already need no write.
+  if (present.length > 0) await outbox.ackMembers(work, '+', present);
 }
 
 /** Handles a group that was deleted at the source: a created group is deleted, an adopted one loses its managed members. */

@@ -55,6 +55,11 @@ export interface Link {
   observedGeneration?: string;
   /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
   departed?: boolean;
+  /**
+   * Ids of users whom the source removed from a group while the group is out of scope. They are removed at the platform when
+   * the group is back. Absent in a departed group: not noted, so each managed user who is no member at the source is removed.
+   */
+  leavers?: string[];
   /** Unix milliseconds since which a group collects members that become ready. */
   coalescingSince?: number;
   /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
