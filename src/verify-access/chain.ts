@@ -76,14 +76,13 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
   return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
 }
 
-/** Returns the time of the newest change of the user or of a membership, Unix milliseconds. */
-const changedAt = ({ person, write }: Facts): number =>
-  Math.max(person.record?.lastModified ?? person.deleted?.deletedAt ?? 0, write?.accepted ?? 0);
+/** Returns the time of the newest push of the user, Unix milliseconds. A write for a reconcile is no push. */
+const pushedAt = ({ person }: Facts): number => person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 
 function pushLink(facts: Facts): ChainLink {
   const { record } = facts.person;
   const detail = record ? `accepted; version ${record.version}` : 'accepted: deleted at the source';
-  return { stage: 'push', ok: true, at: iso(changedAt(facts)), detail };
+  return { stage: 'push', ok: true, at: iso(pushedAt(facts)), detail };
 }
 
 function storedLink(facts: Facts): ChainLink {
@@ -91,7 +90,7 @@ function storedLink(facts: Facts): ChainLink {
   return {
     stage: 'stored',
     ok: true,
-    at: iso(changedAt(facts)),
+    at: iso(pushedAt(facts)),
     afterMs: 0,
     tookMs: facts.storedTookMs,
     detail,
@@ -103,7 +102,8 @@ function appliedLink(facts: Facts): ChainLink {
   const at = write?.at ?? link.writtenAt;
   const times = {
     ...(at === undefined ? {} : { at: iso(at) }),
-    ...(write ? { afterMs: Math.max(0, write.at - write.accepted) } : {}),
+    // A push that changes no value at the target has no write of its own.
+    ...(at === undefined || at < pushedAt(facts) ? {} : { afterMs: at - pushedAt(facts) }),
     tookMs,
   };
   const because = link.condition ? `: ${link.condition.message}` : '';

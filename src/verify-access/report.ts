@@ -12,7 +12,7 @@ export interface ChainLink {
   ok?: boolean;
   /** Time of the link, ISO 8601; for `visible` the time at which the entities were read. */
   at?: string;
-  /** Milliseconds since the previous link. */
+  /** Milliseconds since the previous link; undefined if this one is older. */
   afterMs?: number;
   /** Duration of the check, milliseconds. */
   tookMs?: number;

@@ -1,0 +1,34 @@
+// Tests the times of the chain that verify-access reports.
+import { toReport, type Facts } from '../../../src/verify-access/chain.ts';
+import type { LastWrite } from '../../../src/verify-access/last-write.ts';
+
+const PUSHED = Date.parse('2026-01-05T19:14:21.000Z');
+const MINUTE_MS = 60_000;
+
+function timesOf(write: LastWrite | undefined): { at: string | undefined; afterMs: number | undefined }[] {
+  const facts = {
+    ...{ asked: 'ada@acme.example', target: 'main', link: { id: '7' }, isMarked: false, write },
+    person: {
+      ...{ connection: 'default', ref: 'User:1', kind: 'User', id: '1', name: 'ada@acme.example' },
+      ...{ record: { version: 3, lastModified: PUSHED }, deleted: undefined },
+    },
+    wanted: { kind: 'closed', why: 'inactive at the source' },
+    ...{ reading: undefined, differences: [], context: undefined, visibility: undefined, fault: undefined },
+    ...{ isQueryAsked: false, storedTookMs: 1, readTookMs: 1 },
+  } as unknown as Facts;
+  return toReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
+}
+
+test('a write for a later reconcile leaves the times of push and stored at the last push', () => {
+  const reconciled = PUSHED + 4 * MINUTE_MS;
+  const [push, stored, applied] = timesOf({ at: reconciled + 14, accepted: reconciled });
+  expect(push?.at).toBe('2026-01-05T19:14:21.000Z');
+  expect(stored).toEqual({ at: '2026-01-05T19:14:21.000Z', afterMs: 0 });
+  expect(applied).toEqual({ at: '2026-01-05T19:18:21.014Z', afterMs: 4 * MINUTE_MS + 14 });
+});
+
+test('a write before the last push has its time and no duration since the push', () => {
+  const before = PUSHED - MINUTE_MS;
+  const [, , applied] = timesOf({ at: before + 14, accepted: before });
+  expect(applied).toEqual({ at: '2026-01-05T19:13:21.014Z', afterMs: undefined });
+});
