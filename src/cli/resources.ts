@@ -31,7 +31,8 @@ export class UnknownResource extends Error {
       : 'userName, externalId, address, group name, id and ref';
     super(
       `No person${isPerson ? '' : ' and no group'} is known as ${text} in ${noun} ${namesOf(searched)}, ` +
-        `by ${ways}, also among those that were deleted: the identity provider has not pushed it under this name. ` +
+        `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
+        'A deleted resource is found by its ref: scim-bridge log lists refs. ' +
         (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
         'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',
     );
