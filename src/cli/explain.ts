@@ -1,7 +1,9 @@
 // Defines the command explain, which prints why a user or group is, or is not, as desired at each target.
 import type { Command } from 'commander';
 import type { Explanation } from '../explain/explanation.ts';
+import { visibleIn } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { withCommandName } from './command-name.ts';
 import { withScopes } from './scopes.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
 import { sayJson, sayLines } from './output.ts';
@@ -29,7 +31,10 @@ export function explainCommand(program: Command, cli: Cli): void {
           return;
         }
         const { renderExplanation } = await import('../explain/render.ts');
-        const pages = found.map((each) => renderExplanation(each, { all: flags.all ?? false }));
+        // Commands are renamed before the page is made, because a line may break within a command.
+        const pages = found.map((each) =>
+          renderExplanation(visibleIn(each, withCommandName), { all: flags.all ?? false }),
+        );
         sayLines(pages.flatMap((lines, index) => [...(index > 0 ? [''] : []), ...lines]));
       } catch (error) {
         reportUnknown(error, cli);

@@ -102,8 +102,10 @@ function approvalReason({
 }
 
 /** A dropped dead letter cannot be retried as one. */
-const adviceOf = ({ condition, exception }: ExplainedFacts): string =>
-  exception?.reason === 'Dropped' ? 'Correct the cause, then scim-bridge sync.' : (condition?.advice ?? '');
+const adviceOf = ({ condition, exception, ref }: ExplainedFacts): string =>
+  exception?.reason === 'Dropped'
+    ? `Correct the cause, then scim-bridge sync ${ref}.`
+    : (condition?.advice ?? '');
 
 /** Number of names in a sentence. */
 const MOST_NAMED = 5;

@@ -123,12 +123,12 @@ const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedF
     : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
 
 /** Names the run that brings a resource that differs to the platform. */
-function bringsIt({ hold, target, platform }: ExplainedFacts): string {
+function bringsIt({ hold, target, platform, ref }: ExplainedFacts): string {
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
   return hold
     ? `nothing is written there while ${target} is on hold`
-    : 'the next reconcile, or scim-bridge sync, brings it';
+    : `the next reconcile, or scim-bridge sync ${ref}, brings it`;
 }
 
 /** Returns words about the first membership that waits for an operator, else about the policy of the target. */

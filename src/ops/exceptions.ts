@@ -27,7 +27,7 @@ const ADVICE: Record<ExceptionReason, string> = {
   Rejected: 'Take the decision back with scim-bridge approvals withdraw, or push the person again as active.',
   Protected: 'Take the name out of users.protected of the target, or leave the account to its owner.',
   LastAdministrator: 'Make another account an administrator at the platform, then approve the deactivation.',
-  Dropped: 'Correct the cause, then scim-bridge sync.',
+  Dropped: 'Correct the cause, then scim-bridge sync REF.',
   NotAdopted:
     'Set adopt to exact if it is not, or rename or delete one of the two, then scim-bridge dead-letters retry.',
   Held: 'See scim-bridge approvals list, then approve or reject.',
@@ -62,7 +62,7 @@ export async function listExceptions(
             ...each,
           },
           since: new Date(since).toISOString(),
-          advice: ADVICE[each.reason],
+          advice: ADVICE[each.reason].replace('REF', () => each.ref ?? ''),
         });
     }
   }

@@ -47,7 +47,7 @@ const COMMANDS_ONLY = [
 const NAMES = [...Object.keys(PLACES).filter((name) => !name.includes(' --')), ...COMMANDS_ONLY].join('|');
 /** A command with its options and their values. */
 const COMMAND = new RegExp(
-  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| FILE\b|(?<=--(?:target|role)) [\w.-]*\w|(?<=approvals show) [\w.-]*\w)*)`,
+  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| FILE\b|(?<=--(?:target|role)) [\w.-]*\w|(?<=approvals show) [\w.-]*\w|(?<=sync) (?:User|Group):[\w.-]*\w)*)`,
   'g',
 );
 /** Options of a command that the page lacks. */

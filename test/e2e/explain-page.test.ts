@@ -1,4 +1,5 @@
 // Tests that the longest page of explain fits a screen and repeats nothing, and that --all and --json have the rest.
+import { join } from 'node:path';
 import { ADMIN_TOKEN, buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
@@ -113,6 +114,23 @@ test('explain of a user with long names, 40 groups and every kind of problem fit
   for (const part of ['needs a person', 'On hold since', 'Values', 'Groups:', 'Timeline:'])
     expect(text).toContain(part);
   expect(lines.at(-1)).toBe('Everything: --all, or --json.');
+}, 30_000);
+
+test('explain names each command as the installation calls it, within 100 columns', async () => {
+  const program = process.argv[1] ?? '';
+  process.argv[1] = join(import.meta.dirname, '../../dist/main.js');
+  try {
+    // Notes of different lengths move the command over the end of the line.
+    for (let length = 8; length <= 48; length += 4) {
+      await commands.run('release');
+      await commands.run('hold', '--note', 'x'.repeat(length));
+      const { text } = await commands.run('explain', id);
+      expect(text.replaceAll(/\s+/g, ' ')).toContain('node dist/main.js release --target main');
+      expect(text.split('\n').filter((line) => [...line].length > 100)).toEqual([]);
+    }
+  } finally {
+    process.argv[1] = program;
+  }
 }, 30_000);
 
 test('explain --all and --json print every name in full', async () => {

@@ -23,6 +23,7 @@ test.each([
     'If it is meant: scim-bridge reconcile --target main --accept-tenant. If not: scim-bridge release --target main',
     'If it is meant: the command reconcile with the option accept-tenant. If not: Release',
   ],
+  ['Correct the cause, then scim-bridge sync User:3f-1.', 'Correct the cause, then Sync now.'],
   ['Run scim-bridge doctor --repair.', 'Run the command doctor with the option repair.'],
   ['scim-bridge notices test ops; it is sent again.', 'the command notices test ops; it is sent again.'],
   ['a version that scim-bridge knows', 'a version that scim-bridge knows'],
