@@ -32,9 +32,18 @@ export async function writePrivately<T>(
   }
 }
 
+/** Returns the error of a file that cannot be opened, in a plain sentence where it is missing. */
+export const unreadable = (file: string, error: NodeJS.ErrnoException): Error =>
+  error.code === 'ENOENT' ? new Error(`There is no file ${file}.`) : error;
+
 /** Opens a file for several readings; `-` is standard input, which is kept in a private file meanwhile. */
 export async function withInput<T>(file: string, use: (input: FileHandle) => Promise<T>): Promise<T> {
-  if (file !== '-') return closing(await open(file, 'r'), use);
+  if (file !== '-') {
+    const input = await open(file, 'r').catch((error: NodeJS.ErrnoException) => {
+      throw unreadable(file, error);
+    });
+    return closing(input, use);
+  }
   const folder = await mkdtemp(join(tmpdir(), 'scim-bridge-'));
   try {
     return await closing(await open(join(folder, 'input'), 'wx+', 0o600), async (spool) => {

@@ -11,6 +11,7 @@ import { confirm } from './confirm.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
+import { unreadable } from './private-file.ts';
 import { createProgressLine } from './progress.ts';
 import { deadlineOf, withDeadline, type DeadlineFlags } from './deadline.ts';
 import { complain, say, sayJson } from './output.ts';
@@ -106,8 +107,16 @@ export function applyCommand(program: Command, cli: Cli): void {
     });
 }
 
+function sizeOf(file: string): number {
+  try {
+    return statSync(file).size;
+  } catch (error) {
+    throw unreadable(file, error as NodeJS.ErrnoException);
+  }
+}
+
 function readPlan(file: string): string {
-  const { size } = statSync(file);
+  const size = sizeOf(file);
   if (size > MAX_PLAN_BYTES)
     throw new Error(
       `The plan ${file} has ${size} bytes, and ${MAX_PLAN_BYTES} can be read: make one with --target, or use scim-bridge reconcile.`,

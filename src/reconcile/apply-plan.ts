@@ -125,19 +125,34 @@ async function whatIsHeld(
     if (end.outcome === 'failed') return end;
   }
   const approval = await guardStore.open();
-  return approval && held(scope, approval.total, approval.id);
+  return approval && held(scope, approval);
 }
 
-/** Public ids of approvals begin with the name of the connection. */
-const held = ({ connection }: ReconcileScope, count: number, id: string): End => ({
-  outcome: 'held',
-  message: `the guard holds ${counted(count, 'change')}: scim-bridge approvals show ${connection}.${id}`,
-});
+/**
+ * Returns the end of a run with held changes; dead letters are named too. Public ids of approvals begin with the name of the connection.
+ * @param ofRun held changes of this run; default: all of the approval
+ */
+async function held(
+  { connection, outbox }: ReconcileScope,
+  { id, total }: { id: string; total: number },
+  ofRun = total,
+): Promise<End> {
+  const changes =
+    ofRun === total
+      ? counted(total, 'change')
+      : `${counted(ofRun, 'change')} of this run, ${ofRun} of ${total} in the approval`;
+  const letters = (await outbox.blocked()).length;
+  const besides = letters > 0 ? `; ${deadLetters(letters)}` : '';
+  return {
+    outcome: 'held',
+    message: `the guard holds ${changes}: scim-bridge approvals show ${connection}.${id}${besides}`,
+  };
+}
 
-const blocked = (count: number): End => ({
-  outcome: 'blocked',
-  message: `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`,
-});
+const deadLetters = (count: number): string =>
+  `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
+
+const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
 
 /** A conflict of an attribute's type is no dead letter before it was written. */
 function needingPerson({ entries }: Plan): End {
@@ -201,7 +216,7 @@ export async function untilApplied(
   if (approval)
     for await (const page of outbox.guardStore.pages(approval))
       waiting += page.filter(({ ref }) => ours.has(ref)).length;
-  if (approval && waiting > 0) return held(scope, waiting, approval.id);
+  if (approval && waiting > 0) return held(scope, approval, waiting);
   const letters = (await outbox.blocked()).length;
   return letters > 0 ? blocked(letters) : CONVERGED;
 }

@@ -19,7 +19,7 @@ import { handOver } from './hand-over.ts';
 import { keepRight, POLL_MS, RIGHT_MS, untilTaken } from './run-lock.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
-import { driftCounts, writesIn, type Plan } from './plan.ts';
+import { changesIn, driftCounts, writesIn, type Plan } from './plan.ts';
 
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
@@ -86,13 +86,14 @@ export async function applySaved(
   const right = keepRight(scope, fence, options.signal);
   try {
     const { refs, noted } = await markPlan(scope, plan, options.guard, fence);
+    const isDone = noted.applied === 0 && (await scope.drifts.stillMarked(refs)).length === 0;
     const end = await untilApplied(scope, { ...options, signal: right.signal }, refs);
     const { exceptions } = await scope.outbox.backlog();
     const result = await withHandover(
       scope,
       { ...options, signal: right.signal, id: plan.id },
       plan,
-      end.outcome === 'converged' ? endOfApply(plan, noted) : end,
+      end.outcome === 'converged' ? endOfApply(plan, noted, isDone) : end,
     );
     return { ...toReport(plan, startedAt, clock.now(), exceptFor(result, exceptions)), exceptions };
   } finally {
@@ -100,14 +101,22 @@ export async function applySaved(
   }
 }
 
-/** Returns the end of a saved plan whose marks were applied. Of an empty plan nothing was compared. */
-function endOfApply(plan: Plan, { stale, busy }: MarkedPlan['noted']): End {
+/**
+ * Returns the end of a saved plan whose marks were applied. Of an empty plan nothing was compared.
+ * @param isDone whether no change of the plan was left to write when the run began
+ */
+function endOfApply(plan: Plan, { stale, busy }: MarkedPlan['noted'], isDone: boolean): End {
   const moved = stale + busy;
   if (moved > 0)
     return {
       outcome: 'failed',
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
     };
+  const count = changesIn(plan);
+  if (isDone && count > 0) {
+    const were = count === 1 ? 'the change of the plan was' : `all ${count} changes of the plan were`;
+    return { outcome: 'converged', message: `${were} already carried out before` };
+  }
   return writesIn(plan) > 0
     ? { outcome: 'converged' }
     : { outcome: 'converged', message: 'the saved plan has no changes; what moved since is not known' };

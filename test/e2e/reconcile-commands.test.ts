@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseSaved } from '../../src/reconcile/plan.ts';
+import { parseSaved, savedPieces } from '../../src/reconcile/plan.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createScenario } from '../support/scenario.ts';
 import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
@@ -174,6 +174,23 @@ test('a saved plan is applied exactly, and is refused after a change of state or
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({ code: 0 });
   expect((await bridge.platform.user(PEOPLE[1] ?? ''))?.displayName).toBe('Jo p1@acme.example');
   expect((await bridge.platform.user(PEOPLE[2] ?? ''))?.displayName).toBe('Later');
+
+  // The changes of a push are not compared again; by now they are written.
+  const [done] = parseSaved(readFileSync(file, 'utf8'));
+  if (!done) throw new Error('The file holds no plan.');
+  const pushed = done.entries.map((each) => ({ ...each, attribution: { cause: 'source changed' as const } }));
+  writeFileSync(file, [...savedPieces([{ ...done, entries: pushed }])].join(''));
+  await expect(run('apply', file, '--yes')).resolves.toMatchObject({
+    code: 0,
+    out: expect.stringMatching(
+      /converged: (the change|all \d+ changes) of the plan (was|were) already carried out/,
+    ),
+  });
+
+  await expect(run('apply', `${file}.missing`, '--yes')).resolves.toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`There is no file ${file}.missing.`),
+  });
 
   await run('plan', '--out', file);
   await rename(PEOPLE[2] ?? '', 'Even later');

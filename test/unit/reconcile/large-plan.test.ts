@@ -69,3 +69,22 @@ test('nouns agree with a count of one', () => {
   const entries = [...many(41, (index) => entry('create', index)), mover(1)];
   expect(renderPlan(planOf(entries), { all: false, colour: false })[0]).toContain('1 membership to add');
 });
+
+test('a plan that could not read the platform says so before its exceptions', () => {
+  const plan = planOf([]);
+  const unread = { complete: false, total: 0, seen: 0, reason: 'the key may not read users' };
+  const item = {
+    ref: 'User:1',
+    reason: 'Protected',
+    since: 0,
+    name: 'owner@acme.example',
+    message: '',
+  } as const;
+  const [headline] = renderPlan(
+    { ...plan, proof: { users: unread, groups: unread }, exceptions: { total: 1, items: [item] } },
+    { all: false, colour: false },
+  );
+  expect(headline).toBe(
+    'default → main: no changes are known, but the platform could not be read whole, and there is 1 exception, see below.',
+  );
+});

@@ -1,0 +1,34 @@
+// Tests the message of a run that ends with held changes.
+import type { Ref } from '../../../src/directory/records.ts';
+import { untilApplied } from '../../../src/reconcile/apply-plan.ts';
+import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
+import { systemClock } from '../../../src/support/sources.ts';
+
+const REFS: Ref[] = ['User:1', 'User:2', 'User:3'];
+
+function scopeWith(blocked: Ref[]): ReconcileScope {
+  async function* pages() {
+    yield await Promise.resolve(REFS.map((ref) => ({ kind: 'deactivate', ref })));
+  }
+  const guardStore = { open: () => Promise.resolve({ id: 'main.7', total: REFS.length }), pages };
+  return {
+    ...{ connection: 'default', clock: systemClock },
+    drifts: { stillMarked: () => Promise.resolve([]) },
+    outbox: { guardStore, blocked: () => Promise.resolve(blocked) },
+  } as unknown as ReconcileScope;
+}
+
+const { signal } = new AbortController();
+
+test('an approval with changes of others too gives the share of the run, and dead letters are named', async () => {
+  await expect(untilApplied(scopeWith(['User:9']), { signal }, ['User:1'])).resolves.toEqual({
+    outcome: 'held',
+    message:
+      'the guard holds 1 change of this run, 1 of 3 in the approval: scim-bridge approvals show default.main.7; 1 dead letter: see scim-bridge dead-letters list',
+  });
+});
+
+test('an approval with the changes of the run only gives one count', async () => {
+  const { message } = await untilApplied(scopeWith([]), { signal }, REFS);
+  expect(message).toBe('the guard holds 3 changes: scim-bridge approvals show default.main.7');
+});
