@@ -33,7 +33,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(breaker && breakerReason(facts.target, breaker, summary));
   // A condition names the only kind of change that it is about.
   const kinds = new Set(guard.map(({ kind, state }) => `${state} ${kind}`));
-  if (!condition || kinds.size > 1) for (const sentence of guardReasons(guard)) say(sentence);
+  if (!condition || kinds.size > 1) for (const sentence of guardReasons(facts)) say(sentence);
   say(mark && waitingFor(facts));
   for (const { message, advice } of delays(facts)) say(`${capital(message)}. ${advice}`);
   say(
@@ -64,7 +64,13 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
       `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`,
     );
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
-  say(lookAgainAt && `It is looked at again by itself at ${lookAgainAt}.`);
+  // A rejection has no end, so the look at that time changes nothing.
+  say(
+    lookAgainAt &&
+      condition?.reason !== 'Rejected' &&
+      exception?.reason !== 'Rejected' &&
+      `It is looked at again by itself at ${lookAgainAt}.`,
+  );
   return reasons;
 }
 
@@ -92,11 +98,20 @@ function approvalReason({
     return !condition && waiting.length > 0
       ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
       : undefined;
-  const own = guard.flatMap((each) => (each.state === 'held' ? [GUARD_WORDS[each.kind]] : []));
-  const related = kind === 'User' ? 'changes of its groups' : 'changes of its members';
+  const own = guard.filter(({ state }) => state === 'held').map((each) => each.kind);
+  const removed = own.filter((each) => each === 'removeMembers').length;
+  const others = new Set(own.filter((each) => each !== 'removeMembers').map((each) => GUARD_WORDS[each]));
+  const related = `${kind === 'User' ? 'group' : 'member'}${waiting.length === 1 ? '' : 's'}`;
   const parts = [
-    ...(own.length > 0 ? [`its ${[...new Set(own)].join(' and ')}`] : []),
-    ...(waiting.length > 0 ? [`${related} ${someOf(waiting)}`] : []),
+    ...(others.size > 0 ? [`its ${[...others].join(' and ')}`] : []),
+    ...(removed > 0
+      ? [
+          kind === 'User'
+            ? `its removal from ${counted(removed, 'group')}`
+            : `the removal of ${counted(removed, 'member')}`,
+        ]
+      : []),
+    ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
   ];
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
@@ -114,20 +129,21 @@ const someOf = (names: readonly string[]): string =>
   names.slice(0, MOST_NAMED).join(', ') +
   (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
 
-const GUARD_WORDS: Record<DestructiveKind, string> = {
+const GUARD_WORDS: Record<Exclude<DestructiveKind, 'removeMembers'>, string> = {
   deactivate: 'deactivation',
   delete: 'deletion',
-  removeMembers: 'removal from a group',
   clearAttributes: 'cleared attribute',
 };
 
-const guardText = (count: number, kind: DestructiveKind): string =>
-  kind === 'removeMembers'
-    ? counted(count, GUARD_WORDS[kind], 'removals from groups')
-    : counted(count, GUARD_WORDS[kind]);
+function guardText(count: number, change: DestructiveKind, kind: ExplainedFacts['kind']): string {
+  if (change !== 'removeMembers') return counted(count, GUARD_WORDS[change]);
+  return kind === 'User'
+    ? counted(count, 'removal from a group', 'removals from groups')
+    : counted(count, 'removal of a member', 'removals of members');
+}
 
 /** One sentence for all changes of a kind in the same state. */
-function guardReasons(guard: ExplainedFacts['guard']): string[] {
+function guardReasons({ guard, kind: resource }: ExplainedFacts): string[] {
   const counts = new Map<string, number>();
   for (const { kind, state } of guard) {
     const key = `${state} ${kind}`;
@@ -137,7 +153,7 @@ function guardReasons(guard: ExplainedFacts['guard']): string[] {
     const kinds = [...counts].filter(([key]) => key.startsWith(state));
     if (kinds.length === 0) return [];
     const words = kinds.map(([key, count]) =>
-      guardText(count, key.slice(state.length + 1) as DestructiveKind),
+      guardText(count, key.slice(state.length + 1) as DestructiveKind, resource),
     );
     return [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
   });

@@ -180,13 +180,17 @@ function storedText({ stored, inScope, name, nameAtTarget }: Explanation): strin
   ].join(', ');
 }
 
-function linkText({ link, platform, policy, mark, values, timeline }: Explanation): string {
+function linkText({ link, platform, policy, mark, values, timeline, condition }: Explanation): string {
   const { platformId, account, origin, active, lastWrite, departed } = link;
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
   const isInTimeline = timeline.some(({ event }) => event === 'applied');
   const known =
     platformId === null
-      ? ['nothing of it is known there']
+      ? [
+          condition?.reason === 'Protected'
+            ? 'no account is linked: the bridge does not touch a protected one'
+            : 'nothing of it is known there',
+        ]
       : [
           `id ${platformId}${account === null ? '' : `, account ${account}`}`,
           ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),

@@ -20,7 +20,7 @@ const ADVICE: Record<string, string> = {
   LastAdministrator:
     'Make somebody else an administrator at the platform, then scim-bridge approvals approve.',
   Rejected: 'Nothing, unless the decision was wrong: scim-bridge approvals withdraw takes it back.',
-  Protected: 'Nothing: the settings or the ownership of the platform key keep this account as it is.',
+  Protected: 'Nothing: users.protected or the ownership of the platform key protects this name.',
   OutOfScope: 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
   RecordDamaged: 'Push it again at the identity provider, as a whole: its stored record cannot be read.',
   RecordLost: 'Push it again at the identity provider: nothing is taken away for want of its record.',

@@ -1,0 +1,38 @@
+// Tests the sentences of an explanation about held and rejected changes.
+import type { ExplainedFacts } from '../../../src/explain/explanation.ts';
+import { reasonsOf } from '../../../src/explain/reasons.ts';
+
+const SETTLED = {
+  ...{ kind: 'Group', target: 'main', condition: null, exception: null, mark: null, hold: null },
+  ...{ breaker: null, pause: null, guard: [], fleet: [], memberships: [], members: null, values: [] },
+  ...{ link: { attempts: 0, creating: false, platformId: '1' }, approval: null, platform: null },
+  ...{ suspectedDrift: [], policy: { policy: 'sync' }, lookAgainAt: null, restored: null, inScope: true },
+};
+const reasons = (facts: object): string =>
+  reasonsOf({ ...SETTLED, ...facts } as unknown as ExplainedFacts, '').join(' ');
+
+const removal = (subject: string) => ({ kind: 'removeMembers', subject, state: 'held' });
+const held = (name: string) => ({ name, state: 'applied', condition: 'Held' });
+
+test('held removals of members are told as such for a group', () => {
+  const text = reasons({ approval: 'default.main.1', guard: [removal('1'), removal('2')] });
+  expect(text).toContain('The approval default.main.1 holds the removal of 2 members:');
+  expect(text).toContain('Held, of what the guard judged: 2 removals of members.');
+});
+
+test('related groups and members agree with their count', () => {
+  const approval = 'default.main.1';
+  expect(reasons({ kind: 'User', approval, memberships: [held('sales')] })).toContain(
+    'holds changes of its group sales:',
+  );
+  expect(reasons({ approval, memberships: [held('ann'), held('bob')] })).toContain(
+    'holds changes of its members ann, bob:',
+  );
+});
+
+test('no time of another look is told of a rejected change', () => {
+  const lookAgainAt = '2026-01-01T00:00:00.000Z';
+  const exception = { reason: 'Rejected', since: lookAgainAt };
+  expect(reasons({ exception, lookAgainAt })).not.toContain('looked at again');
+  expect(reasons({ lookAgainAt })).toContain(`It is looked at again by itself at ${lookAgainAt}.`);
+});
