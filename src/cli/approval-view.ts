@@ -13,11 +13,12 @@ const LABELS: Record<DestructiveKind, string> = {
   clearAttributes: 'attribute values to empty',
 };
 
+/** Unlike `status`, the guard counts resources that were deleted within the window too. */
 const POPULATIONS: Record<DestructiveKind, string> = {
-  deactivate: 'users',
-  delete: 'users and groups',
+  deactivate: 'users, those deleted in this time included',
+  delete: 'users and groups, those deleted in this time included',
   removeMembers: 'memberships',
-  clearAttributes: 'users',
+  clearAttributes: 'users, those deleted in this time included',
 };
 
 const HOUR_MS = 3_600_000;

@@ -31,7 +31,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
     .action(async (flags: Flags, command: Command) => {
       const letters = await withStore(readConfig(command, cli), (states) => listDeadLetters(states));
       if (flags.json) sayJson(letters);
-      else if (letters.length === 0) say('Nothing needs a person.');
+      else if (letters.length === 0) say('No dead letters.');
       else
         for (const { connection, target, ref, kind, name, since, reason, message } of letters) {
           say(`${kind} ${name}  ${ref}  ${connection} → ${target}  since ${since}  ${reason}: ${message}`);

@@ -76,7 +76,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   if (priorities.length > 0)
     say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
-  for (const line of breakerLines(breaker, target)) say(`  ${line}`);
+  for (const line of breakerLines(breaker, target, isWorkerMissing(rest.fleet))) say(`  ${line}`);
   const { proof } = rest;
   if (proof) {
     const advice = proof.faults > 0 ? ': see scim-bridge doctor --deep' : '';
@@ -129,12 +129,15 @@ const driftText = (drift: readonly DriftCount[]): string =>
     return count === 0 ? '' : `, ${words(count)}`;
   }).join('');
 
+const isWorkerMissing = ({ findings }: FleetReport): boolean =>
+  findings.some(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+
 /** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
-function breakerLines(state: TargetStatus['breaker'], target: string): string[] {
+function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {
   const { open, since = 0, status = 0, only, pause } = state;
   const isRefused = isKeyRefused(state);
   const what = [
-    ...(open ? ['only probes are sent'] : []),
+    ...(open ? [hasNoWorker ? 'no worker runs, so nothing is sent' : 'only probes are sent'] : []),
     ...(isRefused ? [newKeyAdvice(target, only)] : []),
   ];
   return [

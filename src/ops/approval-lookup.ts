@@ -138,7 +138,7 @@ export async function selectorOf(
   { approval, state, outbox, first }: FoundApproval,
   selection: ChangeSelection,
 ): Promise<SelectPage | undefined> {
-  const select = await createSelector(state, approval.target, selection);
+  const select = await createSelector(state, approval.target, selection, approval.id);
   const isChosen = first && (await outbox.guardStore.firstApprovals.choiceOf(first));
   if (!isChosen) return select;
   return async (page) => {

@@ -44,17 +44,19 @@ const MOST_TEXT = 500;
 
 /**
  * Returns a function that selects from pages; undefined: everything is selected.
+ * @param approval public id of the approval, for messages
  * @throws UnknownSelection when no person or group has a given name
  */
 export async function createSelector(
   state: DesiredState,
   target: string,
   selection: ChangeSelection,
+  approval: string,
 ): Promise<SelectPage | undefined> {
   if (selectionText(selection) === undefined) return undefined;
   const { refs, kinds, causes } = selection;
-  const persons = selection.persons && (await refsNamed(state, 'User', selection.persons));
-  const groups = selection.groups && (await refsNamed(state, 'Group', selection.groups));
+  const persons = selection.persons && (await refsNamed(state, 'User', selection.persons, approval));
+  const groups = selection.groups && (await refsNamed(state, 'Group', selection.groups, approval));
   const former = groups && (await formerMembers(state, target, groups));
   return async (page) => {
     const groupsOf = groups && (await currentGroups(state, page));
@@ -81,13 +83,14 @@ async function refsNamed(
   state: DesiredState,
   kind: 'User' | 'Group',
   names: readonly string[],
+  approval: string,
 ): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
   for (const name of names) {
     const found = (await findResources(toSearched([state]), name)).filter((each) => each.kind === kind);
     if (found.length === 0)
       throw new UnknownSelection(
-        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${state.connection}: scim-bridge approvals show lists the names in the approval.`,
+        `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${state.connection}: scim-bridge approvals show ${approval} lists the names in it.`,
       );
     for (const { ref } of found) refs.add(ref);
   }

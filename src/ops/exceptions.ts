@@ -24,7 +24,8 @@ export interface ExceptionFilter {
 }
 
 const ADVICE: Record<ExceptionReason, string> = {
-  Rejected: 'Take the decision back with scim-bridge approvals withdraw, or push the person again as active.',
+  Rejected:
+    'Take the decision back with scim-bridge approvals withdraw, or take the change back at the identity provider.',
   Protected: 'Take the name out of users.protected of the target, or leave the account to its owner.',
   LastAdministrator: 'Make another account an administrator at the platform, then approve the deactivation.',
   Dropped: 'Correct the cause, then scim-bridge sync REF.',
@@ -33,6 +34,15 @@ const ADVICE: Record<ExceptionReason, string> = {
   Held: 'See scim-bridge approvals list, then approve or reject.',
   OnHold: 'Order scim-bridge release when the platform may be written again.',
 };
+
+/** The owner of the platform key is protected without an entry in the settings. */
+const KEY_OWNER_ADVICE =
+  'Leave the account to its owner, or give the target a platform key of another account.';
+
+const adviceOf = ({ ref, reason, message }: StandingException): string =>
+  reason === 'Protected' && message.startsWith('owner of the platform key')
+    ? KEY_OWNER_ADVICE
+    : ADVICE[reason].replace('REF', () => ref);
 
 /** Returns exceptions in the order of connections and targets, the oldest of each reason first. */
 export async function listExceptions(
@@ -62,7 +72,7 @@ export async function listExceptions(
             ...each,
           },
           since: new Date(since).toISOString(),
-          advice: ADVICE[each.reason].replace('REF', () => each.ref ?? ''),
+          advice: adviceOf({ since, ...each }),
         });
     }
   }
