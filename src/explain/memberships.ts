@@ -37,8 +37,8 @@ export async function membershipsOfUser(
     return {
       ref: refOf('Group', group),
       name: name ?? String(link.core?.displayName ?? group),
-      state: !isWanted ? 'notForTarget' : sign === '-' ? 'toRemove' : sign === '+' ? 'toAdd' : 'applied',
-      ...(sign === undefined ? {} : causeOf(link.condition, outbox.settings)),
+      state: !isWanted ? 'notForTarget' : stateOf(sign),
+      ...(sign === undefined ? {} : sign === 'r' ? REJECTED : causeOf(link.condition, outbox.settings)),
     };
   });
 }
@@ -64,7 +64,8 @@ export async function membershipsOfGroup(
     return {
       ref,
       name: String(link.core?.userName ?? names.get(ref) ?? user),
-      state: sign === '+' ? 'toAdd' : 'toRemove',
+      state: stateOf(sign),
+      ...(sign === 'r' ? REJECTED : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };
   });
@@ -73,6 +74,12 @@ export async function membershipsOfGroup(
   const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
   return { memberships, members };
 }
+
+/** The cause of a removal that a person rejected: the platform keeps the member. */
+const REJECTED = { because: 'a person rejected the removal', condition: 'Rejected' };
+
+const stateOf = (sign: '+' | '-' | 'r' | undefined): MembershipState['state'] =>
+  sign === undefined ? 'applied' : sign === '+' ? 'toAdd' : 'toRemove';
 
 /** Reasons of conditions that end by themselves. */
 const PASSING = new Set(['NotApplied', 'PlatformFailed']);

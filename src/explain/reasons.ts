@@ -250,7 +250,9 @@ function waitingFor(facts: ExplainedFacts): string {
   if (mark.state === 'running') return 'A worker is at it right now.';
   if (noWorkerOf(facts)) return '';
   if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
-  const removals = memberships.filter(({ state }) => state === 'toRemove').map(({ name }) => name);
+  const removals = memberships
+    .filter(({ state, condition }) => state === 'toRemove' && condition !== 'Rejected')
+    .map(({ name }) => name);
   const waits =
     removals.length > 0 && link.platformId !== null
       ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`

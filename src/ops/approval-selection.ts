@@ -106,7 +106,7 @@ async function formerMembers(
   const users = new Set<Ref>();
   for (const group of groups) {
     const pending = await outboxes.get(target)?.pendingMembers(parseRef(group).id);
-    for (const [user, sign] of pending ?? []) if (sign === '-') users.add(`User:${user}`);
+    for (const [user, sign] of pending ?? []) if (sign !== '+') users.add(`User:${user}`);
   }
   return users;
 }

@@ -87,7 +87,7 @@ async function addLinks(
     const { mark, pendingGroups } = await outbox.resourceStatus(ref);
     const isOpen =
       link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
-    const isPending = mark !== null || pendingGroups.size > 0;
+    const isPending = mark !== null || [...pendingGroups.values()].some((sign) => sign !== 'r');
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);
     accounts.push({

@@ -144,7 +144,7 @@ async function membershipEntries(
   const shown = new Set(compared.map(({ action, ref: group }) => `${action} ${group ?? ''}`));
   const entries = Object.entries(pendingGroups).map(([id, sign]) => ({
     group: refOf('Group', id),
-    action: sign === '-' ? ('removeMember' as const) : ('addMember' as const),
+    action: sign === '+' ? ('addMember' as const) : ('removeMember' as const),
   }));
   const missing = entries.filter(({ group, action }) => !shown.has(`${action} ${group}`));
   const refs = missing.map(({ group }) => group);

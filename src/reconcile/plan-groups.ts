@@ -147,7 +147,7 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
 
 function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   return group.pending.map(({ member, sign, refusal }) => {
-    if (sign === '-') {
+    if (sign !== '+') {
       return {
         ...base(group, 'source changed', policy.policy === 'sync' ? 'apply' : 'report'),
         action: 'removeMember',

@@ -16,7 +16,7 @@ const READ_PORTION = 1000;
 /** Longest time for which new members are collected before they are sent, during a first load. */
 const COALESCE_LIMIT_MS = 3000;
 
-/** User id → sign of the membership that is to be written. */
+/** User id → sign of the membership that is to be written: `+`, `-`, or `r`, a removal that a person rejected. */
 export type PendingMembers = Map<string, string>;
 
 interface Member {
@@ -39,7 +39,8 @@ export async function removeMembers(
   context: SyncContext,
   pending: PendingMembers,
 ): Promise<{ isWaiting: boolean }> {
-  const users = marked(pending, '-');
+  const stay = await reportRejected(context, marked(pending, 'r'));
+  const users = leaving(pending).filter((user) => !stay.has(user));
   if (users.length === 0) return { isWaiting: false };
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
@@ -52,6 +53,27 @@ export async function removeMembers(
   for (const portion of portions(members, PORTION)) await send(context, '-', portion);
   if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
   return { isWaiting };
+}
+
+/**
+ * Reports the rejected removals to the gate, so that the group stays an exception. A rejection stands until a person or the
+ * source takes it back, whatever happens to the account.
+ * @returns the users whose rejection stands
+ */
+async function reportRejected(context: SyncContext, users: string[]): Promise<Set<string>> {
+  const stay = new Set<string>();
+  for (const portion of portions(users, READ_PORTION)) {
+    const rejected = await context.outbox.guardStore.areRejected(
+      portion.map((user) => ({ kind: 'removeMembers', ref: context.work.ref, subject: user })),
+    );
+    const standing = portion.filter((_, index) => rejected[index]);
+    for (const user of standing) {
+      const item = { kind: 'removeMembers', ref: context.work.ref, subject: user } as const;
+      context.gate.refused.push({ item, permission: 'rejected' });
+      stay.add(user);
+    }
+  }
+  return stay;
 }
 
 /** Returns the removals that need a write: users without account have no membership, protected users keep theirs. */
@@ -118,7 +140,7 @@ async function permitted(
     staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
   );
   const rejected = staying.filter((_, index) => permissions[index] === 'rejected').map(({ user }) => user);
-  if (rejected.length > 0) await outbox.ackMembers(work, '-', rejected);
+  if (rejected.length > 0) await outbox.ackMembers(work, '-', rejected, true);
   const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
   return {
     members: [...leavers.filter(({ isOpen }) => !isOpen), ...allowed],
@@ -174,8 +196,12 @@ export async function addMembers(
 }
 
 /** Returns the users of a sign. */
-export const marked = (pending: PendingMembers, sign: '+' | '-'): string[] =>
+export const marked = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[] =>
   [...pending].filter(([, each]) => each === sign).map(([user]) => user);
+
+/** Returns the users whose removal is pending or was rejected. */
+export const leaving = (pending: PendingMembers): string[] =>
+  [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
 
 async function send(context: SyncContext, sign: '+' | '-', members: Member[]): Promise<void> {
   if (members.length === 0) return;

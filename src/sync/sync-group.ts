@@ -9,7 +9,7 @@ import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
 import { ended, permit } from './gate.ts';
-import { addMembers, marked, removeMembers, toLeavers, warnOfRoles } from './members.ts';
+import { addMembers, leaving, marked, removeMembers, toLeavers, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
@@ -261,6 +261,8 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
     }
   }
   await forgetMarks(context);
+  const rejected = marked(await context.outbox.pendingMembers(context.work.id), 'r');
+  if (rejected.length > 0) await context.outbox.ackMembers(context.work, '-', rejected);
   return { kind: 'synced', writes: context.writes, forget: true };
 }
 
@@ -272,7 +274,8 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
     const { isWaiting } = await removeMembers(context, pending);
     if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
     const outcome = ended(context);
-    return outcome.kind === 'held' ? outcome : undefined;
+    // A rejected removal keeps the link, without which the decision could not be taken back.
+    return 'condition' in outcome && outcome.condition ? outcome : undefined;
   }
   // Deleting a group takes access from all its members, so the guard counts them too.
   const permissions = await permit(
@@ -284,7 +287,7 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
     await context.write('delete group', () => target.client.groups.delete(id, context.call));
     return undefined;
   }
-  if (permissions.includes('rejected')) await forgetMarks(context);
+  if (permissions.includes('rejected')) await keepRejected(context);
   return ended(context);
 }
 
@@ -293,8 +296,18 @@ const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subjec
 /** Returns the members with an account that may be active. */
 async function openMembers(context: SyncContext): Promise<string[]> {
   const pending = await context.outbox.pendingMembers(context.work.id);
-  const leavers = await toLeavers(context, marked(pending, '-'));
+  const leavers = await toLeavers(context, leaving(pending));
   return leavers.flatMap(([user, leaver]) => (leaver?.isOpen ? [user] : []));
+}
+
+/**
+ * Ends the wait for the memberships of a group whose deletion a person rejected. The removals stay noted as rejected, because
+ * the guard counts them when the deletion is decided anew.
+ */
+async function keepRejected(context: SyncContext): Promise<void> {
+  await forgetMarks(context, '+');
+  const users = marked(await context.outbox.pendingMembers(context.work.id), '-');
+  if (users.length > 0) await context.outbox.ackMembers(context.work, '-', users, true);
 }
 
 /** Removes pending memberships that will not be written, so that no user waits for them. */

@@ -197,9 +197,10 @@ export function createGuardStore(
   /**
    * Called at the end of a complete sync. `wanted`: changes that were refused. All other items of the ref were applied or
    * reverted by the source, so their approvals and holds are removed.
+   * @param isGone the resource is gone at the source and at the platform, so that no rejection stands
    * @returns number of removed items
    */
-  async function endSync(ref: Ref, wanted: Destruction[]): Promise<number> {
+  async function endSync(ref: Ref, wanted: Destruction[], isGone = false): Promise<number> {
     const kept = new Set(wanted.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const gone = new Set<string>();
     let cursor = '0';
@@ -216,7 +217,9 @@ export function createGuardStore(
     // Runs at least once, because the script also closes an approval without changes.
     do {
       const portion = entries.slice(at, at + HOLD_PORTION);
-      const [, count] = await scripts.run('guard_end_sync', keys.base, { ...common, ref, entries: portion });
+      const [, count] = await scripts.run('guard_end_sync', keys.base, {
+        ...{ ...common, ref, isGone, entries: portion },
+      });
       dropped += Number(count);
       at += HOLD_PORTION;
     } while (at < entries.length);
@@ -263,6 +266,7 @@ export function createGuardStore(
     decisionsOfMembers,
     endSync,
     areHeld,
+    areRejected,
     verdictsOn,
     ...createDecisions(deps, common),
     ...createOperatorHold(deps, target),

@@ -1,9 +1,9 @@
 -- Moves one portion of the changes that the last decision covers, and marks their resources. Withdrawing a rejection marks them,
--- so that the guard judges them anew. The last portion corrects the counts of the decision and removes its note.
+-- so that the guard judges them anew; a rejected removal of a member becomes pending again. The last portion corrects the counts of the decision and removes its note.
 -- KEYS base
 -- ARGV { target, targets: [target], kinds, count (most changes) }
 -- RETURN {"moved", 1 when more is left, else 0}
--- NEEDS exceptions, guard, marks
+-- NEEDS exceptions, guard, marks, pending_groups
 local deciding = key('guardDeciding', p.target)
 local action, source, serial, from, to, choice, expires, request = unpack(redis.call('HMGET', deciding,
   'action', 'source', 'serial', 'from', 'to', 'choice', 'expires', 'request'))
@@ -20,6 +20,9 @@ local function move(kind, text)
     redis.call('ZADD', sets('guardApproved', kind), expires, text)
   elseif action == 'reject' then
     redis.call('ZADD', sets('guardRejected', kind), serial, text)
+  end
+  if source == 'guardRejected' and kind == 'removeMembers' then
+    set_removal(string.match(ref, '^Group:(.*)$'), string.match(text, ' (.*)$'), '-')
   end
   moved[kind] = (moved[kind] or 0) + 1
   local urgent = action ~= 'reject' and (kind == 'deactivate' or string.sub(ref, 1, 5) == 'User:')

@@ -57,7 +57,7 @@ local function is_writable(target, user, sign)
   if redis.call('HEXISTS', key('marks', target), ref) == 1 then return false end
   local link = redis.call('HGET', key('links', target), ref)
   local known = link and cjson.decode(link) or {}
-  if known.condition then return false end
+  if known.condition or sign == 'r' then return false end
   if sign == '-' then return true end
   if not known.id or known.departed then return false end
   for _, other in ipairs(redis.call('HVALS', key('pendingGroups', target .. ':' .. user))) do

@@ -10,7 +10,8 @@ local function end_removal(target, group, user)
   end
 end
 
--- Stores pending additions ('+') or removals ('-') of distinct users at every target.
+-- Stores pending additions ('+'), removals ('-') or rejected removals ('r') of distinct users at every target. Nothing waits for
+-- a rejected removal. Unmanaged members (`@<platform id>`) are in `pendingMembers` only.
 local function set_pending_all(group, users, sign)
   if #users == 0 then return end
   for _, target in ipairs(p.targets) do
@@ -19,7 +20,7 @@ local function set_pending_all(group, users, sign)
     local before = sign == '+' and call_with('HMGET', marks, users) or {}
     local signs = {}
     for place, user in ipairs(users) do
-      redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign)
+      if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
       signs[2 * place - 1], signs[2 * place] = user, sign
     end
     call_with('HSET', marks, signs)
@@ -30,3 +31,8 @@ local function set_pending_all(group, users, sign)
 end
 
 local function set_pending(group, user, sign) set_pending_all(group, { user }, sign) end
+
+-- Makes the removal of a member pending with a sign, unless the user is a member at the source.
+local function set_removal(group, user, sign)
+  if redis.call('SISMEMBER', key('members', group), user) == 0 then set_pending(group, user, sign) end
+end

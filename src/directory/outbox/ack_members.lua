@@ -1,7 +1,8 @@
--- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. Users and groups that wait
--- for them become due.
+-- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. A rejected removal is kept
+-- with the sign `r`, so that the guard judges it at each sync. Users and groups that wait for them become due.
 -- KEYS base
--- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, users, request (read by lua/marks.lua),
+-- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, isRejected
+--        (a person rejected the removals), users, request (read by lua/marks.lua),
 --        targets: [target] (read by lua/synced.lua), log (as append_log.lua) }
 -- RETURN {"cleared", number} | {"fenced"}
 -- NEEDS log, pending_groups
@@ -14,9 +15,14 @@ redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local marks = key('pendingMembers', p.target .. ':' .. p.group)
 local cleared = 0
 for _, user in ipairs(p.users) do
-  if redis.call('HGET', marks, user) == p.sign then
-    redis.call('HDEL', marks, user)
-    redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
+  local sign = redis.call('HGET', marks, user)
+  if sign == p.sign or (sign == 'r' and p.sign == '-' and not p.isRejected) then
+    if p.isRejected then
+      set_pending(p.group, user, 'r')
+    else
+      redis.call('HDEL', marks, user)
+      redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
+    end
     cleared = cleared + 1
     if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, 1) end
   end

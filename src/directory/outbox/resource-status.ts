@@ -26,7 +26,7 @@ export interface ResourceStatus {
   /** Names of values that differed at the platform in a comparison. */
   suspectedDrift: string[];
   /** Pending memberships: of a user by group id, of a group by user id. */
-  pendingGroups: Map<string, '+' | '-'>;
+  pendingGroups: Map<string, '+' | '-' | 'r'>;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
 
@@ -58,7 +58,7 @@ export async function readResourceStatus(
     blockedSince: blocked === null ? null : Number(blocked),
     alarmAt: alarm === null ? null : Number(alarm),
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
-    pendingGroups: new Map(Object.entries(pendingGroups) as [string, '+' | '-'][]),
+    pendingGroups: new Map(Object.entries(pendingGroups) as [string, '+' | '-' | 'r'][]),
     guard: await Promise.all(held.map((item) => guardState({ redis, keys }, target, ref, item))),
   };
 }

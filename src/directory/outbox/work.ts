@@ -236,9 +236,14 @@ export function createWork(
   }
 
   /** @throws LeaseLost */
-  async function ackMembers(work: DueWork, sign: '+' | '-', users: string[]): Promise<void> {
+  async function ackMembers(
+    work: DueWork,
+    sign: '+' | '-',
+    users: string[],
+    isRejected = false,
+  ): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
-    const [tag] = await runFor(work, 'ack_members', args);
+    const [tag] = await runFor(work, 'ack_members', { ...args, isRejected });
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 

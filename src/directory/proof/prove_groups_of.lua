@@ -11,7 +11,8 @@ local reply = redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count)
 -- Returns whether a removal is pending, which means that the membership has ended.
 local function is_taken_out(user, group)
   for _, target in ipairs(p.targets) do
-    if redis.call('HGET', key('pendingGroups', target .. ':' .. user), group) == '-' then return true end
+    local sign = redis.call('HGET', key('pendingGroups', target .. ':' .. user), group)
+    if sign == '-' or sign == 'r' then return true end
   end
   return false
 end

@@ -11,7 +11,7 @@ local function prove(group, user)
   local of_group, of_user = key('pendingMembers', p.target .. ':' .. group), key('pendingGroups', p.target .. ':' .. user)
   local one, other = redis.call('HGET', of_group, user), redis.call('HGET', of_user, group)
   local is_member = redis.call('SISMEMBER', key('members', group), user) == 1
-  local sign = is_member and '+' or (one == '-' or other == '-') and '-' or nil
+  local sign = is_member and '+' or (one == '-' or other == '-') and '-' or (one == 'r' or other == 'r') and 'r' or nil
   if one == other and one == sign then return end
   local what = sign == nil and 'surplus' or one and other and 'wrong' or 'missing'
   fault(one == sign and 'pendingGroups' or 'pendingMembers', what, 'User:' .. user .. ' in Group:' .. group, function()

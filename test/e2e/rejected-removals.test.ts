@@ -1,0 +1,152 @@
+// Tests that rejected removals of members and rejected deletions of groups are kept, and judged anew after `approvals withdraw`.
+import { randomUUID } from 'node:crypto';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { createCommands, type Commands } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp, type Idp } from '../support/idp.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+
+const TOKEN = 'a-token-for-tests-only-0123456789';
+const PEOPLE = ['m0@acme.example', 'm1@acme.example', 'm2@acme.example', 'm3@acme.example'];
+
+let sandbox: Sandbox;
+let bridge: BridgeProcess;
+let commands: Commands;
+let idp: Idp;
+let platform: PlatformView;
+const ids: string[] = [];
+
+const json = async (...args: string[]): Promise<any> => (await commands.run(...args, '--json')).json;
+const untilSynced = () =>
+  eventually('nothing is left to do', async () => (await json('status'))[0].dirty === 0, 60_000);
+const exceptions = async (): Promise<string[]> =>
+  (await json('exceptions')).map(({ name, reason }: { name: string; reason: string }) => `${name} ${reason}`);
+const membersOf = async (group: string) => (await platform.group(group))?.members.length;
+const held = async () => {
+  const [newest] = await json('approvals', 'list');
+  return newest;
+};
+async function decide(action: 'approve' | 'reject' | 'withdraw', id: string): Promise<void> {
+  expect(await commands.run('approvals', action, id, '--yes')).toMatchObject({ code: 0 });
+  await untilSynced();
+}
+async function createGroup(name: string): Promise<string> {
+  const group = await idp.createGroup(name, ids);
+  await eventually('all are members', async () => (await membersOf(name)) === ids.length);
+  await untilSynced();
+  return group;
+}
+
+beforeAll(async () => {
+  sandbox = await startSandbox();
+  const settings = {
+    redis: { url: process.env.TEST_REDIS_URL, prefix: `test-${randomUUID()}` },
+    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
+    targets: {
+      main: {
+        url: sandbox.ready.platformUrl,
+        token: sandbox.ready.fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        rateLimit: { requestsPerSecond: 1000, burst: 200 },
+        guard: { removeMembers: { count: 1, percent: 100 } },
+      },
+    },
+    reconcile: { schedule: null },
+  };
+  commands = createCommands(settings);
+  bridge = await startBridgeProcess(settings);
+  idp = createIdp(bridge.baseUrl, TOKEN);
+  platform = createPlatformView(sandbox.ready.controlUrl);
+  for (const name of PEOPLE) ids.push(await idp.createUser(name));
+  await untilSynced();
+}, 60_000);
+
+afterAll(async () => {
+  await bridge.stop();
+  await sandbox.stop();
+  commands.remove();
+});
+
+test('rejected removals stay an exception after other pushes, and are held again after withdraw', async () => {
+  const group = await createGroup('crew');
+  await idp.send('PUT', `/Groups/${group}`, { displayName: 'crew', members: [] });
+  await untilSynced();
+  const { id } = await held();
+  await decide('reject', id);
+  expect(await exceptions()).toEqual(['crew Rejected']);
+
+  // Neither a rename nor a new group of the members ends the rejection or waits for it.
+  await idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'team' });
+  await untilSynced();
+  await createGroup('others');
+  expect(await exceptions()).toEqual(['team Rejected']);
+  expect(await membersOf('team')).toBe(4);
+  const plan = (await commands.run('plan')).text;
+  expect(plan).toContain('a person rejected the removal of members');
+  expect(plan).not.toContain('no record of adding');
+  const explained = (await commands.run('explain', PEOPLE[0] ?? '')).text;
+  expect(explained).toContain('is left alone at main');
+  expect(explained).toContain('a person rejected the removal');
+
+  await decide('withdraw', id);
+  expect(await exceptions()).toEqual(['team Held']);
+  const again = await held();
+  expect(again).toMatchObject({ state: 'held', kinds: { removeMembers: 4 } });
+  expect(await membersOf('team')).toBe(4);
+  await decide('approve', again.id);
+  expect(await membersOf('team')).toBe(0);
+  expect(await exceptions()).toEqual([]);
+}, 120_000);
+
+test('rejected removals are written after their approval, except members whom the source added again', async () => {
+  const group = await createGroup('night');
+  await idp.send('PUT', `/Groups/${group}`, { displayName: 'night', members: [] });
+  await untilSynced();
+  const { id } = await held();
+  await decide('reject', id);
+  await idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: ids[0] }] });
+  await untilSynced();
+  expect(await exceptions()).toEqual(['night Rejected']);
+  await decide('approve', id);
+  expect((await platform.group('night'))?.members).toHaveLength(1);
+  expect(await exceptions()).toEqual([]);
+}, 120_000);
+
+test('a rejection ends when the source adds all members again', async () => {
+  const group = await createGroup('day');
+  await idp.send('PUT', `/Groups/${group}`, { displayName: 'day', members: [] });
+  await untilSynced();
+  await decide('reject', (await held()).id);
+  const members = ids.map((value) => ({ value }));
+  await idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: members });
+  await untilSynced();
+  expect(await exceptions()).toEqual([]);
+  expect(await membersOf('day')).toBe(4);
+}, 120_000);
+
+test('a rejected deletion of a group is held again after withdraw', async () => {
+  const group = await createGroup('gone');
+  await idp.send('DELETE', `/Groups/${group}`);
+  await untilSynced();
+  const { id } = await held();
+  await decide('reject', id);
+  expect(await exceptions()).toEqual(['gone Rejected']);
+  await decide('withdraw', id);
+  expect(await membersOf('gone')).toBe(4);
+  const again = await held();
+  expect(again).toMatchObject({ state: 'held', kinds: { delete: 1, removeMembers: 4 } });
+  await decide('reject', again.id);
+  // The deletion alone is judged with the members, whose rejection still stands.
+  await decideKind('withdraw', again.id, 'delete');
+  expect(await membersOf('gone')).toBe(4);
+  await decide('withdraw', again.id);
+  await decide('approve', (await held()).id);
+  expect(await platform.group('gone')).toBeUndefined();
+  expect(await exceptions()).toEqual([]);
+}, 120_000);
+
+async function decideKind(action: 'withdraw', id: string, kind: string): Promise<void> {
+  expect(await commands.run('approvals', action, id, '--kind', kind, '--yes')).toMatchObject({ code: 0 });
+  await untilSynced();
+}
