@@ -42,7 +42,7 @@ const KEY_OWNER_ADVICE =
 const adviceOf = ({ ref, reason, message }: StandingException): string =>
   reason === 'Protected' && message.startsWith('owner of the platform key')
     ? KEY_OWNER_ADVICE
-    : ADVICE[reason].replace('REF', () => ref);
+    : ADVICE[reason].replace('REF', () => ref ?? '');
 
 /** Returns exceptions in the order of connections and targets, the oldest of each reason first. */
 export async function listExceptions(
