@@ -10,10 +10,7 @@ export async function deadLetters({ again }) {
   ]);
   const total = rows.reduce((sum, { blocked }) => sum + blocked, 0);
   if (list.length === 0)
-    return empty(
-      'Nothing needs a person',
-      'What the platform refuses for good is listed here, in its own words.',
-    );
+    return empty('No dead letters', 'What the platform refuses for good is listed here, in its own words.');
   async function run(action, choice) {
     const { count: reached } = await post(`/dead-letters/${action}`, { ...choice, by: operator() });
     say(
