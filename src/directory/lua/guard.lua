@@ -7,8 +7,8 @@ local function guard_close(kinds)
   redis.call('DEL', key('guardApproval', p.target))
 end
 
--- A deleted resource is part of the population of the guard's percentages for a month, so that a mass deletion does not shrink
--- the number that it is compared with.
+-- A deleted resource is part of the population of the guard's percentages for the time of the guard's window (guard_counts.lua),
+-- so that a mass deletion does not shrink the number of which it is a percentage. Its entry is kept for a month.
 local GONE_MS = 31 * 24 * 3600 * 1000
 local function note_deleted(kind, id)
   local now = clock()
