@@ -97,7 +97,10 @@ function exitCodeOf({ dryRun, differences, pendingGroups, outcome }: SyncReport)
 
 function endLines({ dryRun, differences, steps, outcome, message }: SyncReport): string[] {
   if (!dryRun) {
-    const done = steps.length === 0 && outcome === 'equal' ? 'nothing to do, equal already' : (outcome ?? '');
+    const done =
+      steps.length > 0 || outcome !== 'equal'
+        ? (outcome ?? '')
+        : `nothing to do${message === undefined ? ', equal already' : ''}`;
     return [`${done}${message === undefined ? '' : `: ${message}`}`];
   }
   if (differences === null) return ['the platform could not be read: nothing is known of what differs'];

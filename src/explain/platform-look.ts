@@ -5,6 +5,7 @@ import { compareOne } from '../reconcile/compare-one.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { waitingMemberships } from '../reconcile/unwritten.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
 
 /** Time for all reads of one resource, milliseconds. */
@@ -42,8 +43,11 @@ export async function lookAtPlatform(
       const isGroupOfPerson = kind === 'Group' && (member ? member.ref === ref : entry.ref !== ref);
       return isGroupOfPerson ? name : member?.name || (member?.platformId ?? undefined);
     };
+    // The sync of the account brings these, not a run: the memberships of the explanation name them.
+    const waiting = await waitingMemberships(scope, entries);
     const isDifference = (entry: PlanEntry): boolean =>
-      isChange(entry) || (entry.action === 'conflict' && entry.attribute !== undefined);
+      (isChange(entry) && !waiting.has(entry)) ||
+      (entry.action === 'conflict' && entry.attribute !== undefined);
     const differences = entries.filter(isDifference).map((entry) => {
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };

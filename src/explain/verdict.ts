@@ -37,13 +37,12 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   // Memberships that no condition stops are written by the syncs of groups.
   const isStopped = waiting.some((each) => each.condition === undefined) && (hold ?? breaker ?? noWorker);
   if (isStopped) return 'stopped';
-  if (facts.kind === 'Group')
-    return waiting.every(({ condition: each }) => each) ? 'needsPerson' : 'onItsWay';
-  return judgeByGroups(waiting);
+  if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';
+  return judgeByOthers(waiting);
 }
 
-/** A user without a condition whose memberships wait: the conditions of the groups decide. */
-function judgeByGroups(waiting: MembershipState[]): ExplanationVerdict {
+/** A resource without a condition whose memberships wait: the conditions of the groups, or of the members, decide. */
+function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
   const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
   if (stopped.includes('Held')) return 'held';
   if (stopped.some((reason) => !LEFT_ALONE.has(reason))) return 'needsPerson';

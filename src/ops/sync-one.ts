@@ -7,9 +7,10 @@ import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { withNames } from '../reconcile/entry-names.ts';
-import { withoutUnwritten } from '../reconcile/unwritten.ts';
+import { waitingMemberships, withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { counted } from '../support/counted.ts';
 import type { Logger } from '../support/logger.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
 import { targetRefusesRate, targetSilent } from '../reconcile/target-silent.ts';
@@ -53,6 +54,8 @@ export interface SyncOneOptions {
 }
 
 const LOOK_MS = 100;
+/** Number of names in a message. */
+const MOST_NAMED = 5;
 
 export async function syncOne(
   scope: ReconcileScope,
@@ -71,8 +74,8 @@ export async function syncOne(
   if (compared === null && !time.aborted) await throwIfSilent(scope);
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingGroups);
   const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
-  const differences =
-    memberships && (await withoutUnwritten(scope, await withNames(scope, [...compared, ...memberships])));
+  const named = memberships && (await withNames(scope, [...compared, ...memberships]));
+  const differences = named && (await withoutUnwritten(scope, named));
   const common = {
     connection,
     target: target.name,
@@ -105,11 +108,36 @@ export async function syncOne(
   return {
     ...common,
     steps: steps.reported,
-    ...(end.outcome === 'equal' ? withConflicts(end, common) : end),
+    ...(end.outcome === 'equal'
+      ? withConflicts(await withWaiting(scope, end, { ref, entries: named ?? [] }), common)
+      : end),
   };
 }
 
 type SyncEnd = Pick<SyncReport, 'outcome' | 'message'>;
+
+/** A group has nothing to write for members who wait for a decision about their accounts, and differs until then. */
+async function withWaiting(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
+): Promise<SyncEnd> {
+  if (!ref.startsWith('Group:')) return end;
+  const { pendingGroups: pending } = await scope.outbox.resourceStatus(ref);
+  const waiting = [...(await waitingMemberships(scope, entries))].filter(
+    ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
+  );
+  if (waiting.length === 0) return end;
+  const names = waiting.map(([{ member }]) => member?.name ?? '');
+  const shown = names.slice(0, MOST_NAMED).join(', ');
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const isHeld = waiting.some(([, wait]) => wait === 'held');
+  const cause = isHeld
+    ? 'the guard holds, see scim-bridge approvals list'
+    : 'an operator rejected, see scim-bridge exceptions';
+  const message = `${counted(names.length, 'membership')} not written, because of changes of the accounts that ${cause}: ${shown}${more}`;
+  return { outcome: isHeld ? 'held' : 'equal', message };
+}
 
 /** A value of an attribute that the platform defines with another type differs, and no sync writes it. */
 function withConflicts(end: SyncEnd, { ref, differences }: Pick<SyncReport, 'ref' | 'differences'>): SyncEnd {
