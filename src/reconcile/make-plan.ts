@@ -97,6 +97,7 @@ export async function makePlan(
   const users = await scanUsers(scan, mapsAll, orphans.User);
   const { groups, verified: verifiedGroups } = await groupWork;
   const leftOut = verifiedGroups.flatMap(({ ref, leftOut: id }) => (id === undefined ? [] : [{ ref, id }]));
+  const back = verifiedGroups.filter(({ isBack }) => isBack).map(({ ref }) => ref);
   const values = await verifyValues(scan, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
   const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...verifiedGroups];
@@ -169,7 +170,7 @@ export async function makePlan(
     plan,
     findings: {
       ...findingsOf(groups, users, values.cursor, mapsAll && !hasTypeConflict(entries), verified),
-      lost: [...scan.lost, ...leftOut.map(({ ref }) => ref)],
+      lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
       isShown,

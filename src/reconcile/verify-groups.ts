@@ -105,6 +105,7 @@ async function verifyGroup(
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
+    isBack,
   };
 }
 

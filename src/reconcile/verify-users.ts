@@ -39,6 +39,8 @@ export interface VerifiedUsers {
   isReturning?: boolean;
   /** Platform id of a group that the settings leave out since its last sync; only the next sync notes that it is left. */
   leftOut?: string;
+  /** The group comes back into scope; only its next sync notes that, also when nothing of it is to be written. */
+  isBack?: boolean;
 }
 
 /** Unmanaged accounts by externalId and userName; undefined after an incomplete list. */
