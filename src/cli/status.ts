@@ -91,8 +91,11 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   const { last } = reconcile;
   if (last) {
     const found = driftText(last.drift ?? []);
-    // The lines about the present say what to do.
-    const reason = last.message ? `, ${last.message.replace(/[:;] see scim-bridge .*$/, '')}` : '';
+    // The lines about the present say what to do, and whether the guard still holds the changes.
+    const then = last.message
+      ?.replace(/[:;] (see )?scim-bridge .*$/, '')
+      .replace(/^the guard holds/, 'the guard held');
+    const reason = then ? `, ${then}` : '';
     say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
   const age = reconcileAgeText(reconcile, Date.now());
