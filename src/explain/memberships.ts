@@ -5,6 +5,7 @@ import { readRecordNames } from '../directory/resources/record-names.ts';
 import { refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { withHeldRemoval } from '../reconcile/unwritten.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
 const SHOWN_MEMBERS = 100;
@@ -53,9 +54,13 @@ export async function membershipsOfGroup(
   const { users, unresolved } = await directory.membersOf(id);
   const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
-  const [known, names] = await Promise.all([
+  const [known, names, moving] = await Promise.all([
     links.getMany(target.name, refs),
     readRecordNames(directory, refs),
+    withHeldRemoval(
+      outbox,
+      refs.filter((_, index) => pending[index]?.[1] === '+'),
+    ),
   ]);
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const link = known[index] ?? {};
@@ -66,6 +71,7 @@ export async function membershipsOfGroup(
       name: String(link.core?.userName ?? names.get(ref) ?? user),
       state: stateOf(sign),
       ...(sign === 'r' ? REJECTED : {}),
+      ...(moving.has(ref) ? MOVING : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };
   });
@@ -77,6 +83,9 @@ export async function membershipsOfGroup(
 
 /** The cause of a removal that a person rejected: the platform keeps the member. */
 const REJECTED = { because: 'a person rejected the removal', condition: 'Rejected' };
+
+/** The cause of an addition of a person whose removal from another group waits for a decision. */
+const MOVING = { because: 'the guard holds the removal from another group', condition: 'Held' };
 
 const stateOf = (sign: '+' | '-' | 'r' | undefined): MembershipState['state'] =>
   sign === undefined ? 'applied' : sign === '+' ? 'toAdd' : 'toRemove';

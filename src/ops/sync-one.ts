@@ -131,11 +131,11 @@ async function withWaiting(
   const names = waiting.map(([{ member }]) => member?.name ?? '');
   const shown = names.slice(0, MOST_NAMED).join(', ');
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  const isHeld = waiting.some(([, wait]) => wait === 'held');
+  const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
   const cause = isHeld
     ? 'the guard holds, see scim-bridge approvals list'
     : 'an operator rejected, see scim-bridge exceptions';
-  const message = `${counted(names.length, 'membership')} not written, because of changes of the accounts that ${cause}: ${shown}${more}`;
+  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${shown}${more}`;
   return { outcome: isHeld ? 'held' : 'equal', message };
 }
 

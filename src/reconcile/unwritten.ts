@@ -1,8 +1,8 @@
 // Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, about a protected
-// person, or a pending membership of a held or rejected account. The plan only reports them.
+// person, or a pending membership that waits for a decision about the account or about another group. The plan only reports them.
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseLink } from '../directory/outbox/links.ts';
-import { fold, parseRef, type Ref } from '../directory/records.ts';
+import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { isChange, type Action, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -14,8 +14,8 @@ const KIND_OF: Partial<Record<Action, DestructiveKind>> = {
   clearAttribute: 'clearAttributes',
 };
 
-/** State of the account that a pending membership waits for. */
-export type MembershipWait = 'held' | 'rejected';
+/** Why a pending membership waits: the state of the account, or a held removal of the person from another group. */
+export type MembershipWait = 'held' | 'rejected' | 'heldRemoval';
 
 const PORTION = 1000;
 const REASONS = {
@@ -26,6 +26,8 @@ const REASONS = {
 /** Follows the reason of a pending membership. */
 const WAITS: Record<MembershipWait, string> = {
   held: '; waits for the held account: see scim-bridge approvals list',
+  heldRemoval:
+    '; waits for the held removal of the person from another group: see scim-bridge approvals list',
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
 /** Conditions of an account that stop its additions to groups, although no operator has to repair anything. */
@@ -69,13 +71,14 @@ export async function withoutUnwritten(
 }
 
 /**
- * Returns the changes that are pending memberships and wait for the account of the member: a removal is written with the held
- * deactivation (members.ts), an addition after the condition of the account has ended.
+ * Returns the changes that are pending memberships and wait. A removal is written with the held deactivation (members.ts); an
+ * addition after the condition of the account has ended and no removal from another group is pending.
  */
 export async function waitingMemberships(
-  { outbox: { guardStore }, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
   entries: readonly PlanEntry[],
 ): Promise<Map<PlanEntry, MembershipWait>> {
+  const { guardStore } = outbox;
   const waiting = new Map<PlanEntry, MembershipWait>();
   const pending = entries.flatMap((entry) => {
     const ref = entry.member?.ref;
@@ -95,12 +98,45 @@ export async function waitingMemberships(
       waits.set(ref, { add, isLeaver: decisions[index] === 'follows' });
     });
   }
+  const added = pending.filter(({ entry, ref }) => entry.action === 'addMember' && !waits.get(ref)?.add);
+  const moved = await withHeldRemoval(
+    outbox,
+    added.map(({ ref }) => ref),
+  );
   for (const { entry, ref } of pending) {
-    const { add, isLeaver } = waits.get(ref) ?? { isLeaver: false };
+    const { add = moved.has(ref) ? 'heldRemoval' : undefined, isLeaver } = waits.get(ref) ?? {
+      isLeaver: false,
+    };
     const wait = entry.action === 'addMember' ? add : isLeaver ? 'held' : undefined;
     if (wait) waiting.set(entry, wait);
   }
   return waiting;
+}
+
+/** Returns the users of whom the guard holds a removal from a group. */
+export async function withHeldRemoval(
+  { guardStore, pendingRemovals }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingRemovals'>,
+  users: readonly Ref[],
+): Promise<Set<Ref>> {
+  const found = new Set<Ref>();
+  const all = [...new Set(users)];
+  // Mostly nothing is held, and a first load has many additions.
+  if (all.length === 0 || (await guardStore.open()) === undefined) return found;
+  for (let start = 0; start < all.length; start += PORTION) {
+    const portion = all.slice(start, start + PORTION);
+    const groups = await Promise.all(portion.map((ref) => pendingRemovals(parseRef(ref).id)));
+    const removals = portion.flatMap((ref, index) =>
+      (groups[index] ?? []).map((group) => ({
+        ref,
+        item: { kind: 'removeMembers', ref: refOf('Group', group), subject: parseRef(ref).id } as const,
+      })),
+    );
+    const verdicts = await guardStore.verdictsOn(removals.map(({ item }) => item));
+    removals.forEach(({ ref }, index) => {
+      if (verdicts[index] === 'held') found.add(ref);
+    });
+  }
+  return found;
 }
 
 /** Returns the userName of the person that the entry concerns; '' for a group. */
