@@ -1,5 +1,6 @@
 // Builds the timeline of a resource: pushed, stored, applied. Pure.
-import { initiatorTypeOf, STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
+import { initiatorTypeOf } from '../ops/initiator.ts';
+import { STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
 import type { Explanation } from './explanation.ts';
 
 type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;

@@ -6,6 +6,7 @@ import { ACT_LIMITS, type Acts } from '../directory/logs/acts.ts';
 import type { ChainCheck, LogSpan } from '../directory/logs/chained-stream.ts';
 import { forgetOrders } from './acts.ts';
 import { adviceFor } from './advice.ts';
+import { initiatorOf, type InitiatorType } from './initiator.ts';
 import { newestFirst, publicBreak, publicId, type MergedSpan, type SearchStep } from './newest-first.ts';
 
 export interface LogFilter extends MergedSpan {
@@ -112,7 +113,7 @@ export interface ProvisioningRecord {
   /** Exact action of the bridge. */
   operation: LogAction;
   durationInMilliseconds: number | null;
-  initiatedBy: { type: 'identityProvider' | 'reconcile' | 'operator' | 'system'; id: string };
+  initiatedBy: { type: InitiatorType; id: string };
   sourceIdentity: { id: string; displayName: string; identityType: 'User' | 'Group' };
   targetIdentity: { id: string | null; displayName: string; identityType: 'User' | 'Group' };
   modifiedProperties: { displayName: string; oldValue: unknown; newValue: unknown }[];
@@ -197,21 +198,6 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
     lagMs: Math.max(0, at - entry.accepted),
     request: http ? { ...http, status: http.status ?? null, requestId: http.requestId ?? null } : null,
   };
-}
-
-/** Returns the kind of cause that a request id names. */
-export function initiatorTypeOf(request: string): ProvisioningRecord['initiatedBy']['type'] {
-  if (request === '-') return 'system';
-  if (request.startsWith('plan:')) return 'reconcile';
-  return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';
-}
-
-const OF_OPERATORS = /^(resync|repair|restore|(sync|retry|import|approval|handover):.*)$/;
-
-function initiatorOf(request: string, connection: string): ProvisioningRecord['initiatedBy'] {
-  const type = initiatorTypeOf(request);
-  const ids = { system: 'scim-bridge', identityProvider: connection, reconcile: request, operator: request };
-  return { type, id: ids[type] };
 }
 
 type Step = ProvisioningRecord['provisioningSteps'][number];

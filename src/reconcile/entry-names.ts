@@ -6,9 +6,9 @@ import type { PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /**
- * Returns the entries; an empty name is replaced by the name of the record, else by the id, and the name of an account that
- * nobody manages by its userName.
- * @param accounts userNames of accounts that nobody manages, by platform id
+ * Returns the entries. An empty name is replaced by the name of the record, else by the id; the name of an unmanaged account by
+ * its userName.
+ * @param accounts userNames of unmanaged accounts, by platform id
  */
 export async function withNames(
   { directory }: Pick<ReconcileScope, 'directory'>,

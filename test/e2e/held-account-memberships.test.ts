@@ -1,53 +1,30 @@
 // Tests plan, sync and explain while the memberships of a person wait for a held or rejected deactivation.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
-import { createCommands, type Commands } from '../support/command.ts';
+import { openPlace, type Place } from '../support/situation.ts';
 
 const deactivate = { count: 0, percent: 0 };
 const EVE = 'eve@acme.example';
 
-let bridge: Bridge;
-let commands: Commands;
-
+let place: Place;
 beforeAll(async () => {
-  bridge = await buildBridge({
-    configure: ({ targets: { main } }) => {
-      if (main) main.guard.deactivate = deactivate;
-    },
-  });
-  commands = createCommands({
-    redis: { url: process.env.TEST_REDIS_URL, prefix: bridge.config.redis.prefix },
-    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
-    targets: {
-      main: {
-        url: bridge.sandbox.ready.platformUrl,
-        token: bridge.sandbox.ready.fixtures.apiKeys.admin,
-        allowLoopbackHttp: true,
-        guard: { deactivate },
-      },
-    },
-    reconcile: { schedule: null },
-  });
-  const { idp } = bridge;
+  place = await openPlace({ target: { guard: { deactivate } } });
+  const { idp } = place;
   const eve = await idp.createUser(EVE);
   const bob = await idp.createUser('bob@acme.example');
   const finance = await idp.createGroup('Finance', [eve, bob]);
   const sales = await idp.createGroup('Sales', [bob]);
-  await bridge.idle();
+  await place.idle();
   await idp.patch(`/Users/${eve}`, { op: 'replace', path: 'active', value: false });
   await idp.patch(`/Groups/${finance}`, { op: 'remove', path: `members[value eq "${eve}"]` });
   await idp.patch(`/Groups/${sales}`, { op: 'add', path: 'members', value: [{ value: eve }] });
-  await bridge.idle();
+  await place.idle();
 }, 60_000);
-afterAll(async () => {
-  commands.remove();
-  await bridge.stop();
-});
+afterAll(() => place.stop());
 
 async function plan(): Promise<any> {
-  const file = join(commands.folder, `${Math.random()}.json`);
-  await commands.run('plan', '--out', file);
+  const file = join(place.commands.folder, `${Math.random()}.json`);
+  await place.commands.run('plan', '--out', file);
   return JSON.parse(readFileSync(file, 'utf8')).plans[0];
 }
 
@@ -62,31 +39,31 @@ test('plan and sync only report the memberships of a person whose deactivation i
     ['addMember Sales report', expect.stringContaining('; waits for the held account')],
     ['removeMember Finance report', expect.stringContaining('; waits for the held account')],
   ]);
-  const { json: dry } = await commands.run('sync', 'Finance', '--dry-run', '--json');
+  const { json: dry } = await place.commands.run('sync', 'Finance', '--dry-run', '--json');
   expect(memberships([dry].flat()[0].differences)).toEqual([
     ['removeMember Finance report', expect.stringContaining('; waits for the held account')],
   ]);
 });
 
 test('sync and explain of a group that waits for a held member say that it is held', async () => {
-  const { json: synced, code } = await commands.run('sync', 'Sales', '--json');
+  const { json: synced, code } = await place.commands.run('sync', 'Sales', '--json');
   expect([synced].flat()[0]).toMatchObject({ outcome: 'held', message: expect.stringContaining(EVE) });
   expect(code).toBe(2);
-  const [found] = (await commands.run('explain', 'Sales', '--json')).json;
+  const [found] = (await place.commands.run('explain', 'Sales', '--json')).json;
   expect(found).toMatchObject({ verdict: 'held', platform: { state: 'equal', differences: [] } });
   expect(found.reasons.join()).toContain(`holds changes of its member ${EVE}`);
 });
 
 test('plan and sync only report an addition of a person whose deactivation was rejected', async () => {
-  const [approval] = (await commands.run('approvals', 'list', '--json')).json;
-  await commands.run('approvals', 'reject', approval.id, '--yes');
-  await bridge.idle();
-  expect((await commands.run('plan')).code).toBe(0);
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', approval.id, '--yes');
+  await place.idle();
+  expect((await place.commands.run('plan')).code).toBe(0);
   expect(memberships((await plan()).entries)).toEqual([
     ['addMember Sales report', expect.stringContaining('an operator rejected')],
   ]);
-  const { json: synced } = await commands.run('sync', 'Sales', '--json');
+  const { json: synced } = await place.commands.run('sync', 'Sales', '--json');
   expect([synced].flat()[0]).toMatchObject({ outcome: 'equal', message: expect.stringContaining(EVE) });
-  const [found] = (await commands.run('explain', 'Sales', '--json')).json;
+  const [found] = (await place.commands.run('explain', 'Sales', '--json')).json;
   expect(found).toMatchObject({ verdict: 'leftAlone' });
 });

@@ -1,10 +1,10 @@
 // Gives each request a correlation id, and logs it once it is answered. The log holds the route, because paths name people.
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
+import { initiatorTypeOf } from '../../ops/initiator.ts';
 import type { Clock, Ids } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 
-/** Accepted form of a client's request id; any other text is replaced by a generated id. */
 const GIVEN_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const CORRELATION_ID = Symbol('correlation id');
 
@@ -57,7 +57,7 @@ export function createRequestContext(
   const { logger, clock, ids } = deps;
   return (request, response, next) => {
     const given = request.headers['x-request-id'];
-    const id = typeof given === 'string' && GIVEN_ID.test(given) ? given : ids.request();
+    const id = isAccepted(given) ? given : ids.request();
     (request as Identified)[CORRELATION_ID] = id;
     const startedAt = clock.now();
     const { method, originalUrl } = request;
@@ -90,6 +90,10 @@ export function createRequestContext(
     next();
   };
 }
+
+/** Other ids are replaced: long ones, those of other letters, and those by which a push would appear as an order. */
+const isAccepted = (given: string | string[] | undefined): given is string =>
+  typeof given === 'string' && GIVEN_ID.test(given) && initiatorTypeOf(given) === 'identityProvider';
 
 /** All literal segments of the service's addresses, by their lower-case form. */
 const WORDS = new Map(

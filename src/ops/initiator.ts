@@ -1,0 +1,19 @@
+// Tells by the request id of a change who caused it: a push, a reconcile, an order of an operator, or the bridge itself.
+
+export type InitiatorType = 'identityProvider' | 'reconcile' | 'operator' | 'system';
+
+const OF_OPERATORS = /^(resync|repair|restore|(sync|retry|import|approval|handover):.*)$/;
+
+/** Returns the kind of initiator. Clients cannot send ids of the other kinds (request-context.ts), so that no push appears as an order. */
+export function initiatorTypeOf(request: string): InitiatorType {
+  if (request === '-') return 'system';
+  if (request.startsWith('plan:')) return 'reconcile';
+  return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';
+}
+
+/** @param connection the connection of the identity provider that a push came from */
+export function initiatorOf(request: string, connection: string): { type: InitiatorType; id: string } {
+  const type = initiatorTypeOf(request);
+  const ids = { system: 'scim-bridge', identityProvider: connection, reconcile: request, operator: request };
+  return { type, id: ids[type] };
+}
