@@ -21,6 +21,7 @@ const CONFIRMED = new Set([
  * needs the most time for a PUT and Redis should start early.
  */
 const BATCHED = new Map([
+  ['read_users', 8],
   ['put_user', 4],
   ['replace_values', 8],
   ['put_group', 8],
