@@ -30,21 +30,6 @@ const SAMPLES: Record<string, object> = {
   'in 5000 groups': person('sample', 5000),
 };
 
-/** Evaluations of a sample: on a busy machine one may exceed the limit of time although the expression does not. */
-const TRIES = 3;
-
-/** @throws ExpressionFailed of the last try */
-async function tryTimes(evaluate: (input: unknown) => Promise<unknown>, resource: object): Promise<void> {
-  for (let left = TRIES; ; left--) {
-    try {
-      await evaluate(resource);
-      return;
-    } catch (error) {
-      if (left === 1 || !(error as ExpressionFailed).exceeded) throw error;
-    }
-  }
-}
-
 /**
  * Evaluates an expression for each sample.
  * @returns a sentence if it exceeds a limit for one sample or fails for all of them; undefined otherwise, because a
@@ -55,7 +40,7 @@ export async function tryExpression(text: string): Promise<string | undefined> {
   const failures: string[] = [];
   for (const [sample, resource] of Object.entries(SAMPLES)) {
     try {
-      await tryTimes(evaluate, resource);
+      await evaluate(resource);
     } catch (error) {
       const { message, exceeded } = error as ExpressionFailed;
       if (exceeded) return `The expression ${message} for a sample person ${sample}.`;
