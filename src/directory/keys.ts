@@ -55,7 +55,7 @@
  * | guardWaiting:<t> | set | users whose deactivation is accepted and not applied yet |
  * | guardHeld:<t>:<kind> | zset | items held for approval, by place (a number of `sequence`) |
  * | guardApproval:<t> | hash | the open approval: serial (its items have higher places), opened, expires |
- * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by serial of the approval under which they were held |
+ * | guardApproved:<t>:<kind>, guardRejected:<t>:<kind> | zset | items by end of the approval; items by number of the decision that rejected them |
  * | guardItems:<t>:<ref> | set | `kind subject` of all held, approved and rejected items of the ref |
  * | guardFirst:<t> | hash | with two approvers: source and id of a list → the first approval (first-approvals.ts) |
  * | guardDecisions:<t> | list | decisions of operators, newest first |

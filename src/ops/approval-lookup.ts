@@ -7,7 +7,7 @@ import type { DestructiveKind } from '../guard/judge.ts';
 import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
 
 export interface Approval {
-  /** `<connection>.<target>.<serial>-<last place>`. */
+  /** `<connection>.<target>.<serial>-<last place>`; of a decision about a part, followed by `~` and a digest. */
   id: string;
   connection: string;
   target: string;
@@ -56,7 +56,7 @@ export const isoDate = (ms: number): string => new Date(ms).toISOString();
 /** Ids are unique within a target of a connection; outside they carry both names. */
 export const withinTarget = ({ id, connection }: Approval): string => id.slice(connection.length + 1);
 
-/** Returns an id without the part that names the selection of a first approval. */
+/** Returns the id of a list for the id of a part of it, which has `~` and a digest behind the id of the list. */
 export const listIdOf = (id: string): string => id.replace(/~[0-9a-f]+$/, '');
 
 export async function approvalsAt(
@@ -68,7 +68,11 @@ export async function approvalsAt(
   const open = await outbox.guardStore.open();
   const firsts = await outbox.guardStore.firstApprovals.list();
   const waiting = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
-    const found = firsts.filter((first) => first.source === source && serialOf(first.id) === serialOf(id));
+    const isOf = (first: FirstApproval): boolean =>
+      source === 'guardHeld'
+        ? serialOf(first.id) === serialOf(id)
+        : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;
+    const found = firsts.filter((first) => first.source === source && isOf(first));
     return found.length === 0 ? {} : { firstApprovals: found.map((first) => shownFirst(connection, first)) };
   };
   const found: FoundApproval[] = (await outbox.guardStore.decisions()).map(
@@ -109,14 +113,16 @@ const shownFirst = (
 
 /**
  * Finds an approval by its whole id. Without the part behind the last hyphen it covers all currently held changes. The id of a
- * first approval of a part finds this part.
+ * decision about a part finds this decision, that of a first approval of a part this part.
  */
 export async function findApproval(
   states: readonly DesiredState[],
   id: string,
 ): Promise<FoundApproval | undefined> {
+  const named = await findList(states, id);
+  if (named || listIdOf(id) === id) return named;
   const found = await findList(states, listIdOf(id));
-  if (!found || listIdOf(id) === id) return found;
+  if (!found) return undefined;
   const source = found.approval.state === 'held' ? 'guardHeld' : 'guardRejected';
   const { firstApprovals, listOf } = found.outbox.guardStore;
   const first = await firstApprovals.find(withinTarget({ ...found.approval, id }), source);
@@ -157,6 +163,7 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   const isSame = ({ approval }: FoundApproval): boolean => serialOf(approval.id) === serialOf(id);
   const held = known.find((each) => isHeld(each) && isSame(each));
   const decided = known.find(({ approval }) => approval.id === id && approval.state !== 'held');
+  if (listIdOf(id) !== id) return decided;
   if (held?.list && held.approval.id !== id) {
     // Changes that were held after the list was shown are not part of the decision.
     const last = /-(\d+)$/.exec(id)?.[1];

@@ -145,7 +145,8 @@ export async function decideApproval(
     await state.acts.record(recordOf('withdraw', own.total, `the first approval, by ${own.by}`));
     return { kind: 'retracted', id: approval.id, items: own.total };
   }
-  const decided = await outbox.guardStore.decide(action, listIdOf(withinTarget(approval)), actor.by, {
+  const listId = first ? listIdOf(withinTarget(approval)) : withinTarget(approval);
+  const decided = await outbox.guardStore.decide(action, listId, actor.by, {
     ...{ note: actor.note, selection: words ?? first?.selection, firstId: joins?.id },
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),

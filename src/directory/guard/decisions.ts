@@ -19,13 +19,15 @@ import {
   createHeldChanges,
   idOfList,
   parseItem,
+  rangesOf,
   changeText,
   type ChangeList,
   type Destruction,
 } from './held-changes.ts';
 
-/** A decision of an operator; the newest fifty are kept. */
+/** A decision of an operator; the newest fifty are kept, and older rejections whose changes are still rejected. */
 export interface Decision {
+  /** Id of the list; of a decision about a part of it, followed by `~` and the digest of the decided changes. */
   id: string;
   action: 'approve' | 'reject' | 'withdraw';
   at: number;
@@ -65,6 +67,17 @@ export interface DecisionOptions {
   portions?: number | undefined;
 }
 
+/** A stored decision. `number`: the score of the changes that it rejected. */
+type StoredDecision = Omit<Decision, 'items'> & {
+  serial: number;
+  upTo: number;
+  part?: string;
+  number: number;
+  items: string[];
+};
+
+/** Number of decisions that are kept. */
+const KEPT = 50;
 /** Number of decided changes that are kept for display. */
 const SHOWN = 200;
 /** Changes of one script; 120 take about 5 ms. */
@@ -101,33 +114,58 @@ export function createDecisions(
     return held.open();
   }
 
-  /** Newest first. */
-  async function decisions(): Promise<Decision[]> {
+  async function storedDecisions(): Promise<StoredDecision[]> {
     await finishLast();
     const found = await redis.lrange(keys.key('guardDecisions', target), 0, -1);
     return found.map((text) => {
-      const { serial, upTo, items, ...rest } = JSON.parse(text) as Omit<Decision, 'id' | 'items'> & {
-        serial: number;
-        upTo: number;
-        items: string[];
-      };
-      const parsed = items.map((item) => {
+      const stored = JSON.parse(text) as Omit<StoredDecision, 'id' | 'number'> & { number?: number };
+      return { ...stored, id: idOfList(target, stored), number: stored.number ?? stored.serial };
+    });
+  }
+
+  /** Newest first. */
+  async function decisions(): Promise<Decision[]> {
+    return (await storedDecisions()).map(({ items, ...rest }) => ({
+      ...rest,
+      items: items.map((item) => {
         const blank = item.indexOf(' ');
         return parseItem(item.slice(0, blank) as DestructiveKind, item.slice(blank + 1));
-      });
-      return { ...rest, id: idOfList(target, { serial, upTo }), items: parsed };
-    });
+      }),
+    }));
   }
 
   /** Returns the changes that a decision under an id reaches; undefined when there are none. `id` as for `decide`. */
   async function listOf(action: Decision['action'], id: string): Promise<ChangeList | undefined> {
-    const [, name, number, last] = /^(.+)[.](\d+)(?:-(\d+))?$/.exec(id) ?? [];
+    const [, name, number, last, part] = /^(.+)[.](\d+)(?:-(\d+))?(?:~([0-9a-f]+))?$/.exec(id) ?? [];
     if (name !== target) return undefined;
     const serial = Number(number);
     const current = await open();
     const upTo = last === undefined ? (current?.upTo ?? serial) : Number(last);
-    if (action !== 'withdraw' && current?.serial === serial) return { source: 'guardHeld', serial, upTo };
-    return action === 'reject' ? undefined : { source: 'guardRejected', serial, upTo };
+    if (action !== 'withdraw' && part === undefined && current?.serial === serial)
+      return { source: 'guardHeld', serial, upTo };
+    if (action === 'reject') return undefined;
+    const numbers = await rejectionsOf({ serial, upTo: last === undefined ? undefined : upTo, part });
+    if (numbers.length === 0) return undefined;
+    return { source: 'guardRejected', serial, upTo, numbers, ...(part === undefined ? {} : { part }) };
+  }
+
+  /**
+   * Returns the numbers of the rejections that an id names: the one with this id, or all parts of this list; without a last
+   * place all of the serial.
+   */
+  async function rejectionsOf(list: {
+    serial: number;
+    upTo: number | undefined;
+    part: string | undefined;
+  }): Promise<number[]> {
+    const all = (await storedDecisions()).filter(
+      ({ action, serial, upTo }) =>
+        action === 'reject' && serial === list.serial && upTo === (list.upTo ?? upTo),
+    );
+    const same = list.upTo === undefined ? [] : all.filter(({ part }) => part === list.part);
+    const named = (same.length > 0 || list.part !== undefined ? same : all).map((each) => each.number);
+    // Rejections of former releases have the serial as their score.
+    return [...new Set(list.upTo === undefined ? [...named, list.serial] : named)];
   }
 
   /**
@@ -242,7 +280,8 @@ export function createDecisions(
   ): Promise<Decided | 'again'> {
     const { note, first, storedChoice, count, act, portions, request } = options;
     const [tag, counts] = await scripts.run('guard_decide', keys.base, {
-      ...{ ...common, ...list, ...storedChoice, action, note, shown: SHOWN, request },
+      ...{ ...common, ...list, ...storedChoice, action, note, shown: SHOWN, kept: KEPT, request },
+      ...{ ranges: rangesOf(list), part: storedChoice?.digest ?? list.part },
       by: first ? `${first.by} and ${by}` : by,
       selection: first ? first.selection : options.selection,
       ...(first ? { first: [first.field, first.text] } : {}),

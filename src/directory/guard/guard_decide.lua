@@ -2,13 +2,15 @@
 -- can still be approved by the id of its approval.
 -- KEYS base
 -- ARGV { target, kinds, serial, upTo (last place that was listed), source: guardHeld|guardRejected,
+--        ranges: [[from, to]] (bounds of the scores of the list), part (digest of a part of the list; absent: all), kept (most
+--        decisions to keep, apart from rejections that stand),
 --        choice (id of the list of chosen changes; absent: all), chosen (number of each kind), shown (most changes to keep for
 --        display), action: approve|reject|withdraw, expiryMs (of an approval), by, note, selection (in words), request,
 --        act (audit entry as in append_act; absent: none),
 --        first ([field, text] of the first approval that this one completes; absent: one approval suffices) }
 -- RETURN {"decided", number of each kind} | {"expired"} | {"unknown"} | {"busy"}: an earlier decision is not moved yet
 --        | {"changed"}: the first approval is another one by now
--- NEEDS guard, log
+-- NEEDS guard, log, numbers
 local now = clock()
 local deciding = key('guardDeciding', p.target)
 if redis.call('EXISTS', deciding) == 1 then return { 'busy' } end
@@ -16,20 +18,20 @@ local refused = guard_refusal(p.source, p.serial)
 if refused then return { refused } end
 local firsts = key('guardFirst', p.target)
 if p.first and redis.call('HGET', firsts, p.first[1]) ~= p.first[2] then return { 'changed' } end
-local from, to = p.serial, p.serial
-if p.source == 'guardHeld' then from, to = '(' .. p.serial, p.upTo end
 
 local counts, items, total = {}, {}, 0
 local choice = p.choice and key('guardChoice', p.target .. ':' .. p.choice)
 for index, kind in ipairs(p.kinds) do
   local source = key(p.source, p.target .. ':' .. kind)
-  counts[index] = choice and (p.chosen[kind] or 0) or redis.call('ZCOUNT', source, from, to)
-  total = total + counts[index]
-  if not choice and #items < p.shown then
+  counts[index] = choice and (p.chosen[kind] or 0) or 0
+  for _, range in ipairs(choice and {} or p.ranges) do
+    local from, to = range[1], range[2]
+    counts[index] = counts[index] + redis.call('ZCOUNT', source, from, to)
     for _, text in ipairs(redis.call('ZRANGEBYSCORE', source, from, to, 'LIMIT', 0, p.shown - #items)) do
       items[#items + 1] = kind .. ' ' .. text
     end
   end
+  total = total + counts[index]
 end
 if total == 0 then
   if p.source == 'guardRejected' then return { 'unknown' } end
@@ -39,16 +41,30 @@ if choice then
   items = redis.call('LRANGE', choice, 0, p.shown - 1)
   redis.call('PERSIST', choice)
 end
-local decision = { serial = p.serial, upTo = p.upTo, action = p.action, at = now, by = p.by, note = p.note,
+-- The number is the score of the changes that this decision rejects, so that its id takes back these alone.
+local number = next_number()
+local decision = { serial = p.serial, upTo = p.upTo, part = p.part, number = tonumber(number), action = p.action, at = now, by = p.by, note = p.note,
   selection = p.selection, kinds = {}, items = items }
 for index, kind in ipairs(p.kinds) do
   decision.kinds[kind] = counts[index]
   -- A person who approves all that is held has looked at what came before it, so the counts start again.
   if counts[index] > 0 and p.action == 'approve' and not choice then redis.call('UNLINK', key('guardUsed', p.target .. ':' .. kind)) end
 end
-redis.call('LPUSH', key('guardDecisions', p.target), cjson.encode(decision))
-redis.call('LTRIM', key('guardDecisions', p.target), 0, 49)
-redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'serial', p.serial, 'from', from, 'to', to,
+local decisions = key('guardDecisions', p.target)
+redis.call('LPUSH', decisions, cjson.encode(decision))
+local function stands(older)
+  local score = older.number or older.serial
+  for _, kind in ipairs(older.action == 'reject' and p.kinds or {}) do
+    if redis.call('ZCOUNT', key('guardRejected', p.target .. ':' .. kind), score, score) > 0 then return true end
+  end
+end
+-- A rejection that stands is taken back by the id of its decision.
+for _, text in ipairs(redis.call('LRANGE', decisions, p.kept, -1)) do
+  if not stands(cjson.decode(text)) then redis.call('LREM', decisions, -1, text) end
+end
+redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'number', number, 'ranges', cjson.encode(p.ranges),
+  -- For processes of a former release, which know one range and no number.
+  'serial', p.serial, 'from', p.ranges[1][1], 'to', p.ranges[1][2],
   'choice', p.choice or '', 'expires', string.format('%d', now + p.expiryMs), 'request', p.request)
 if p.first then redis.call('HDEL', firsts, p.first[1]) end
 if p.act then write_chained('acts', nil, p.act) end

@@ -5,10 +5,12 @@
 -- RETURN {"moved", 1 when more is left, else 0}
 -- NEEDS exceptions, guard, marks, pending_groups
 local deciding = key('guardDeciding', p.target)
-local action, source, serial, from, to, choice, expires, request = unpack(redis.call('HMGET', deciding,
-  'action', 'source', 'serial', 'from', 'to', 'choice', 'expires', 'request'))
+local action, source, serial, from, to, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
+  'action', 'source', 'serial', 'from', 'to', 'number', 'ranges', 'choice', 'expires', 'request'))
 if not action then return { 'moved', 0 } end
 p.request = request
+-- A note of a former release has one range, and no number.
+number, ranges = number or serial, ranges and cjson.decode(ranges) or { { from, to } }
 local now = clock()
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 
@@ -19,7 +21,7 @@ local function move(kind, text)
   if action == 'approve' then
     redis.call('ZADD', sets('guardApproved', kind), expires, text)
   elseif action == 'reject' then
-    redis.call('ZADD', sets('guardRejected', kind), serial, text)
+    redis.call('ZADD', sets('guardRejected', kind), number, text)
   end
   if source == 'guardRejected' and kind == 'removeMembers' then
     set_removal(string.match(ref, '^Group:(.*)$'), string.match(text, ' (.*)$'), '-')
@@ -33,8 +35,11 @@ end
 local function is_listed(kind, text)
   local place = tonumber(redis.call('ZSCORE', sets(source, kind), text) or nil)
   if not place then return false end
-  if source == 'guardRejected' then return place == tonumber(serial) end
-  return place > tonumber(serial) and place <= tonumber(to)
+  for _, range in ipairs(ranges) do
+    local exclusive, from = string.match(range[1], '^(%(?)(%d+)$')
+    if (place > tonumber(from) or exclusive == '' and place == tonumber(from)) and place <= tonumber(range[2]) then return true end
+  end
+  return false
 end
 
 if choice ~= '' then
@@ -48,10 +53,12 @@ if choice ~= '' then
   left = left - #entries
 else
   for _, kind in ipairs(p.kinds) do
-    if left == 0 then break end
-    local texts = redis.call('ZRANGEBYSCORE', sets(source, kind), from, to, 'LIMIT', 0, left)
-    for _, text in ipairs(texts) do move(kind, text) end
-    left = left - #texts
+    for _, range in ipairs(ranges) do
+      if left == 0 then break end
+      local texts = redis.call('ZRANGEBYSCORE', sets(source, kind), range[1], range[2], 'LIMIT', 0, left)
+      for _, text in ipairs(texts) do move(kind, text) end
+      left = left - #texts
+    end
   end
 end
 for ref, priority in pairs(looked) do

@@ -18,6 +18,10 @@ export interface ChangeList {
   serial: number;
   /** Last place of the list; changes that are held later are not part of it. */
   upTo: number;
+  /** Digest of the changes that a decision about a part of the list covers; absent: the whole list. */
+  part?: string;
+  /** Numbers of the decisions that rejected the changes of the list; held changes have none. */
+  numbers?: readonly number[];
 }
 
 /** The currently held changes, without the changes themselves. */
@@ -32,8 +36,10 @@ export interface HeldChanges extends ChangeList {
 
 const PAGE = 1000;
 
-export const idOfList = (target: string, { serial, upTo }: Pick<ChangeList, 'serial' | 'upTo'>): string =>
-  `${target}.${serial}-${upTo}`;
+export const idOfList = (
+  target: string,
+  { serial, upTo, part }: Pick<ChangeList, 'serial' | 'upTo' | 'part'>,
+): string => `${target}.${serial}-${upTo}${part === undefined ? '' : `~${part}`}`;
 
 export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspace }, target: string) {
   const sets = (family: string, kind: DestructiveKind): string => keys.key(family, `${target}:${kind}`);
@@ -41,7 +47,10 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
   /** Returns the counts of a list. */
   async function countOf(list: ChangeList): Promise<Pick<HeldChanges, 'kinds' | 'total'>> {
     const found = await Promise.all(
-      DESTRUCTIVE_KINDS.map((kind) => redis.zcount(sets(list.source, kind), ...rangeOf(list))),
+      DESTRUCTIVE_KINDS.map(async (kind) => {
+        const counts = rangesOf(list).map((range) => redis.zcount(sets(list.source, kind), ...range));
+        return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
+      }),
     );
     const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, found[index] ?? 0]));
     return {
@@ -75,22 +84,27 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     list: ChangeList,
     kinds: readonly DestructiveKind[] = DESTRUCTIVE_KINDS,
   ): AsyncGenerator<Destruction[]> {
-    const [from, to] = rangeOf(list);
-    for (const kind of kinds) {
-      let start = from;
-      let offset = 0;
-      for (;;) {
-        const flat = await redis.zrangebyscore(
-          ...[sets(list.source, kind), start, to, 'WITHSCORES' as const],
-          ...['LIMIT' as const, offset, PAGE],
-        );
-        const texts = flat.filter((_, index) => index % 2 === 0);
-        if (texts.length > 0) yield texts.map((text) => parseItem(kind, text));
-        if (texts.length < PAGE) break;
-        // Places are unique; all changes of one rejection have the same score.
-        if (list.source === 'guardHeld') start = `(${flat.at(-1) ?? ''}`;
-        else offset += PAGE;
-      }
+    for (const kind of kinds) for (const range of rangesOf(list)) yield* pagesOf(list.source, kind, range);
+  }
+
+  async function* pagesOf(
+    source: ChangeList['source'],
+    kind: DestructiveKind,
+    [from, to]: Range,
+  ): AsyncGenerator<Destruction[]> {
+    let start = from;
+    let offset = 0;
+    for (;;) {
+      const flat = await redis.zrangebyscore(
+        ...[sets(source, kind), start, to, 'WITHSCORES' as const],
+        ...['LIMIT' as const, offset, PAGE],
+      );
+      const texts = flat.filter((_, index) => index % 2 === 0);
+      if (texts.length > 0) yield texts.map((text) => parseItem(kind, text));
+      if (texts.length < PAGE) return;
+      // Places are unique; all changes of one rejection have the same score.
+      if (source === 'guardHeld') start = `(${flat.at(-1) ?? ''}`;
+      else offset += PAGE;
     }
   }
 
@@ -105,9 +119,14 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
   return { countOf, open, pages, heldRefs };
 }
 
-/** Returns the bounds of the scores: an exclusive place and the last place, or the serial of a rejection. */
-const rangeOf = ({ source, serial, upTo }: ChangeList): [from: string, to: string] =>
-  source === 'guardHeld' ? [`(${serial}`, String(upTo)] : [String(serial), String(serial)];
+/** Bounds of scores, as ZRANGEBYSCORE reads them. */
+type Range = [from: string, to: string];
+
+/** Returns the bounds of the scores of a list: an exclusive place and the last place, or the number of each rejection. */
+export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
+  source === 'guardHeld'
+    ? [[`(${serial}`, String(upTo)]]
+    : numbers.map((number) => [String(number), String(number)]);
 
 export function parseItem(kind: DestructiveKind, text: string): Destruction {
   const blank = text.indexOf(' ');

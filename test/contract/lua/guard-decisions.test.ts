@@ -158,3 +158,25 @@ it('an expired approval cannot be approved, and its changes are judged again tog
   await rig.guardStore.endSync(user(2), []);
   await expect(rig.guardStore.take(deactivations(3), guard(2))).resolves.toEqual(['allowed']);
 });
+
+it('a rejection that stands keeps its id behind fifty later decisions, one that was taken back does not', async () => {
+  const MANY = 55;
+  await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));
+  const list = (await rig.guardStore.open())?.id ?? '';
+  for (let number = 0; number < MANY; number++)
+    await rig.guardStore.decide('reject', list, 'ops', {
+      choose: (page) => page.filter(({ ref }) => ref === user(number)),
+    });
+  const decisions = await rig.guardStore.decisions();
+  expect(decisions).toHaveLength(MANY);
+  const first = decisions.at(-1)?.id ?? '';
+  await expect(rig.guardStore.decide('withdraw', first, 'ops')).resolves.toMatchObject({ items: 1 });
+  const kept = (await rig.guardStore.decisions()).filter(
+    ({ id, action }) => id === first && action === 'reject',
+  );
+  expect(kept).toHaveLength(1);
+  await expect(rig.guardStore.decide('withdraw', list, 'ops')).resolves.toMatchObject({ items: MANY - 1 });
+  await rig.guardStore.take(deactivations(MANY + 1), guard(0));
+  await rig.decide('reject');
+  expect(await rig.guardStore.decisions()).toHaveLength(50);
+});

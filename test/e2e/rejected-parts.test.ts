@@ -1,0 +1,83 @@
+// Tests that `approvals withdraw` takes back the rejection that its id names, and no other rejection of the same list.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NAMES = ['ann@acme.example', 'bob@acme.example', 'cid@acme.example', 'dan@acme.example'] as const;
+const [ANN, BOB, CID, DAN] = NAMES;
+
+let place: Place;
+const ids = new Map<string, string>();
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
+  for (const name of NAMES) ids.set(name, await place.idp.createUser(name));
+  await place.idle();
+});
+afterEach(() => place.stop());
+
+async function leave(...names: string[]): Promise<void> {
+  for (const name of names)
+    await place.idp.patch(`/Users/${ids.get(name) ?? ''}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+}
+
+const approvals = async (): Promise<any[]> =>
+  (await place.commands.run('approvals', 'list', '--all', '--json')).json;
+const heldId = async (): Promise<string> => (await approvals()).find(({ state }) => state === 'held').id;
+const rejectionOf = async (person: string): Promise<string> =>
+  (await approvals()).find(({ state, selection }) => state === 'rejected' && selection?.includes(person)).id;
+
+async function decide(action: 'approve' | 'reject' | 'withdraw', id: string, ...person: string[]) {
+  const selection = person.flatMap((name) => ['--person', name]);
+  const { code, json } = await place.commands.run(
+    ...['approvals', action, id, ...selection, '--yes', '--json'],
+  );
+  await place.idle();
+  return { code, items: json?.items };
+}
+
+/** Returns what waits for a person: `<name> Held` or `<name> Rejected`. */
+const exceptions = async (): Promise<string[]> =>
+  (await place.commands.run('exceptions', '--json')).json
+    .map(({ name, reason }: { name: string; reason: string }) => `${name} ${reason}`)
+    .sort();
+
+test('two rejected parts of one list have ids of their own, and withdraw takes back the named one', async () => {
+  await leave(ANN, BOB, CID);
+  const id = await heldId();
+  await decide('reject', id, ANN);
+  await decide('reject', id, BOB);
+  const [ofAnn, ofBob] = [await rejectionOf(ANN), await rejectionOf(BOB)];
+  expect(ofAnn).not.toBe(ofBob);
+  await expect(decide('withdraw', ofBob)).resolves.toEqual({ code: 0, items: 1 });
+  await expect(exceptions()).resolves.toEqual([`${ANN} Rejected`, `${BOB} Held`, `${CID} Held`]);
+  // The rejected part can be approved by its id while other changes of the list are held.
+  await expect(decide('approve', ofAnn)).resolves.toEqual({ code: 0, items: 1 });
+  await expect(exceptions()).resolves.toEqual([`${BOB} Held`, `${CID} Held`]);
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+});
+
+test('a selection of the list takes back the rejection of a person; the id of the list takes back all its parts', async () => {
+  await leave(ANN, BOB, CID);
+  const id = await heldId();
+  for (const name of [ANN, BOB, CID]) await decide('reject', id, name);
+  await expect(decide('withdraw', id, BOB)).resolves.toEqual({ code: 0, items: 1 });
+  await expect(exceptions()).resolves.toEqual([`${ANN} Rejected`, `${BOB} Held`, `${CID} Rejected`]);
+  await expect(decide('withdraw', id)).resolves.toEqual({ code: 0, items: 2 });
+  await expect(exceptions()).resolves.toEqual([`${ANN} Held`, `${BOB} Held`, `${CID} Held`]);
+});
+
+test('two whole lists of one approval that were rejected one after the other are taken back one by one', async () => {
+  await leave(ANN);
+  const first = await heldId();
+  await leave(BOB, CID);
+  const rest = await heldId();
+  await decide('reject', first);
+  await decide('reject', rest);
+  await leave(DAN);
+  await expect(decide('withdraw', first)).resolves.toEqual({ code: 0, items: 1 });
+  await expect(exceptions()).resolves.toEqual([
+    ...[`${ANN} Held`, `${BOB} Rejected`, `${CID} Rejected`, `${DAN} Held`],
+  ]);
+  // An approval of other changes of the list is not the rejection of these.
+  await expect(decide('withdraw', first)).resolves.toMatchObject({ code: 1 });
+});
