@@ -98,6 +98,13 @@ const WORDS: Record<DestructiveKind, string> = {
   clearAttributes: 'the emptying of attributes',
 };
 
+/** The words for rejected changes beside held ones of the same kind. */
+const OTHERS: Record<DestructiveKind, string> = {
+  ...WORDS,
+  removeMembers: 'the removal of other members',
+  clearAttributes: 'the emptying of other attributes',
+};
+
 const LAST_ADMINISTRATOR =
   'no other active administrator would be left at the platform, as far as its user list shows, so the guard holds the ' +
   'deactivation: make somebody else an administrator there, then approve it; an approval before that does not ' +
@@ -105,23 +112,26 @@ const LAST_ADMINISTRATOR =
 
 function whyNot(context: SyncContext): Condition | undefined {
   const { refused, followers } = context.gate;
-  const kindsOf = (wanted: Permission): string =>
-    [
-      ...new Set(
-        refused.filter(({ permission }) => permission === wanted).map(({ item }) => WORDS[item.kind]),
-      ),
-    ].join(' and ');
+  const kindsOf = (wanted: Permission): DestructiveKind[] => [
+    ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
+  ];
   if (context.gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
   const held = kindsOf('held');
-  if (held) {
-    const message = `the guard holds ${held}`;
+  const rejected = kindsOf('rejected');
+  // A resource is in one list of exceptions, so the message of a held change tells what was rejected too.
+  const besides =
+    rejected.length > 0
+      ? `; a person rejected ${rejected.map((kind) => (held.includes(kind) ? OTHERS[kind] : WORDS[kind])).join(' and ')}`
+      : '';
+  if (held.length > 0) {
+    const message = `the guard holds ${held.map((kind) => WORDS[kind]).join(' and ')}${besides}`;
     return condition(context, 'Held', message);
   }
   if (followers > 0) {
-    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account`;
+    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besides}`;
     return condition(context, 'Held', message);
   }
-  const rejected = kindsOf('rejected');
-  if (!rejected) return undefined;
-  return condition(context, 'Rejected', `a person rejected ${rejected}: the platform keeps what it has`);
+  if (rejected.length === 0) return undefined;
+  const message = `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: the platform keeps what it has`;
+  return condition(context, 'Rejected', message);
 }

@@ -1,0 +1,52 @@
+// Tests that a resource of which the guard holds some changes, and a person rejected others, is told with both.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NAMES = ['ann@acme.example', 'bob@acme.example', 'cid@acme.example'];
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+beforeAll(async () => {
+  const attributes = { title: { type: 'string', from: 'title' }, team: { type: 'string', from: 'nickName' } };
+  place = await openPlace({ target: { guard: { removeMembers: NONE, clearAttributes: NONE }, attributes } });
+});
+afterAll(() => place.stop());
+
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const heldId = async (): Promise<string> =>
+  (await place.commands.run('approvals', 'list', '--json')).json[0].id;
+async function reject(...selection: string[]): Promise<void> {
+  const { code } = await place.commands.run('approvals', 'reject', await heldId(), ...selection, '--yes');
+  expect(code).toBe(0);
+  await place.idle();
+}
+
+test('a group with held and with rejected removals of members is told with both', async () => {
+  const ids: string[] = [];
+  for (const name of NAMES) ids.push(await place.idp.createUser(name));
+  const crew = await place.idp.createGroup('crew', ids);
+  await place.idle();
+  await place.idp.send('PUT', `/Groups/${crew}`, { displayName: 'crew', members: [] });
+  await place.idle();
+  await reject('--person', NAMES[0] ?? '');
+  const both = 'the guard holds the removal of members; a person rejected the removal of other members';
+  for (const command of [['exceptions'], ['status'], ['plan'], ['explain', 'crew', '--all']])
+    expect(await told(...command)).toContain(both);
+  await reject();
+  const rejected = 'a person rejected the removal of members: the platform keeps what it has';
+  expect(await told('exceptions')).toContain(rejected);
+}, 60_000);
+
+test('a person with a held and with a rejected emptied attribute is told with both', async () => {
+  const dan = await place.idp.createUser('dan@acme.example', { title: 'Head', nickName: 'red' });
+  await place.idle();
+  await place.idp.patch(`/Users/${dan}`, { op: 'remove', path: 'title' });
+  await place.idle();
+  await reject('--ref', `User:${dan}`);
+  await place.idp.patch(`/Users/${dan}`, { op: 'remove', path: 'nickName' });
+  await place.idle();
+  const both =
+    'the guard holds the emptying of attributes; a person rejected the emptying of other attributes';
+  for (const command of [['exceptions'], ['status'], ['plan'], ['explain', 'dan@acme.example', '--all']])
+    expect(await told(...command)).toContain(both);
+}, 60_000);
