@@ -32,7 +32,7 @@ const told = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
 test('plan counts a group that new settings leave out as not desired at once, and status tells of the new settings', async () => {
-  expect(await told('plan')).toContain('groups: 1 desired: 1 linked, 1 shown by the platform, 0 missing');
+  expect(await told('plan')).toContain('groups: 1 desired: 1 linked (1 shown by the platform), 0 missing');
   const { code, text } = await place.commands.run('status');
   expect(code).toBe(2);
   expect(text).toContain(
@@ -46,7 +46,7 @@ test('a reconcile notes that the group is left, without a write to the platform'
   await expect(place.platform.writes()).resolves.toEqual([]);
   await place.start();
   const status = await told('status');
-  expect(status).toContain('groups: 1 desired: 1 linked, 1 shown by the platform');
+  expect(status).toContain('groups: 1 desired: 1 linked (1 shown by the platform');
   expect(status).not.toContain('the settings changed');
   expect(await told('explain', 'tmp-one')).toContain('tmp-one is not meant for main');
   expect(await told('explain', 'tmp-one')).not.toContain('as last written');

@@ -47,7 +47,7 @@ export const SITUATIONS: Situation[] = [
   {
     topic: 'The service',
     name: 'All is well',
-    status: /1 linked, 1 shown by the platform at the last reconcile, 0 missing/,
+    status: /1 linked \(1 shown by the platform at the last reconcile\), 0 missing/,
     plan: /no changes\. The platform is as desired/,
     explain: /ann@acme\.example is at main as desired: active/,
     doctor: /target main: the key is valid/,
