@@ -145,7 +145,8 @@ const line = ({
     `${ref}  ${name ?? '–'}  ${connection} → ${target}  ${platformId ?? 'not linked'}`,
     account === null ? '' : `account ${account}`,
     origin ?? '',
-    departed ? 'left' : '',
+    // The link of a protected account has the mark of a leaver too, because its memberships are not written.
+    departed && condition !== 'Protected' ? 'left' : '',
     condition ?? '',
   ]
     .filter(Boolean)

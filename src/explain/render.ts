@@ -195,7 +195,7 @@ function linkText({ link, platform, policy, mark, values, timeline, condition }:
           `id ${platformId}${account === null ? '' : `, account ${account}`}`,
           ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),
           ...(showsActive ? [active ? 'active' : 'inactive'] : []),
-          ...(departed ? ['left by us'] : []),
+          ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
           ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
         ];
   const read = { equal: ', read now: as last written', differs: '', unread: ', it could not be read now' };

@@ -105,7 +105,7 @@ export const isDrift = ({ attribution }: PlanEntry): boolean =>
  */
 export function isProtected({ condition, core }: Link, listed: readonly string[], name?: string): boolean {
   if (condition?.reason !== 'Protected') return false;
-  if (condition.message !== LISTED_AS_PROTECTED) return true;
+  if (!condition.message.startsWith(LISTED_AS_PROTECTED)) return true;
   const folded = fold(name ?? String(core?.userName ?? ''));
   return listed.some((each) => fold(each) === folded);
 }

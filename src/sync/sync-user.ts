@@ -40,7 +40,9 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   if (!record) {
     if (isRecordLost(work)) return recordLost(context);
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
-    return untouchable ? leaveAlone(context, untouchable) : depart(context, exists);
+    return untouchable
+      ? leaveAlone(context, untouchable, 'is deleted at the source')
+      : depart(context, exists);
   }
   if (record.damaged) return recordDamaged(context);
   const resource = JSON.parse(record.text) as Resource;
@@ -48,7 +50,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   // The key's owner must be known before an account is adopted or created; for a leaver the gate asks.
   if (link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, String(desired.core.userName));
-  if (untouchable) return leaveAlone(context, untouchable);
+  if (untouchable) return leaveAlone(context, untouchable, whyInactive(desired));
   if (!desired.inScope) return depart(context, exists);
   for (let restart = 0; ; restart++) {
     try {
@@ -264,9 +266,19 @@ async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   return states.some((group) => group.condition === undefined);
 }
 
-function leaveAlone(context: SyncContext, why: string): SyncOutcome {
-  context.link.departed = true;
-  const protectedFrom = condition(context, 'Protected', why);
+/** Returns why the account of a person should not be active; undefined: it should. */
+function whyInactive({ inScope, active }: DesiredUser): string | undefined {
+  if (!inScope) return 'is out of the scope of the target';
+  return active ? undefined : 'is inactive at the source';
+}
+
+/** @param whyNotActive why the account should not be active; it stays as it is, which the condition tells */
+function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
+  const { link } = context;
+  link.departed = true;
+  const staysActive = whyNotActive !== undefined && link.id !== undefined && link.core?.active === true;
+  const message = staysActive ? `${why}, so it stays active although the person ${whyNotActive}` : why;
+  const protectedFrom = condition(context, 'Protected', message);
   return { kind: 'synced', writes: context.writes, dropGrants: true, condition: protectedFrom };
 }
 

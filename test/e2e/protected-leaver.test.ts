@@ -1,0 +1,55 @@
+// Tests that each command tells that a protected account stays active although its person is to have none.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+let ann: string;
+let bob: string;
+beforeAll(async () => {
+  place = await openPlace({});
+  ann = await place.idp.createUser(ANN);
+  bob = await place.idp.createUser(BOB);
+  await place.idle();
+  await place.change(({ targets: { main } }) => {
+    main.users = { ...(main.users as object), protected: [ANN] };
+  });
+});
+afterAll(() => place.stop());
+
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const everywhere = async (words: string): Promise<void> => {
+  for (const command of [['exceptions'], ['status'], ['plan'], ['explain', ANN, '--all']])
+    expect(await told(...command)).toContain(words);
+};
+
+test('a protected person who is deactivated or deleted at the source is told to stay active at the platform', async () => {
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await everywhere('so it stays active although the person is inactive at the source');
+  expect(await told('explain', ANN, '--all')).not.toContain('left by us');
+  expect(await told('links', 'list')).not.toContain('  left  ');
+  expect(await told('plan')).toContain('2 desired: 1 linked (1 shown by the platform), 1 left alone');
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  await everywhere('so it stays active although the person is deleted at the source');
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+});
+
+test('the account of a leaver without protection is told as left', async () => {
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+  expect(await told('explain', BOB, '--all')).toContain('left by us');
+  expect(await told('links', 'list')).toContain('  left');
+});
+
+test('a reconcile after the protection ended closes the account', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.users = { ...(main.users as object), protected: [] };
+  });
+  await place.commands.run('reconcile');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+});
