@@ -52,9 +52,23 @@ export interface SyncContext {
   save(options?: SaveOptions): Promise<void>;
   /**
    * Runs a write of `names` (core paths, `attributes.<name>`). The names are stored as unsure before the call, until its
-   * answer arrives. The caller then updates and saves the link. `why`: remark for the log entry.
+   * answer arrives. The caller then updates and saves the link. `why`: remark for the log entry. `ignoredText`: returns how an
+   * answer shows that the platform did not carry out the write.
+   * @throws WriteIgnored in that case; the names stay unsure
    */
-  attempt<T>(names: string[], operation: string, run: () => Promise<T>, why?: Why): Promise<T>;
-  /** Runs one write if this process still holds the lease, and logs and counts it. */
-  write<T>(operation: string, run: () => Promise<T>, detail?: WriteDetail): Promise<T>;
+  attempt<T>(
+    names: string[],
+    operation: string,
+    run: () => Promise<T>,
+    options?: { why?: Why | undefined; ignoredText?: (answer: T) => string | undefined },
+  ): Promise<T>;
+  /**
+   * Runs one write if this process still holds the lease, and logs and counts it.
+   * @param detail a function of the answer is called before the log entry is made
+   */
+  write<T>(
+    operation: string,
+    run: () => Promise<T>,
+    detail?: WriteDetail | ((answer: T) => Promise<WriteDetail | 'ignored'>),
+  ): Promise<T>;
 }

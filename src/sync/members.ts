@@ -2,12 +2,14 @@
 import type { Link } from '../directory/outbox/links.ts';
 import type { Readiness } from '../directory/outbox/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { PlatformPatchOperation, WireGroup } from '../platform/wire.ts';
+import type { PlatformPatchOperation, WireGroup, WireUser } from '../platform/wire.ts';
+import { counted } from '../support/counted.ts';
 import { isAbsent } from './absence.ts';
 import type { SyncContext } from './context.ts';
 import { namesGroup } from './diff.ts';
 import { isGone, isStatus } from './failures.ts';
 import { permit } from './gate.ts';
+import { WriteIgnored } from './write-ignored.ts';
 
 /** Members in one PATCH; a refused portion is halved. */
 const PORTION = 100;
@@ -208,22 +210,25 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
   const { target, link, outbox, work } = context;
   const operations = sign === '+' ? additions(members) : removals(members);
   try {
-    const group = await context.write(
+    let written: string[] = [];
+    await context.write(
       sign === '+' ? 'add members' : 'remove members',
       () => target.client.groups.patch(link.id ?? '', operations, context.call),
-      { members: members.map(({ user }) => user) },
+      async (group) => {
+        const confirmed = new Set(await confirmedOf(context, sign, group, members));
+        const users = members.map(({ user }) => user);
+        written = users.filter((user) => confirmed.has(user));
+        return { members: written, ignored: users.filter((user) => !confirmed.has(user)) };
+      },
     );
     context.provisioning.append();
-    const written = sign === '+' ? await confirmed(context, group, members) : members;
-    if (written.length > 0)
-      await outbox.ackMembers(
-        work,
-        sign,
-        written.map(({ user }) => user),
-      );
+    if (written.length > 0) await outbox.ackMembers(work, sign, written);
+    const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
     if (written.length < members.length)
-      throw new MembersIgnored(
-        `the platform answered success and left ${members.length - written.length} of ${members.length} members out`,
+      throw new WriteIgnored(
+        sign === '+'
+          ? `the platform answered success and left ${ignored} out`
+          : `the platform answered success and kept ${ignored} in the group`,
       );
   } catch (error) {
     if (
@@ -251,30 +256,31 @@ const removals = (members: Member[]): PlatformPatchOperation[] =>
   }));
 
 /**
- * Returns the members that the answer confirms, because a platform may answer 200 and ignore members. The list may be
- * truncated, so the account of a missing member is read: it may list its groups (contract 2.2).
+ * Returns the users of the members whose change the answer does not contradict, because a platform may answer 200 and ignore
+ * members. The list may be truncated or old, so the account of a contradicted member is read: it may list its groups (contract
+ * 2.2). An answer without members says nothing about them.
  */
-async function confirmed(
+async function confirmedOf(
   { target, call }: SyncContext,
+  sign: '+' | '-',
   group: WireGroup | undefined,
   members: Member[],
-): Promise<Member[]> {
-  if (!group?.members) return members;
+): Promise<string[]> {
+  if (!group?.members) return members.map(({ user }) => user);
   const present = new Set(group.members.map(({ value }) => value));
-  const written: Member[] = [];
-  for (const member of members) {
-    const isThere =
-      present.has(member.platformId) ||
-      namesGroup(await target.client.users.get(member.platformId, call), group.id);
-    if (isThere) written.push(member);
+  const written: string[] = [];
+  for (const { user, platformId } of members) {
+    const isWritten =
+      present.has(platformId) === (sign === '+') ||
+      contains(await target.client.users.get(platformId, call), group.id) === (sign === '+');
+    if (isWritten) written.push(user);
   }
   return written;
 }
 
-/** The platform answered with success and ignored the members; the sync retries later. */
-export class MembersIgnored extends Error {
-  override name = 'MembersIgnored';
-}
+/** Returns whether an account lists the group; undefined: it lists no groups at all. */
+const contains = (account: WireUser, groupId: string): boolean | undefined =>
+  Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
 
 /** Handles a member that the platform refuses; usually its account was deleted there. */
 async function refused(context: SyncContext, member: Member, error: Error): Promise<void> {

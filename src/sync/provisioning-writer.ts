@@ -10,6 +10,8 @@ import type { SyncOutcome } from './outcome.ts';
 export interface WriteDetail {
   names?: string[];
   members?: string[];
+  /** Ids of members that the platform left out, as its answer shows. With them, `members` may be empty: nothing was written. */
+  ignored?: string[];
   /** Remark for the reader about a successful write. */
   why?: Why;
 }
@@ -18,8 +20,10 @@ export interface WriteDetail {
 export type Why = Pick<Condition, 'reason' | 'message'>;
 
 export interface ProvisioningWriter {
-  /** Records a confirmed write; must be called before the link is changed. */
+  /** Records a write as far as the answer confirms it; must be called before the link is changed. */
   wrote(operation: string, ms: number, detail?: WriteDetail): void;
+  /** Records a write of which the answer shows that nothing was carried out. */
+  ignored(operation: string): void;
   /** Records a failed call. `operation` is empty for a read. */
   failed(operation: string, error: unknown): void;
   /** Records a new link: `adopted` unless the account was just created. */
@@ -71,7 +75,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   // State at the start of the sync; unchanged facts are not logged again.
   const known = { condition: link.condition, departed: link.departed, id: link.id };
   let lines: Told[] = [];
-  let failure: Pick<LogEntry, 'action' | 'http'> = { action: 'none' };
+  let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 
   const why = ({ reason, message }: Condition): Why => ({ reason, message });
@@ -91,14 +95,18 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   }
 
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
-    if (condition && isNew(condition)) lines.push({ ...failure, status: 'failure', ...why(condition) });
+    const status = condition?.reason === 'NotApplied' ? 'retry' : 'failure';
+    if (condition && isNew(condition)) lines.push({ ...failure, status, ...why(condition) });
     else if (!condition && lastError && link.attempts === 1)
       lines.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
   }
 
   return {
-    wrote: (operation, ms, { names, members, why } = {}) => {
+    wrote: (operation, ms, { names, members, ignored = [], why } = {}) => {
       const action = ACTIONS[operation] ?? 'none';
+      failure = ignored.length > 0 ? { action, members: ignored } : { action: 'none' };
+      lastError = undefined;
+      if (ignored.length > 0 && members?.length === 0) return;
       const before = names && new Map(names.map((name) => [name, valueBefore(link, name)]));
       lines.push({
         action,
@@ -108,7 +116,9 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
         ...(members && { members }),
         ...why,
       });
-      failure = { action: 'none' };
+    },
+    ignored: (operation) => {
+      failure = { action: ACTIONS[operation] ?? 'none' };
       lastError = undefined;
     },
     failed: (operation, error) => {

@@ -18,11 +18,11 @@ import { existsIn } from './find-user.ts';
 import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
 import { behindHold, isRefused, openGate } from './gate.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
-import { MembersIgnored } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
 import { syncUser } from './sync-user.ts';
 import type { Target } from './target.ts';
+import { WriteIgnored } from './write-ignored.ts';
 
 export interface SyncDeps {
   target: Target;
@@ -145,7 +145,7 @@ function createContext(
       lease.heldUntil = renewedAt + outbox.leaseMs;
       if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
     },
-    attempt: async (names, operation, run, why) => {
+    attempt: async (names, operation, run, { why, ignoredText } = {}) => {
       const before = context.link.unsure ?? [];
       const settle = (): void => {
         const left = before.filter((name) => !names.includes(name));
@@ -155,7 +155,12 @@ function createContext(
       context.link.unsure = [...new Set([...before, ...names])];
       await context.save();
       try {
-        const result = await context.write(operation, run, { names, ...(why && { why }) });
+        let ignored: string | undefined;
+        const result = await context.write(operation, run, (answer) => {
+          ignored = ignoredText?.(answer);
+          return Promise.resolve(ignored === undefined ? { names, ...(why && { why }) } : 'ignored');
+        });
+        if (ignored !== undefined) throw new WriteIgnored(ignored);
         settle();
         return result;
       } catch (error) {
@@ -174,11 +179,20 @@ function createContext(
         if (error instanceof PlatformError) deps.onWrite?.(operation, outcomeOfFailure(error));
         throw error;
       });
-      provisioning.wrote(operation, clock.now() - startedAt, detail);
-      deps.onWrite?.(operation, 'applied');
+      const durationMs = clock.now() - startedAt;
       context.writes++;
       context.link.writtenAt = clock.now();
-      logger.info({ ref: work.ref, operation, durationMs: clock.now() - startedAt }, 'applied');
+      const told = typeof detail === 'function' ? await detail(result) : detail;
+      const line = { ref: work.ref, operation, durationMs };
+      if (told === 'ignored') {
+        provisioning.ignored(operation);
+        deps.onWrite?.(operation, 'failed');
+        logger.warn(line, 'the platform answered success and did not carry out the write');
+        return result;
+      }
+      provisioning.wrote(operation, durationMs, told);
+      deps.onWrite?.(operation, 'applied');
+      logger.info(line, 'applied');
       return result;
     },
   };
@@ -242,10 +256,10 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   const { writes } = context;
   if (error instanceof LeaseLost) throw error;
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
-  if (!(error instanceof PlatformError) && !(error instanceof MembersIgnored)) throw error;
+  if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
   context.provisioning.failed('', error);
   link.attempts = (link.attempts ?? 0) + 1;
-  if (error instanceof MembersIgnored) {
+  if (error instanceof WriteIgnored) {
     const afterMs = backoffMs(link.attempts, { baseMs: 1000, maxMs: 60_000 }, deps.random);
     return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
   }

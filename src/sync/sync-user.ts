@@ -234,7 +234,13 @@ async function setActive(context: SyncContext, active: boolean, why?: Why): Prom
   const { link, target } = context;
   const change: PlatformPatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
   const run = () => target.client.users.patch(link.id ?? '', change, context.call);
-  await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, why);
+  await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, {
+    why,
+    ignoredText: (account) =>
+      account?.active === undefined || account.active === active
+        ? undefined
+        : `the platform answered success and left the account ${active ? 'inactive' : 'active'}`,
+  });
   link.core = { ...link.core, active };
   if (active) delete link.closedAt;
   else link.closedAt = context.clock.now();

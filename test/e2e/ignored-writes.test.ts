@@ -1,0 +1,119 @@
+// Tests writes that the platform answers with success and does not carry out: the log and explain name only what the answer
+// shows, and the write is tried again.
+import '../support/load-modules.ts';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { request } from 'undici';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+let front: Server;
+/** Whether the server in front of the platform answers the PATCH of a user with the unchanged user. */
+let ignoresUsers = false;
+const ids: string[] = [];
+
+/** Starts a server that passes each request on, apart from ignored changes. */
+async function startFront(platformUrl: string): Promise<string> {
+  front = createServer((incoming, answer) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of incoming) chunks.push(chunk as Buffer);
+      const isIgnored =
+        ignoresUsers && incoming.method === 'PATCH' && (incoming.url ?? '').includes('/scim/v2/Users/');
+      const { authorization = '' } = incoming.headers;
+      const { statusCode, headers, body } = await request(`${platformUrl}${incoming.url ?? ''}`, {
+        method: (isIgnored ? 'GET' : incoming.method) as 'GET',
+        headers: { authorization, 'content-type': incoming.headers['content-type'] ?? 'application/json' },
+        ...(chunks.length > 0 && !isIgnored ? { body: Buffer.concat(chunks) } : {}),
+      });
+      answer.writeHead(statusCode, { 'content-type': String(headers['content-type'] ?? '') });
+      answer.end(Buffer.from(await body.arrayBuffer()));
+    })();
+  });
+  await new Promise<void>((done) => front.listen(0, '127.0.0.1', done));
+  return `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+}
+
+beforeAll(async () => {
+  place = await openPlace({});
+  const url = await startFront(place.sandbox.ready.platformUrl);
+  await place.change(({ targets: { main } }) => {
+    main.url = url;
+  });
+  for (const name of [ANN, BOB]) ids.push(await place.idp.createUser(name));
+  await place.idle();
+});
+afterAll(async () => {
+  await place.stop();
+  front.close();
+});
+
+const log = async (resource: string): Promise<any[]> =>
+  (await place.commands.run('log', '--resource', resource, '--json')).text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+    .reverse();
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const written = async (resource: string, operation: string): Promise<any[]> =>
+  (await log(resource))
+    .filter((entry) => entry.operation === operation)
+    .map(({ members, provisioningStatusInfo: { status } }) => ({ members, status }));
+const ignoreMembers = (times: number) =>
+  place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'PATCH', path: 'Groups', times, ignoreMembers: true }],
+  });
+
+test('the log names a member as added when the answer of the platform shows the member', async () => {
+  await ignoreMembers(1);
+  await place.idp.createGroup('crew', ids);
+  await eventually(
+    'the first answer is judged',
+    async () => (await written('crew', 'addMembers')).length > 0,
+  );
+  await eventually('members', async () => (await place.platform.group('crew'))?.members.length === 2, 20_000);
+  await place.idle();
+  const entries = await written('crew', 'addMembers');
+  expect(entries.map(({ status }) => status)).toEqual(['warning', 'success']);
+  for (const { members } of entries) expect(members.toSorted()).toEqual(ids.toSorted());
+  const timeline = await told('explain', ANN, '--all');
+  expect(timeline.match(/applied {3}added to the group crew/g)).toHaveLength(1);
+  expect(timeline).toContain(
+    'failed, tried again (addMembers): the platform answered success and left 2 of 2 members out',
+  );
+}, 60_000);
+
+test('the log names a member as removed when the answer of the platform no longer shows the member', async () => {
+  const [group] = (await place.platform.state()).groups.filter(({ displayName }) => displayName === 'crew');
+  expect(group).toBeDefined();
+  await ignoreMembers(1);
+  const found = (await place.idp.send('GET', '/Groups?filter=displayName eq "crew"')) as any;
+  const { id } = (found.body ?? found).Resources[0];
+  await place.idp.patch(`/Groups/${id}`, { op: 'remove', path: `members[value eq "${ids[0] ?? ''}"]` });
+  await eventually('removed', async () => (await place.platform.group('crew'))?.members.length === 1, 20_000);
+  await place.idle();
+  expect(await written('crew', 'removeMembers')).toEqual([
+    { members: [ids[0]], status: 'warning' },
+    { members: [ids[0]], status: 'success' },
+  ]);
+}, 60_000);
+
+test('the log names an account as deactivated when the answer of the platform shows it as inactive', async () => {
+  ignoresUsers = true;
+  await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
+  await eventually('tried', async () => (await written(BOB, 'deactivate')).length > 0);
+  expect(await told('explain', BOB, '--all')).toContain(
+    'the platform answered success and left the account active',
+  );
+  expect((await place.commands.run('status', '--json')).json[0].dirty).toBe(1);
+  ignoresUsers = false;
+  await eventually('closed', async () => (await place.platform.user(BOB))?.active === false, 20_000);
+  await place.idle();
+  const entries = await written(BOB, 'deactivate');
+  expect(entries.map(({ status }) => status)).toEqual(['warning', 'success']);
+  expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
+}, 60_000);
