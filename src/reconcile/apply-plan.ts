@@ -55,7 +55,7 @@ export async function applyPlan(
     const isWhole = await keepBooks(scope, findings, 0);
     if (!proven) return { end: unproven, isWhole };
     if (end.outcome !== 'converged') return { end, isWhole };
-    return { end: (await whatIsHeld(scope, options, plan)) ?? needingPerson(plan), isWhole };
+    return { end: (await whatIsHeld(scope, options, plan, findings)) ?? needingPerson(plan), isWhole };
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
@@ -71,7 +71,7 @@ export async function applyPlan(
   const isWhole = await keepBooks(scope, findings, moved);
   if (end.outcome !== 'converged') return { end, isWhole };
   if (!proven) return { end: unproven, isWhole };
-  return { end: (await whatIsHeld(scope, options, plan)) ?? end, isWhole };
+  return { end: (await whatIsHeld(scope, options, plan, findings)) ?? end, isWhole };
 }
 
 const CONVERGED: End = { outcome: 'converged' };
@@ -109,15 +109,18 @@ async function restoreLost(
 
 /**
  * Returns the open approvals: while the guard holds a change, the platform is not as desired. A held change that is no
- * longer desired, for instance after a change of rules, has no mark, so its resource is synced once more here.
+ * longer desired, for instance after a change of rules, has no mark, so its resource is synced once more here. New rules may
+ * end a rejection in the same way.
  */
 async function whatIsHeld(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
   plan: Plan,
+  { mapped }: RunFindings,
 ): Promise<End | undefined> {
   const { guardStore, mark } = scope.outbox;
-  const refs = await guardStore.heldRefs();
+  const held = await guardStore.heldRefs();
+  const refs = mapped ? [...new Set([...held, ...(await rejectedRefs(scope))])] : held;
   if (refs.length === 0) return undefined;
   if (options.repair) {
     await mark(refs, 'reconcile', `plan:${plan.id}`);
@@ -125,14 +128,21 @@ async function whatIsHeld(
     if (end.outcome === 'failed') return end;
   }
   const approval = await guardStore.open();
-  return approval && held(scope, approval);
+  return approval && toHeld(scope, approval);
+}
+
+/** Returns the resources of which a person rejected a change. */
+async function rejectedRefs({ outbox }: ReconcileScope): Promise<Ref[]> {
+  const { exceptions } = await outbox.backlog();
+  const found = await outbox.exceptions({ limit: exceptions.Rejected, reasons: ['Rejected'] });
+  return found.flatMap(({ ref }) => ref ?? []);
 }
 
 /**
  * Returns the end of a run with held changes; dead letters are named too. Public ids of approvals begin with the name of the connection.
  * @param ofRun held changes of this run; default: all of the approval
  */
-async function held(
+async function toHeld(
   { connection, outbox }: ReconcileScope,
   { id, total }: { id: string; total: number },
   ofRun = total,
@@ -216,7 +226,7 @@ export async function untilApplied(
   if (approval)
     for await (const page of outbox.guardStore.pages(approval))
       waiting += page.filter(({ ref }) => ours.has(ref)).length;
-  if (approval && waiting > 0) return held(scope, approval, waiting);
+  if (approval && waiting > 0) return toHeld(scope, approval, waiting);
   const letters = (await outbox.blocked()).length;
   return letters > 0 ? blocked(letters) : CONVERGED;
 }

@@ -1,0 +1,71 @@
+// Tests that settings that are taken back end what waits for a person, or was taken away, because of them.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const SCOPE = 'title ne "guest"';
+
+let place: Place;
+let ann: string;
+
+async function open(most: number): Promise<void> {
+  place = await openPlace({ target: { guard: { deactivate: { count: most, percent: 100 } } } });
+  ann = await place.idp.createUser(ANN, { title: 'guest' });
+  await place.idp.createUser(BOB);
+  await place.idle();
+}
+afterEach(() => place.stop());
+
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+/** Changes the settings, and waits for the reconcile that the restart begins. */
+async function withUsers(users: object): Promise<void> {
+  const lastRun = async () =>
+    (await place.commands.run('status', '--json')).json[0].reconcile.last?.startedAt;
+  const before = await lastRun();
+  await place.change(({ targets: { main } }) => {
+    main.users = users;
+  });
+  await eventually('reconciled', async () => (await lastRun()) !== before);
+  await place.idle();
+}
+
+test('a deactivation that was held because of a scope is no longer held when the scope is taken back', async () => {
+  await open(0);
+  await withUsers({ scope: SCOPE });
+  expect(await told('exceptions')).toContain(`${ANN} `);
+  await withUsers({});
+  expect(await told('exceptions')).toBe('No exceptions.');
+  expect(await told('approvals', 'list')).toBe('The guard holds nothing.');
+  expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired`);
+});
+
+test('a deactivation that was rejected because of a scope is no exception when the scope is taken back', async () => {
+  await open(0);
+  await withUsers({ scope: SCOPE });
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', id, '--yes');
+  await place.idle();
+  expect(await told('exceptions')).toContain('rejected');
+  await withUsers({});
+  expect(await told('exceptions')).toBe('No exceptions.');
+});
+
+test('a person whom a scope closed, counted by the guard, is open again when the scope is taken back', async () => {
+  await open(5);
+  await withUsers({ scope: SCOPE });
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+  await withUsers({});
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+});
+
+test('a leaver who was protected is closed when the protection is taken back', async () => {
+  await open(5);
+  await withUsers({ protected: [ANN] });
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  await withUsers({});
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+});
