@@ -7,6 +7,7 @@ import { adviceFor } from '../ops/advice.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
+import { awaitsDecision } from '../reconcile/done-changes.ts';
 import { backupText, readRestored } from '../reconcile/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
@@ -95,10 +96,13 @@ async function explainAt(
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
   const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
-  const look =
-    (readPlatform ?? isSettled) && !isLeftOut && link.id !== undefined
+  const isWaiting = !where.mark && awaitsDecision(link);
+  const read =
+    (readPlatform ?? (isSettled || isWaiting)) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
       : null;
+  // The decision that is waited for explains the differences.
+  const look = (readPlatform ?? isSettled) || read?.platform.done ? read : null;
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {

@@ -95,7 +95,8 @@ export interface Explanation {
   };
   /**
    * The resource as the platform showed it when the explanation was made. `unread`: it did not answer in time. Null: not
-   * asked, because nothing is linked, a change, a hold or a condition is known already, or the caller decided so.
+   * asked, because nothing is linked, a change, a hold or a condition is known already, or the caller decided so. While a
+   * change waits for a decision, only a platform that has it already is shown.
    */
   platform: {
     at: string;
@@ -105,6 +106,8 @@ export interface Explanation {
     addedByOthers: string[];
     /** Groups of a person that groups.include or groups.exclude leave out: the memberships there stay as they are. */
     leftOutGroups: string[];
+    /** Number of held or rejected changes that the platform has already. */
+    done: number;
   } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
   /** The exception of this resource, as the command exceptions lists it; null: none. */

@@ -2,6 +2,7 @@
 import type { Ref } from '../directory/records.ts';
 import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
+import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -28,7 +29,7 @@ export async function lookAtPlatform(
   const { clock } = scope;
   const at = new Date(clock.now()).toISOString();
   const unread: PlatformLook = {
-    platform: { at, state: 'unread', differences: [], addedByOthers: [], leftOutGroups: [] },
+    platform: { at, state: 'unread', differences: [], addedByOthers: [], leftOutGroups: [], done: 0 },
     observe: (values) => values,
   };
   // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
@@ -36,7 +37,8 @@ export async function lookAtPlatform(
   try {
     const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (compared === null) return unread;
-    const entries = await withNames(scope, compared);
+    const entries = await withNames(scope, compared.entries);
+    const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     // The other side of a membership: the group of a person (also one that is made again), or the member of a group.
     const otherSide = (entry: PlanEntry): string | undefined => {
       const { kind, name, member } = entry;
@@ -59,7 +61,7 @@ export async function lookAtPlatform(
     const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
     const state = differences.length > 0 ? 'differs' : 'equal';
     return {
-      platform: { at, state, differences, addedByOthers, leftOutGroups },
+      platform: { at, state, differences, addedByOthers, leftOutGroups, done: found?.get(ref) ?? 0 },
       observe: (values) =>
         withObserved(
           values,

@@ -1,6 +1,7 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
 import type { ExplainedFacts } from './explanation.ts';
 import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { doneText } from '../reconcile/done-changes.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -51,6 +52,8 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   );
   say(membershipReason(facts));
   say(approvalReason(facts));
+  const done = facts.platform?.done ?? 0;
+  say(done > 0 && `${doneText(done)}.`);
   for (const sentence of valueReasons(facts, summary)) say(sentence);
   for (const sentence of differenceReasons(facts)) say(sentence);
   say(addedReason(facts));

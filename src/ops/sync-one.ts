@@ -2,6 +2,7 @@
 // under the same lease and guard.
 import type { Actor } from '../directory/logs/acts.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { toDoneNote } from '../reconcile/done-changes.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
@@ -66,10 +67,11 @@ export async function syncOne(
   const { ref, name } = found;
   const time = AbortSignal.timeout(options.limitMs);
   const signal = AbortSignal.any([options.signal, time]);
-  const compared = await compareOne(scope, ref, { signal }).catch((error: unknown) => {
+  const look = await compareOne(scope, ref, { signal }).catch((error: unknown) => {
     if (options.signal.aborted || !time.aborted) throw error;
     return null;
   });
+  const compared = look?.entries ?? null;
   // Without this the sync of a resource in line makes no call and looks equal.
   if (compared === null && !time.aborted) await throwIfSilent(scope);
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingGroups);
@@ -96,6 +98,7 @@ export async function syncOne(
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
   const request = `sync:${actor.by}`;
   const drifts = toDrifts((compared ?? []).filter(isDriftToRepair));
+  if (look?.done) drifts.push(toDoneNote(look.done));
   await scope.drifts.note(
     drifts.map((drift) => ({ ...drift, priority: 'edit' })),
     request,

@@ -3,6 +3,7 @@ import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
+import { rejectedRefs } from './held.ts';
 import { markPlan } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import type { RunFindings } from './make-plan.ts';
@@ -55,7 +56,10 @@ export async function applyPlan(
     const isWhole = await keepBooks(scope, findings, 0);
     if (!proven) return { end: unproven, isWhole };
     if (end.outcome !== 'converged') return { end, isWhole };
-    return { end: (await whatIsHeld(scope, options, plan, findings)) ?? needingPerson(plan), isWhole };
+    return {
+      end: (await whatIsHeld(scope, options, { fence, plan, findings })) ?? needingPerson(plan),
+      isWhole,
+    };
   }
   const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
@@ -71,7 +75,7 @@ export async function applyPlan(
   const isWhole = await keepBooks(scope, findings, moved);
   if (end.outcome !== 'converged') return { end, isWhole };
   if (!proven) return { end: unproven, isWhole };
-  return { end: (await whatIsHeld(scope, options, plan, findings)) ?? end, isWhole };
+  return { end: (await whatIsHeld(scope, options, { fence, plan, findings })) ?? end, isWhole };
 }
 
 const CONVERGED: End = { outcome: 'converged' };
@@ -85,7 +89,8 @@ export async function proveDesired(
   options: ApplyPlanOptions,
   { startedAt, findings, plan, end }: { startedAt: number; findings: RunFindings; plan: Plan; end: End },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
-  if (changesIn(plan) === 0 && findings.lost.length === 0) return { coverage: plan.coverage, end };
+  if (changesIn(plan) + findings.lost.length + findings.done.length === 0)
+    return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
     const { coverage, lost } = await readCoverageResult(scope, findings.isShown, startedAt);
@@ -110,32 +115,26 @@ async function restoreLost(
 /**
  * Returns the open approvals: while the guard holds a change, the platform is not as desired. A held change that is no
  * longer desired, for instance after a change of rules, has no mark, so its resource is synced once more here. New rules may
- * end a rejection in the same way.
+ * end a rejection in the same way, and so does a removal that somebody made at the platform.
  */
 async function whatIsHeld(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
-  plan: Plan,
-  { mapped }: RunFindings,
+  { fence, plan, findings: { mapped, done } }: { fence: string; plan: Plan; findings: RunFindings },
 ): Promise<End | undefined> {
   const { guardStore, mark } = scope.outbox;
   const held = await guardStore.heldRefs();
-  const refs = mapped ? [...new Set([...held, ...(await rejectedRefs(scope))])] : held;
+  const rejected = mapped ? await rejectedRefs(scope) : [];
+  const refs = [...new Set([...held, ...rejected, ...done.map(({ ref }) => ref)])];
   if (refs.length === 0) return undefined;
   if (options.repair) {
+    await scope.drifts.note(done, `plan:${plan.id}`, fence);
     await mark(refs, 'reconcile', `plan:${plan.id}`);
     const end = await untilApplied(scope, options, refs);
     if (end.outcome === 'failed') return end;
   }
   const approval = await guardStore.open();
   return approval && toHeld(scope, approval);
-}
-
-/** Returns the resources of which a person rejected a change. */
-async function rejectedRefs({ outbox }: ReconcileScope): Promise<Ref[]> {
-  const { exceptions } = await outbox.backlog();
-  const found = await outbox.exceptions({ limit: exceptions.Rejected, reasons: ['Rejected'] });
-  return found.flatMap(({ ref }) => ref ?? []);
 }
 
 /**

@@ -2,12 +2,19 @@
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { compareMemberships } from './compare-memberships.ts';
+import type { DoneChanges } from './done-changes.ts';
 import type { PlanEntry } from './entry.ts';
 import { NEWLY_LINKED, withFollowers } from './followers.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import type { ReconcileScope } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers, type GroupOfAccount, type VerifiedUsers } from './verify-users.ts';
+
+export interface ComparedOne {
+  entries: PlanEntry[];
+  /** Held or rejected changes that the platform has already. */
+  done: DoneChanges | undefined;
+}
 
 /**
  * @param members whether the members of a group are compared too
@@ -17,12 +24,12 @@ export async function compareOne(
   scope: ReconcileScope,
   ref: Ref,
   { signal, members = true }: { signal: AbortSignal; members?: boolean },
-): Promise<PlanEntry[] | null> {
+): Promise<ComparedOne | null> {
   const scan = createNarrowScan(scope, signal);
   if (ref.startsWith('Group:')) {
     const verified = await verifyGroups(scan, [ref], { withMembers: () => members });
     const [group] = verified;
-    return group ? withFollowers(scan, group.entries, verified) : null;
+    return group ? { entries: await withFollowers(scan, group.entries, verified), done: group.done } : null;
   }
   // Read before the account, so that a write in between is not taken for drift.
   const { pendingGroups } = await scope.outbox.resourceStatus(ref);
@@ -31,10 +38,11 @@ export async function compareOne(
   if (!user) return null;
   const entries = await withFollowers(scan, user.entries, verified);
   const link = await scope.links.get(scope.target.name, ref);
-  if (!comparesMemberships(user, entries, link)) return entries;
+  const { done } = user;
+  if (!comparesMemberships(user, entries, link)) return { entries, done };
   const pending = new Set(pendingGroups.keys());
   const memberships = await compareMemberships(scan, { ref, link, memberOf: user.memberOf, pending });
-  return memberships && [...entries, ...memberships];
+  return memberships && { entries: [...entries, ...memberships], done };
 }
 
 /**

@@ -8,6 +8,7 @@ import { isAccountOf } from '../sync/recognise.ts';
 import { desiredFromLink, differences, printOf } from './compare.ts';
 import type { Cover } from './cover.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
+import { awaitsDecision } from './done-changes.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries } from './plan-users.ts';
 import type { TakenIds } from './taken.ts';
@@ -163,6 +164,8 @@ async function mapAll(
         ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
       });
     else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
+    // The change that waits for a decision may be done at the platform.
+    else if (!marked && awaitsDecision(link)) draft.suspects.set(ref, []);
   }
   return equal;
 }

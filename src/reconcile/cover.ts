@@ -9,6 +9,7 @@ import {
   type CoverPortion,
 } from '../directory/outbox/coverage.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
+import { rejectedRefs } from './held.ts';
 import type { ScanResult } from './scope.ts';
 
 export interface Cover {
@@ -66,6 +67,28 @@ export async function compareWithList(
   found.coverage.seen = found.coverage.linked - found.absent.length;
   return found;
 }
+
+/** Returns the resources with a held change, or with a rejected one, whose account or group the list does not show. */
+export async function unlistedWaiting(
+  { scope }: ScanResult,
+  kind: Kind,
+  isListed: (platformId: string) => boolean,
+): Promise<Ref[]> {
+  const { links, outbox, target } = scope;
+  const waiting = [...(await outbox.guardStore.heldRefs()), ...(await rejectedRefs(scope))];
+  const refs = [...new Set(waiting)].filter((ref) => parseRef(ref).kind === kind);
+  const found: Ref[] = [];
+  for (let start = 0; start < refs.length; start += PORTION) {
+    const portion = refs.slice(start, start + PORTION);
+    (await links.getMany(target.name, portion)).forEach(({ id }, index) => {
+      const ref = portion[index];
+      if (ref && id !== undefined && !isListed(id)) found.push(ref);
+    });
+  }
+  return found;
+}
+
+const PORTION = 1000;
 
 /** Deleted resources whose account is not closed yet. Their records are gone, so no other list contains them. */
 export interface Orphans {

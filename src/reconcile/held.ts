@@ -1,7 +1,7 @@
 // Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard/held-changes.ts';
+import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Action, PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -15,19 +15,26 @@ const ACTION_OF: Record<DestructiveKind, Action> = {
 
 const PORTION = 1000;
 
-/** Returns entries for held changes that the comparison did not find. */
-export async function heldEntries(scope: ReconcileScope, found: PlanEntry[]): Promise<PlanEntry[]> {
+/** Returns entries for held changes that the comparison did not find. @param done changes that the platform has already */
+export async function heldEntries(
+  scope: ReconcileScope,
+  found: PlanEntry[],
+  done: readonly Destruction[],
+): Promise<PlanEntry[]> {
   const { connection, outbox, links, target } = scope;
   const approval = await outbox.guardStore.open();
   if (!approval) return [];
   const named = new Set(
     found.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
   );
+  const isDone = new Set(done.map(changeText));
   const items: Destruction[] = [];
   for await (const page of outbox.guardStore.pages(approval))
     items.push(
       ...page.filter(
-        (item) => !named.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
+        (item) =>
+          !isDone.has(changeText(item)) &&
+          !named.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
       ),
     );
   const refs = [...new Set(items.flatMap((item) => [item.ref, memberOf(item) ?? item.ref]))];
@@ -40,6 +47,13 @@ export async function heldEntries(scope: ReconcileScope, found: PlanEntry[]): Pr
   }
   const reason = `held by the guard: scim-bridge approvals show ${connection}.${approval.id}`;
   return items.map((item) => toEntry(item, known, reason));
+}
+
+/** Returns the resources of which a person rejected a change. */
+export async function rejectedRefs({ outbox }: ReconcileScope): Promise<Ref[]> {
+  const { exceptions } = await outbox.backlog();
+  const found = await outbox.exceptions({ limit: exceptions.Rejected, reasons: ['Rejected'] });
+  return found.flatMap(({ ref }) => ref ?? []);
 }
 
 const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>

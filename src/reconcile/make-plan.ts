@@ -1,6 +1,7 @@
 // Compares one connection with one target and makes the plan. It writes nothing; notes for the next run are returned as
 // `findings`.
 import type { Coverage } from '../directory/outbox/coverage.ts';
+import type { Drift } from '../directory/outbox/drift.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
 import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
@@ -8,6 +9,7 @@ import { unmappedEntries } from './applied-attributes.ts';
 import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
+import { countDecidable, doneText, toDoneNote, type DoneChanges } from './done-changes.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
 import { withNames } from './entry-names.ts';
 import { readValueWrites } from './last-writes.ts';
@@ -57,6 +59,8 @@ export interface RunFindings {
   isRepaired: boolean;
   /** Number of resources that were skipped because a sync was running. */
   moved: number;
+  /** Notes about held and rejected changes that the platform has already. */
+  done: Drift[];
   /** Resources that the run marks: without link and mark, and groups that the settings leave out since their last sync. */
   lost: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */
@@ -119,6 +123,7 @@ export async function makePlan(
     groups,
   );
   const found = await withFollowers(scan, proven, verified);
+  const done = verified.flatMap((each) => each.done ?? []);
   const entries = inReadingOrder(
     await withNames(
       scope,
@@ -127,7 +132,11 @@ export async function makePlan(
         ...(await blockedEntries(scope, [...blocked.keys()], found)),
         ...unmanagedEntries(users, groups, found, restored),
         ...(await unmappedEntries(scope)),
-        ...(await heldEntries(scope, found)),
+        ...(await heldEntries(
+          scope,
+          found,
+          done.flatMap(({ items }) => items),
+        )),
       ],
       users.unmanaged,
     ),
@@ -158,7 +167,7 @@ export async function makePlan(
       durationMs: scope.clock.now() - startedAt,
     },
     coverage: { users: users.coverage, groups: withoutLeftOut(groups, leftOut) },
-    exceptions: await readStanding(scope),
+    exceptions: await readStanding(scope, done),
     ...(restored ? { restored: inIso(restored) } : {}),
     ...(handover ? { handover } : {}),
     counts: countsOf(entries),
@@ -173,6 +182,7 @@ export async function makePlan(
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
+      done: done.map(toDoneNote),
       isShown,
       ...recognised(users),
     },
@@ -200,11 +210,22 @@ function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { i
 const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
   entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);
 
-/** Returns the number of exceptions, and the oldest of them for display. */
-async function readStanding({ outbox }: ReconcileScope): Promise<Plan['exceptions']> {
+/** Returns the number of exceptions, and the oldest of them for display. @param done changes that the platform has already */
+async function readStanding(
+  { outbox }: ReconcileScope,
+  done: readonly DoneChanges[],
+): Promise<Plan['exceptions']> {
   const { exceptions } = await outbox.backlog();
   const { total } = exceptions;
-  return { total, items: total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS }) };
+  const items = total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
+  const counts = await countDecidable(outbox, done);
+  return {
+    total,
+    items: items.map((each) => {
+      const count = each.ref === null ? undefined : counts.get(each.ref);
+      return count === undefined ? each : { ...each, message: `${each.message}; ${doneText(count)}` };
+    }),
+  };
 }
 
 async function lookAtGroups(
@@ -266,7 +287,7 @@ function findingsOf(
   values: number | undefined,
   mapsAll: boolean,
   verified: VerifiedUsers[],
-): Omit<RunFindings, 'lost' | 'isShown' | 'tenantSuspicion' | 'isRecognised' | 'isRepaired' | 'moved'> {
+): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'mapped'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of verified) {
     const changed = groups.changedAt.get(ref);

@@ -4,7 +4,7 @@ import { noCoverage, type Coverage } from '../directory/outbox/coverage.ts';
 import { parseLink } from '../directory/outbox/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
-import { compareWithList, readCover, type Orphans } from './cover.ts';
+import { compareWithList, readCover, unlistedWaiting, type Orphans } from './cover.ts';
 import type { ScanResult } from './scope.ts';
 import { createListProof, type ListProof } from './list-proof.ts';
 import { isUnconditional } from './compare-user-page.ts';
@@ -68,7 +68,8 @@ async function addDesired(
   found.coverage = cover.coverage;
   const absent = found.proof.complete || choice.mapsAll ? cover.absent : [];
   const others = choice.mapsAll ? cover.atRest : [];
-  for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others])
+  const waiting = found.proof.complete ? await unlistedWaiting(scan, 'Group', found.isListed) : [];
+  for (const refs of [orphans.pending, orphans.lost, cover.pending, absent, others, waiting])
     for (const ref of refs) found.suspects.add(ref);
   // The marks of members of a lost group may be lost too.
   for (const ref of cover.lost) found.withMembers.add(ref);

@@ -5,7 +5,7 @@ import { noCoverage } from '../directory/outbox/coverage.ts';
 import { parseLink } from '../directory/outbox/links.ts';
 import { fold, type Ref } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
-import { compareWithList, readCover, type Orphans } from './cover.ts';
+import { compareWithList, readCover, type Orphans, unlistedWaiting } from './cover.ts';
 import { createShownNoter } from './compare.ts';
 import { compareUserPage, type UserScan, type UserScanDraft } from './compare-user-page.ts';
 import { createListProof, type ProofKeeper } from './list-proof.ts';
@@ -141,7 +141,8 @@ async function addDesired(
     namesakes: found.recognition.same > 0 ? 0 : await countNamesakes(scan, cover.absent, found),
   };
   // A user that a list does not show counts as absent only if the list is proven complete.
-  const suspects = found.proof.complete ? [...orphans.lost, ...cover.absent] : orphans.lost;
+  const waiting = found.proof.complete ? await unlistedWaiting(scan, 'User', found.isListed) : [];
+  const suspects = found.proof.complete ? [...orphans.lost, ...cover.absent, ...waiting] : orphans.lost;
   for (const ref of suspects) found.suspects.set(ref, []);
   const others = mapsAll ? [...cover.absent, ...cover.atRest] : [];
   for (const refs of [orphans.pending, cover.pending, cover.lost, others])

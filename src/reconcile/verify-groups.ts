@@ -1,11 +1,13 @@
 // Verifies suspected drift of groups one by one, with their members where needed.
 import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { namesGroup } from '../sync/diff.ts';
+import { awaitsDecision } from './done-changes.ts';
 import { isProtected, refusalOf } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
@@ -83,11 +85,17 @@ async function verifyGroup(
     present || wantedName === undefined ? undefined : await findNamesake(scan, wantedName, strangers);
   if (namesake === 'unknown') return undefined;
   const isMissing = !present && wantedName !== undefined;
+  const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
+  const doneItems =
+    marked || link.id === undefined || !awaitsDecision(link)
+      ? []
+      : await doneOfGroup(scan, ref, { signs, isDeleted, observed: present, isRead });
+  const done = new Set(doneItems.map(({ subject }) => subject));
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
   const group: GroupCase = {
     ref,
     link,
-    basis: { version: record?.version ?? 0, link: hashOfLink(text) },
+    basis,
     marked,
     isLost: scan.isRepaired || scan.lost.has(ref) || (isBack && link.leavers === undefined),
     isBack,
@@ -97,7 +105,7 @@ async function verifyGroup(
     namesake,
     takenBy: await takenElsewhereText(scan, 'Group', candidate),
     members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
-    pending: await pendingOf(scan, signs),
+    pending: await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user)))),
   };
   return {
     ref,
@@ -106,7 +114,37 @@ async function verifyGroup(
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
     isBack,
+    ...(doneItems.length > 0 ? { done: { items: doneItems, basis } } : {}),
   };
+}
+
+/** Returns the held and rejected removals that the platform has: of members who are not in the group, or of the group itself. */
+async function doneOfGroup(
+  scan: ScanResult,
+  ref: Ref,
+  group: {
+    signs: Map<string, string>;
+    isDeleted: boolean;
+    observed: WireGroup | undefined;
+    isRead: boolean;
+  },
+): Promise<Destruction[]> {
+  const { signs, isDeleted, observed, isRead } = group;
+  const leavers = [...signs].flatMap(([user, sign]) => (sign === '+' ? [] : [user]));
+  const toRemoval = (subject: string): Destruction => ({ kind: 'removeMembers', ref, subject });
+  if (isDeleted && !observed) return [{ kind: 'delete', ref }, ...leavers.map(toRemoval)];
+  if (!observed || !isRead) return [];
+  const present = new Set((observed.members ?? []).map(({ value }) => value));
+  const links = await scan.scope.links.getMany(
+    scan.scope.target.name,
+    leavers.map((user) => refOf('User', user)),
+  );
+  const gone = await mapBounded(leavers, 2, async (user, index) => {
+    const platformId = user.startsWith('@') ? user.slice(1) : links[index]?.id;
+    if (platformId === undefined || present.has(platformId)) return false;
+    return isReallyMissing(scan, observed, { ref: null, platformId, name: '' });
+  });
+  return leavers.filter((_, index) => gone[index]).map(toRemoval);
 }
 
 async function read(

@@ -10,7 +10,9 @@ import { exactAccounts } from '../sync/attributes.ts';
 import { echoedAttributes } from '../sync/diff.ts';
 import { isGone } from '../sync/failures.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
+import { isEmpty } from '../sync/write-order.ts';
 import { desiredFromRecord, type DesiredAccount } from './compare.ts';
+import { awaitsDecision, doneOfUser, type DoneChanges } from './done-changes.ts';
 import { isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
@@ -39,6 +41,8 @@ export interface VerifiedUsers {
   isReturning?: boolean;
   /** Platform id of a group that the settings leave out since its last sync; only the next sync notes that it is left. */
   leftOut?: string;
+  /** Held or rejected changes that the platform has already. */
+  done?: DoneChanges | undefined;
   /** The group comes back into scope; only its next sync notes that, also when nothing of it is to be written. */
   isBack?: boolean;
 }
@@ -139,7 +143,9 @@ async function verifyUser(
   const present = observed === 'absent' ? undefined : observed;
   const namesake = present || !wanted ? undefined : await findNamesake(scan, wanted.wanted, strangers);
   if (namesake === 'unknown') return undefined;
-  const values = present && withValues(ref) ? await readValues(scan, link) : undefined;
+  const isEmptied = present && mayBeEmptied(link, wanted);
+  const account = isEmptied ? await accountOf(scan, link, present) : link.account;
+  const values = present && (isEmptied || withValues(ref)) ? await readValues(scan, { account }) : undefined;
   if (values === 'unknown') return undefined;
   const candidate =
     namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
@@ -156,8 +162,31 @@ async function verifyUser(
     refusal: refusalOf(link, marked),
     memberOf: groupsOfAccount(present ?? adoptable?.account),
     isReturning: isReturning(link, wanted),
+    done: doneOfUser(user),
   };
 }
+
+/** Returns the id of the account in the list of values, which a link does not know before the first value was written there. */
+async function accountOf(
+  scan: ScanResult,
+  { account }: Link,
+  { userName, externalId }: WireUser,
+): Promise<string | undefined> {
+  if (account !== undefined) return account;
+  const found = await asking(scan, (signal) =>
+    scan.scope.target.client.accounts.search(userName, { signal }),
+  );
+  if (found === 'unknown' || found === 'absent') return undefined;
+  const [match, another] = exactAccounts(found, userName, externalId);
+  return another ? undefined : match?.id;
+}
+
+/** Returns whether a value waits to be emptied, which somebody may have done at the platform. */
+const mayBeEmptied = (link: Link, user: UserToVerify | undefined): boolean =>
+  awaitsDecision(link) &&
+  Object.entries(user?.wanted.attributes ?? {}).some(
+    ([name, value]) => isEmpty(value) && !isEmpty(link.attributes?.[name]),
+  );
 
 /** Returns the groups that the platform names for an account; undefined without an account. */
 export const groupsOfAccount = (account: WireUser | undefined): GroupOfAccount[] | undefined =>
@@ -277,7 +306,7 @@ async function findNamesake(
 /** Returns the value list of an account; undefined when the account is unknown or the tenant has no such list. */
 export async function readValues(
   scan: ScanResult,
-  { account }: Link,
+  { account }: { account?: string | undefined },
 ): Promise<ReadonlyMap<string, unknown> | undefined | 'unknown'> {
   if (account === undefined) return undefined;
   const found = await asking(scan, (signal) => scan.scope.target.client.values.list(account, { signal }));

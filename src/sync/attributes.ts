@@ -10,6 +10,7 @@ import { permit } from './gate.ts';
 import { isGone, isStatus } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
+import { forgetObserved } from './observed.ts';
 import { isEmpty, writeOrder } from './write-order.ts';
 import { writeTogether } from './write-together.ts';
 
@@ -35,6 +36,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const { link, target } = context;
   const definitions = await target.catalogue.definitions(context.call.signal);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
+  noteEmptied(context, desired);
   const ids = new Map<string, string>();
   for (const name of attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure)) {
     const definition = definitions.get(name);
@@ -66,6 +68,17 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   if (rest) return rest;
   if (problems.length === 0) return { kind: [...kept.values()].includes('held') ? 'held' : 'done' };
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
+}
+
+/** Notes the values that a comparison saw empty at the platform while their emptying waits: somebody emptied them there. */
+function noteEmptied({ link }: SyncContext, { attributes }: DesiredUser): void {
+  for (const [path, value] of Object.entries(link.observed ?? {})) {
+    const name = path.replace(/^attributes[.]/, '');
+    if (name === path || !isEmpty(value) || !isEmpty(attributes[name]) || attributes[name] === undefined)
+      continue;
+    forgetObserved(link, path);
+    link.attributes = { ...link.attributes, [name]: null };
+  }
 }
 
 /**

@@ -252,7 +252,10 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
   const { link, target } = context;
   // A create with a lost answer may have created the group.
   if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
-  if (link.id !== undefined && target.policy.policy === 'sync') {
+  // A comparison found that the group is gone, which needs no decision of the guard.
+  const wasSeenGone = link.observed?.displayName === null;
+  const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
+  if (link.id !== undefined && target.policy.policy === 'sync' && !isGoneThere) {
     try {
       const unfinished = await takeAway(context, link.id);
       if (unfinished) return unfinished;

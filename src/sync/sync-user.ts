@@ -10,6 +10,7 @@ import { writeAttributes } from './attributes.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
+import { forgetObserved } from './observed.ts';
 import {
   createMissingAccount,
   findUser,
@@ -218,8 +219,13 @@ function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | 
 const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
 
-/** Deactivates the account if the guard allows it. */
+/** Deactivates the account if the guard allows it. An account that others have closed already needs no permission. */
 async function deactivate(context: SyncContext): Promise<Permission> {
+  if (await isClosedByOthers(context)) {
+    context.gate.closed = true;
+    await context.save();
+    return 'allowed';
+  }
   const permission = await permitClosing(context);
   if (permission === 'allowed') {
     await setActive(context, false, context.gate.remark);
@@ -227,6 +233,19 @@ async function deactivate(context: SyncContext): Promise<Permission> {
     await context.save();
   }
   return permission;
+}
+
+/**
+ * Reads the account if a comparison saw it closed while its deactivation waits, and notes the state that it has.
+ * @throws PlatformResponse 404 when the account is gone
+ */
+async function isClosedByOthers({ link, target, call }: SyncContext): Promise<boolean> {
+  if (link.core?.active === false || link.observed?.active !== false) return false;
+  const { active } = await target.client.users.get(link.id ?? '', call);
+  forgetObserved(link, 'active');
+  if (active !== false) return false;
+  link.core = { ...link.core, active };
+  return true;
 }
 
 /** The caller saves the link, or ends the sync, which stores it. */

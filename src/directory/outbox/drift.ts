@@ -2,6 +2,7 @@
 // never writes to the platform.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, parseReverseLink, type Link } from './links.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
@@ -22,6 +23,8 @@ export interface Drift {
   add: string[];
   /** Members that only the platform has. */
   remove: string[];
+  /** Pending, held or rejected removals of members who are not in the platform's group: they end. */
+  done?: string[];
   priority: Priority;
 }
 
@@ -72,7 +75,7 @@ export function createDriftNotes(
         ...{ ...drift, ...parseRef(drift.ref), observed: JSON.stringify(drift.observed) },
         priority: PRIORITIES.indexOf(drift.priority),
       }));
-      const args = { target, targets: [target], request, fence, drifts: portion };
+      const args = { target, targets: [target], request, fence, drifts: portion, kinds: DESTRUCTIVE_KINDS };
       const [tag, ...noted] = await scripts.run('apply_drift', keys.base, args);
       if (tag === 'fenced') throw new RunLost('another reconcile run has taken over');
       outcomes.push(...(noted as Noted[]));

@@ -53,6 +53,10 @@ export const REPORT_SCHEMAS = {
               ...arrayOf(textField),
               description: 'Groups of a person that the settings leave out.',
             },
+            done: {
+              ...integerField,
+              description: 'Number of held or rejected changes that the platform has already.',
+            },
           }),
           type: ['object', 'null'],
           description:

@@ -70,6 +70,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       exceptions: () => Promise.resolve([]),
       guardStore: {
         open: () => Promise.resolve(undefined),
+        heldRefs: () => Promise.resolve([]),
         verdictsOn: (items: unknown[]) => Promise.resolve(items.map(() => undefined)),
       },
     },

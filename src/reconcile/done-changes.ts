@@ -1,0 +1,75 @@
+// Finds held and rejected changes that the platform has already, because a person made them there: they wait for nobody.
+import type { Destruction } from '../directory/guard/held-changes.ts';
+import type { Drift } from '../directory/outbox/drift.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import { counted } from '../support/counted.ts';
+import { isEmpty } from '../sync/write-order.ts';
+import type { Basis } from './entry.ts';
+import type { UserCase } from './plan-users.ts';
+import type { ReconcileScope } from './scope.ts';
+
+/** Done changes of one resource, with the versions of record and link with which they were found. */
+export interface DoneChanges {
+  items: Destruction[];
+  basis: Basis;
+}
+
+const WAITS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+
+/** Returns whether the guard holds a change of the resource, or a person rejected one. */
+export const awaitsDecision = ({ condition }: Link): boolean =>
+  condition !== undefined && WAITS.has(condition.reason);
+
+/** Returns the removals of a user that the platform has and the link does not know. */
+export function doneOfUser(user: UserCase): DoneChanges | undefined {
+  const { ref, link, marked, wanted, observed, values, basis } = user;
+  if (marked || link.id === undefined || !awaitsDecision(link)) return undefined;
+  const isLeaver = wanted?.inScope !== true;
+  const items: Destruction[] = [];
+  const isClosed = observed ? observed.active === false : isLeaver;
+  if (wanted?.active !== true && link.core?.active !== false && isClosed)
+    items.push({ kind: 'deactivate', ref });
+  if (isLeaver && !observed) items.push({ kind: 'delete', ref });
+  if (!isLeaver && values)
+    for (const [name, value] of Object.entries(wanted.attributes))
+      if (isEmpty(value) && !isEmpty(link.attributes?.[name]) && isEmpty(values.get(name)))
+        items.push({ kind: 'clearAttributes', ref, subject: name });
+  return items.length === 0 ? undefined : { items, basis };
+}
+
+/** Returns how many of the done changes of each resource are held or rejected. */
+export async function countDecidable(
+  { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
+  done: readonly DoneChanges[],
+): Promise<Map<Ref, number>> {
+  const counts = new Map<Ref, number>();
+  for (const { items } of done)
+    for (const [index, verdict] of (await guardStore.verdictsOn(items)).entries()) {
+      const ref = items[index]?.ref;
+      if (ref && verdict) counts.set(ref, (counts.get(ref) ?? 0) + 1);
+    }
+  return counts;
+}
+
+/** Returns the note by which the sync of the resource takes the changes as done. */
+export function toDoneNote({ items, basis }: DoneChanges): Drift {
+  const [first] = items as [Destruction, ...Destruction[]];
+  const { kind } = parseRef(first.ref);
+  const observed = Object.fromEntries(
+    items.flatMap((item): [string, unknown][] => {
+      if (item.kind === 'deactivate') return [['active', false]];
+      if (item.kind === 'clearAttributes') return [[`attributes.${item.subject ?? ''}`, null]];
+      return item.kind === 'delete' && kind === 'Group' ? [['displayName', null]] : [];
+    }),
+  );
+  const done = items.flatMap((item) => (item.kind === 'removeMembers' ? (item.subject ?? []) : []));
+  return {
+    ...{ ref: first.ref, ...basis, names: Object.keys(observed), observed },
+    ...{ add: [], remove: [], done, priority: 'reconcile' },
+  };
+}
+
+/** Returns a sentence without its end: how many changes of a resource need no decision any more. */
+export const doneText = (count: number): string =>
+  `${counted(count, 'change')} that ${count === 1 ? 'waits' : 'wait'} for a decision ${count === 1 ? 'is' : 'are'} done at the platform already: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'it' : 'them'} off the list`;

@@ -1,0 +1,144 @@
+// Tests that a held or rejected removal that somebody made at the platform is told as done, and leaves the lists at the next
+// reconcile.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const CID = 'cid@acme.example';
+const NONE = { count: 0, percent: 0 };
+const DONE = 'waits for a decision is done at the platform already';
+
+let place: Place;
+const ids = new Map<string, string>();
+beforeEach(async () => {
+  const attributes = { team: { type: 'string', from: 'nickName' } };
+  const guard = { deactivate: NONE, delete: NONE, removeMembers: NONE, clearAttributes: NONE };
+  place = await openPlace({ target: { guard, attributes } });
+  for (const name of [ANN, BOB, CID]) ids.set(name, await place.idp.createUser(name, { nickName: 'red' }));
+  await place.idle();
+});
+afterEach(() => place.stop());
+
+const idOf = (name: string): string => ids.get(name) ?? '';
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+
+/** Changes the platform as a person does by hand, with its SCIM interface. */
+async function byHand(method: string, path: string, ...operations: object[]): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}/api/scim/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    ...(operations.length > 0
+      ? {
+          body: JSON.stringify({
+            schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+            Operations: operations,
+          }),
+        }
+      : {}),
+  });
+  expect(answer.ok).toBe(true);
+}
+const scimIdOf = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';
+const groupIdOf = async (name: string): Promise<string> =>
+  ((await place.platform.group(name)) as any)?.scimId ?? '';
+
+async function leave(name: string): Promise<void> {
+  await place.idp.patch(`/Users/${idOf(name)}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+}
+async function reject(): Promise<void> {
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  expect((await place.commands.run('approvals', 'reject', id, '--yes')).code).toBe(0);
+  await place.idle();
+}
+/** Runs a reconcile, and expects that nothing waits for a person. */
+async function expectEnded(name: string): Promise<void> {
+  expect(await told('plan')).toContain(DONE);
+  expect(await told('plan')).not.toContain('is shown only and not changed');
+  expect(await told('explain', name, '--all')).toContain(DONE);
+  const { code } = await place.commands.run('reconcile');
+  expect(code).toBe(0);
+  await place.idle();
+  expect(await told('exceptions')).toBe('No exceptions.');
+  expect(await told('approvals', 'list')).toBe('The guard holds nothing.');
+  expect(await told('plan')).toContain('no changes. The platform is as desired.');
+}
+
+test.each(['held', 'rejected'])(
+  'a %s deactivation of an account that was deactivated there is done',
+  async (state) => {
+    await leave(ANN);
+    if (state === 'rejected') await reject();
+    expect(await told('plan')).not.toContain(DONE);
+    expect(await told('explain', ANN, '--all')).not.toContain(DONE);
+    await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path: 'active', value: false });
+    await expectEnded(ANN);
+    expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired: inactive`);
+  },
+  30_000,
+);
+
+test('a held deactivation of a deleted person whose account was deleted there is done', async () => {
+  await place.idp.send('DELETE', `/Users/${idOf(ANN)}`);
+  await place.idle();
+  await byHand('DELETE', `/Users/${await scimIdOf(ANN)}`);
+  await expectEnded(ANN);
+}, 30_000);
+
+test.each(['held', 'rejected'])(
+  'a %s removal of a member who was taken out there is done, others wait on',
+  async (state) => {
+    const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB), idOf(CID)]);
+    await place.idle();
+    await place.idp.send('PUT', `/Groups/${crew}`, { displayName: 'crew', members: [{ value: idOf(CID) }] });
+    await place.idle();
+    if (state === 'rejected') await reject();
+    const takeOut = async (name: string) =>
+      byHand('PATCH', `/Groups/${await groupIdOf('crew')}`, {
+        op: 'remove',
+        path: `members[value eq "${await scimIdOf(name)}"]`,
+      });
+    await takeOut(ANN);
+    expect(await told('plan')).toContain(DONE);
+    await place.commands.run('reconcile');
+    await place.idle();
+    expect(await told('exceptions')).toContain('crew');
+    expect((await place.platform.group('crew'))?.members).toHaveLength(2);
+    if (state === 'held')
+      expect((await place.commands.run('approvals', 'list', '--json')).json[0].kinds.removeMembers).toBe(1);
+    await takeOut(BOB);
+    await expectEnded('crew');
+  },
+  30_000,
+);
+
+test('a held deletion of a group that was deleted there is done', async () => {
+  const crew = await place.idp.createGroup('crew', [idOf(ANN)]);
+  await place.idle();
+  await place.idp.send('DELETE', `/Groups/${crew}`);
+  await place.idle();
+  await byHand('DELETE', `/Groups/${await groupIdOf('crew')}`);
+  expect(await told('plan')).toContain('changes that wait for a decision are done at the platform already');
+  expect((await place.commands.run('reconcile')).code).toBe(0);
+  await place.idle();
+  expect(await told('exceptions')).toBe('No exceptions.');
+  expect(await told('approvals', 'list')).toBe('The guard holds nothing.');
+}, 30_000);
+
+test.each(['held', 'rejected'])(
+  'a %s emptying of an attribute that was emptied there is done',
+  async (state) => {
+    await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'remove', path: 'nickName' });
+    await place.idle();
+    if (state === 'rejected') await reject();
+    await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, {
+      op: 'remove',
+      path: 'urn:cube:params:1.0:UserAttribute:team',
+    });
+    expect((await place.platform.user(ANN))?.attributes.team ?? null).toBe(null);
+    await expectEnded(ANN);
+  },
+  30_000,
+);
