@@ -52,6 +52,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   );
   say(membershipReason(facts));
   say(approvalReason(facts));
+  say(noLongerWanted(facts));
   const done = facts.platform?.done ?? 0;
   say(done > 0 && `${doneText(done)}.`);
   for (const sentence of valueReasons(facts, summary)) say(sentence);
@@ -117,6 +118,13 @@ function approvalReason({
     ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
   ];
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
+}
+
+/** After a change of the settings a held or rejected removal may not be asked for any more. */
+function noLongerWanted({ guard, inScope, kind, mark, ref, stored }: ExplainedFacts): string | undefined {
+  const isKept = guard.some((each) => each.kind === 'deactivate' && each.state !== 'approved');
+  if (kind !== 'User' || !isKept || mark || !stored || stored.active === false || !inScope) return undefined;
+  return `By the source and the present settings the account stays active: the next reconcile, or scim-bridge sync ${ref}, ends what waits for a decision.`;
 }
 
 /** A dropped dead letter cannot be retried as one. */

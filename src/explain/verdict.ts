@@ -97,7 +97,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
     case 'notForTarget':
       return `${name} is not meant for ${target}: ${
         kind === 'User' ? 'outside users.scope' : 'left out by groups.include or groups.exclude'
-      }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? 'closed' : 'kept as it is'}`}.`;
+      }${link.platformId === null ? '' : `; the ${what} that exists there is ${kind === 'User' ? closedText(facts) : 'kept as it is'}`}.`;
     case 'differs':
       if (facts.platform?.state === 'differs')
         return `${name} is not at ${target} as desired, read just now: ${bringsIt(facts)}.`;
@@ -110,10 +110,14 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
           ? `nothing of it is managed at ${target}`
           : condition
             ? `the ${what} at ${target} stays: see reasons`
-            : `the ${what} at ${target} is closed`
+            : `the ${what} at ${target} is ${closedText(facts)}`
       }.`;
   }
 }
+
+/** The policy, or settings that no run has brought yet, may leave an account open. */
+const closedText = ({ kind, link }: ExplainedFacts): string =>
+  kind === 'User' && link.active !== false ? 'not closed by the bridge' : 'closed';
 
 /** A refused key needs a person; other failures pass. */
 const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>

@@ -10,8 +10,9 @@ const SCOPE = 'title ne "guest"';
 let place: Place;
 let ann: string;
 
-async function open(most: number): Promise<void> {
-  place = await openPlace({ target: { guard: { deactivate: { count: most, percent: 100 } } } });
+async function open(most: number, target: object = {}, rest: object = {}): Promise<void> {
+  const guard = { deactivate: { count: most, percent: 100 } };
+  place = await openPlace({ target: { guard, ...target }, rest });
   ann = await place.idp.createUser(ANN, { title: 'guest' });
   await place.idp.createUser(BOB);
   await place.idle();
@@ -68,4 +69,27 @@ test('a leaver who was protected is closed when the protection is taken back', a
   expect((await place.platform.user(ANN))?.active).toBe(true);
   await withUsers({});
   expect((await place.platform.user(ANN))?.active).toBe(false);
+});
+
+test('while runs only report, explain says that a held deactivation is no longer asked for, and a sync ends it', async () => {
+  await open(0, {}, { reconcile: { schedule: null, onDrift: 'report' } });
+  await withUsers({ scope: SCOPE });
+  await place.commands.run('reconcile');
+  await place.idle();
+  const words = 'By the source and the present settings the account stays active';
+  expect(await told('explain', ANN, '--all')).not.toContain(words);
+  await withUsers({});
+  expect(await told('explain', ANN, '--all')).toContain(words);
+  await place.commands.run('sync', ANN);
+  await place.idle();
+  expect(await told('exceptions')).toBe('No exceptions.');
+  expect(await told('explain', ANN, '--all')).not.toContain(words);
+});
+
+test('explain does not call an account closed that the policy leaves open', async () => {
+  await open(5, { policy: 'upsert-only' });
+  await place.idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  expect(await told('explain', ANN, '--all')).toContain('the account at main is not closed by the bridge');
 });
