@@ -118,8 +118,8 @@ export function createDecisions(
     await finishLast();
     const found = await redis.lrange(keys.key('guardDecisions', target), 0, -1);
     return found.map((text) => {
-      const stored = JSON.parse(text) as Omit<StoredDecision, 'id' | 'number'> & { number?: number };
-      return { ...stored, id: idOfList(target, stored), number: stored.number ?? stored.serial };
+      const stored = JSON.parse(text) as Omit<StoredDecision, 'id'>;
+      return { ...stored, id: idOfList(target, stored) };
     });
   }
 
@@ -163,9 +163,7 @@ export function createDecisions(
         action === 'reject' && serial === list.serial && upTo === (list.upTo ?? upTo),
     );
     const same = list.upTo === undefined ? [] : all.filter(({ part }) => part === list.part);
-    const named = (same.length > 0 || list.part !== undefined ? same : all).map((each) => each.number);
-    // Rejections of former releases have the serial as their score.
-    return [...new Set(list.upTo === undefined ? [...named, list.serial] : named)];
+    return (same.length > 0 || list.part !== undefined ? same : all).map((each) => each.number);
   }
 
   /**

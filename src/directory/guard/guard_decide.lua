@@ -53,9 +53,8 @@ end
 local decisions = key('guardDecisions', p.target)
 redis.call('LPUSH', decisions, cjson.encode(decision))
 local function stands(older)
-  local score = older.number or older.serial
   for _, kind in ipairs(older.action == 'reject' and p.kinds or {}) do
-    if redis.call('ZCOUNT', key('guardRejected', p.target .. ':' .. kind), score, score) > 0 then return true end
+    if redis.call('ZCOUNT', key('guardRejected', p.target .. ':' .. kind), older.number, older.number) > 0 then return true end
   end
 end
 -- A rejection that stands is taken back by the id of its decision.
@@ -63,8 +62,6 @@ for _, text in ipairs(redis.call('LRANGE', decisions, p.kept, -1)) do
   if not stands(cjson.decode(text)) then redis.call('LREM', decisions, -1, text) end
 end
 redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'number', number, 'ranges', cjson.encode(p.ranges),
-  -- For processes of a former release, which know one range and no number.
-  'serial', p.serial, 'from', p.ranges[1][1], 'to', p.ranges[1][2],
   'choice', p.choice or '', 'expires', string.format('%d', now + p.expiryMs), 'request', p.request)
 if p.first then redis.call('HDEL', firsts, p.first[1]) end
 if p.act then write_chained('acts', nil, p.act) end

@@ -5,12 +5,11 @@
 -- RETURN {"moved", 1 when more is left, else 0}
 -- NEEDS exceptions, guard, marks, pending_groups
 local deciding = key('guardDeciding', p.target)
-local action, source, serial, from, to, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
-  'action', 'source', 'serial', 'from', 'to', 'number', 'ranges', 'choice', 'expires', 'request'))
+local action, source, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
+  'action', 'source', 'number', 'ranges', 'choice', 'expires', 'request'))
 if not action then return { 'moved', 0 } end
 p.request = request
--- A note of a former release has one range, and no number.
-number, ranges = number or serial, ranges and cjson.decode(ranges) or { { from, to } }
+ranges = cjson.decode(ranges)
 local now = clock()
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 
