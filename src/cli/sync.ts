@@ -88,28 +88,37 @@ async function syncAll(
   return reports;
 }
 
-/** A dry run answers like a plan: 0 nothing to do, 2 changes, 1 could not be read. */
-function exitCodeOf({ dryRun, differences, pendingGroups, outcome }: SyncReport): number {
+/** A dry run answers like a plan: 0 nothing would be written, 2 something would, 1 could not be read. */
+function exitCodeOf({ differences, outcome }: SyncReport): number {
   if (outcome !== undefined) return EXIT_CODES[outcome];
   if (differences === null) return 1;
-  return dryRun && differences.length + Object.keys(pendingGroups).length > 0 ? 2 : 0;
+  return differences.some(isChange) ? 2 : 0;
 }
 
-function endLines({ dryRun, differences, steps, outcome, message }: SyncReport): string[] {
+const OUTCOME_WORDS: Record<SyncOutcomeName, string> = {
+  equal: 'equal',
+  held: 'held',
+  waiting: 'waiting',
+  needsPerson: 'needs a person',
+};
+
+function endLines({ dryRun, differences, steps, outcome = 'equal', message }: SyncReport): string[] {
+  const because = message === undefined ? '' : `: ${message}`;
+  const nothing = message === undefined ? 'nothing to do, equal already' : `nothing to do${because}`;
   if (!dryRun) {
-    const done =
-      steps.length > 0 || outcome !== 'equal'
-        ? (outcome ?? '')
-        : `nothing to do${message === undefined ? ', equal already' : ''}`;
-    return [`${done}${message === undefined ? '' : `: ${message}`}`];
+    const wrote = steps.some(({ status, action }) => status === 'success' && action !== 'none');
+    return [outcome === 'equal' && !wrote ? nothing : `${OUTCOME_WORDS[outcome]}${because}`];
   }
   if (differences === null) return ['the platform could not be read: nothing is known of what differs'];
-  if (differences.length === 0) return ['nothing to do, equal already'];
+  if (differences.length === 0) return [nothing];
   const changes = differences.filter(isChange);
   const others = differences.filter((entry) => !isChange(entry));
   return [
-    ...(changes.length === 0 ? [] : ['would write:', ...changes.flatMap(differenceLines)]),
+    ...(changes.length > 0
+      ? ['would write:', ...changes.flatMap(differenceLines)]
+      : [`nothing would be written${because}`]),
     ...(others.length === 0 ? [] : ['differs and is not written:', ...others.flatMap(differenceLines)]),
+    ...(changes.length > 0 && message !== undefined ? [message] : []),
   ];
 }
 
@@ -120,7 +129,7 @@ function differenceLines({ action, name, member, attribute, before, after, reaso
     ? []
     : [...names].map(
         (each) =>
-          `    ${each}: ${JSON.stringify(before?.[each] ?? null)} → ${JSON.stringify(after?.[each] ?? null)}`,
+          `      ${each}: ${JSON.stringify(before?.[each] ?? null)} → ${JSON.stringify(after?.[each] ?? null)}`,
       );
-  return [`${action} ${subject} (${reason})`, ...values];
+  return [`  ${action} ${subject} (${reason})`, ...values];
 }

@@ -17,6 +17,7 @@ import { pauseWords } from '../reconcile/breaker-words.ts';
 import { targetRefusesRate, targetSilent } from '../reconcile/target-silent.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
+import { leftAloneText } from './left-alone.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
 
 /**
@@ -39,7 +40,7 @@ export interface SyncReport {
   steps: LocatedEntry[];
   /** Undefined after a dry run. */
   outcome?: SyncOutcomeName;
-  /** Reason why the resource is not as desired. */
+  /** Reason why the resource is not as desired, is left alone, or (after a dry run) is not written now. */
   message?: string;
 }
 
@@ -87,7 +88,7 @@ export async function syncOne(
     differences,
     pendingGroups,
   };
-  if (options.dryRun) return { ...common, steps: [] };
+  if (options.dryRun) return { ...common, steps: [], ...(await withHold(scope, found, differences)) };
   // A group of this user that is gone at the platform.
   const made = (compared ?? []).flatMap((entry) =>
     isChange(entry) && entry.action === 'create' && entry.ref && entry.ref !== ref ? [entry.ref] : [],
@@ -108,16 +109,35 @@ export async function syncOne(
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
   const end = await outcomeOf(scope, ref);
+  if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
+  const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
   return {
     ...common,
     steps: steps.reported,
-    ...(end.outcome === 'equal'
-      ? withConflicts(await withWaiting(scope, end, { ref, entries: named ?? [] }), common)
-      : end),
+    ...withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common),
   };
 }
 
 type SyncEnd = Pick<SyncReport, 'outcome' | 'message'>;
+
+/** Nothing that differs is written while the target is on hold. */
+async function withHold(
+  scope: ReconcileScope,
+  found: FoundResource,
+  differences: PlanEntry[] | null,
+): Promise<SyncEnd> {
+  const hold = await scope.outbox.guardStore.onHold();
+  if (hold && differences?.some(isChange)) return { message: holdText(scope, hold) };
+  return withLeftAlone(scope, found, {});
+}
+
+async function withLeftAlone(scope: ReconcileScope, found: FoundResource, end: SyncEnd): Promise<SyncEnd> {
+  const why = await leftAloneText(scope, found, await scope.links.get(scope.target.name, found.ref));
+  return why === undefined ? end : { ...end, message: why };
+}
+
+const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
+  `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
 
 /** A group has nothing to write for members who wait for a decision about their accounts, and differs until then. */
 async function withWaiting(
@@ -268,6 +288,9 @@ function createSteps(
   };
 }
 
+/** Conditions whose message needs no reason before it, because no dead letter has it. */
+const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 'Rejected']);
+
 async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   const { outbox, links, target } = scope;
   const [{ mark, blockedSince, guard }, { condition }, hold, { pause }] = await Promise.all([
@@ -276,11 +299,17 @@ async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     outbox.guardStore.onHold(),
     target.breaker.read(),
   ]);
-  const why = condition ? { message: `${condition.reason}: ${condition.message}` } : {};
+  const why = condition
+    ? { message: `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${condition.message}` }
+    : {};
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
-  if (mark && hold) return { outcome: 'held', message: `on hold by ${hold.by}: see scim-bridge release` };
-  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held')
-    return { outcome: 'held', ...why };
+  if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
+  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
+    const open = await outbox.guardStore.open();
+    const shown = open ? `scim-bridge approvals show ${scope.connection}.${open.id}` : '';
+    const what = condition?.message ?? 'the guard holds a change';
+    return { outcome: 'held', message: open ? `${what}: ${shown}` : what };
+  }
   if (!mark) return { outcome: 'equal', ...why };
   return {
     outcome: 'waiting',

@@ -76,7 +76,7 @@ test('sync of a person with an attribute of another type needs a person, and nev
   const sync = await tells('sync', ANN);
   expect(sync.code).toBe(1);
   expect(sync.text).toContain(
-    'needsPerson: attribute team is number at the platform and string in the mapping',
+    'needs a person: attribute team is number at the platform and string in the mapping',
   );
   expect(sync.text).not.toContain('equal');
   await deleteDefinition('team');
