@@ -116,9 +116,12 @@ const MARKS = new Map([
 function render(report: AccessReport): string[] {
   const { asked, person, chain, differences, securityContext, entities, query, notes } = report;
   const title = person ? `${person.userName}  ${person.connection} → ${person.target}` : asked;
-  const lines = [title, '', ...chain.map(renderLink)];
-  for (const { name, desired, actual } of differences)
-    lines.push(`              ${name}: wanted ${JSON.stringify(desired)}, is ${JSON.stringify(actual)}`);
+  const differing = differences.map(
+    ({ name, desired, actual }) =>
+      `              ${name}: wanted ${JSON.stringify(desired)}, is ${JSON.stringify(actual)}`,
+  );
+  const lines = [title, ''];
+  for (const link of chain) lines.push(renderLink(link), ...(link.stage === 'applied' ? differing : []));
   if (securityContext) {
     const { groups, userAttributes } = securityContext.cubeCloud;
     lines.push('', `  groups      ${groups.join(', ') || 'none'}`);

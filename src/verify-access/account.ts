@@ -9,7 +9,7 @@ import type { AttributeValue, UserAttribute, WireUser } from '../platform/wire.t
 import { EXTENSION } from '../sync/diff.ts';
 import type { AccountView } from './report.ts';
 
-/** A managed group that the user should be in, with its desired name at the platform. */
+/** A managed group that the user should be in, or should have left, with its name at the platform. */
 export interface ExpectedGroup {
   platformId: string | undefined;
   name: string;

@@ -13,9 +13,9 @@ import {
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
-import type { DesiredAccess } from './desired-access.ts';
+import { stillIn, type DesiredAccess, type LeavingGroup } from './desired-access.ts';
 import { iso } from '../explain/explain.ts';
-import type { LastWrite } from './last-write.ts';
+import type { LastWrites } from './last-write.ts';
 import type { SecurityContext } from './security-context.ts';
 import type { Visibility } from './visibility.ts';
 
@@ -27,7 +27,7 @@ export interface Facts {
   link: Link;
   /** Whether the user has a dirty mark, so that a change is not applied yet. */
   isMarked: boolean;
-  write: LastWrite | undefined;
+  writes: LastWrites;
   reading: Reading | undefined;
   differences: AccountDifference[];
   context: SecurityContext | undefined;
@@ -77,7 +77,8 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
 }
 
 /** Returns the time of the newest push of the user, Unix milliseconds. A write for a reconcile is no push. */
-const pushedAt = ({ person }: Facts): number => person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
+export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
+  person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 
 function pushLink(facts: Facts): ChainLink {
   const { record } = facts.person;
@@ -98,15 +99,15 @@ function storedLink(facts: Facts): ChainLink {
 }
 
 function appliedLink(facts: Facts): ChainLink {
-  const { write, link, wanted, isMarked, differences, readTookMs: tookMs } = facts;
-  const at = write?.at ?? link.writtenAt;
+  const { writes, link, wanted, isMarked, differences, readTookMs: tookMs } = facts;
+  const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
   const times = {
     ...(at === undefined ? {} : { at: iso(at) }),
-    // A push that changes no value at the target has no write of its own.
-    ...(at === undefined || at < pushedAt(facts) ? {} : { afterMs: at - pushedAt(facts) }),
+    // A later write, such as one of a reconcile, tells nothing about the time that the push took.
+    ...(writes.ofPushAt === undefined ? {} : { afterMs: writes.ofPushAt - pushedAt(facts) }),
     tookMs,
   };
-  const because = link.condition ? `: ${link.condition.message}` : '';
+  const because = becauseOf(facts);
   if (isMarked)
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
   if (facts.fault?.at === 'platform' && !facts.reading && link.id !== undefined) {
@@ -124,6 +125,21 @@ function appliedLink(facts: Facts): ChainLink {
   return { stage: 'applied', ok: true, ...times, detail };
 }
 
+/** Returns why the account differs: the condition of the user, and groups that the source has taken the user out of. */
+function becauseOf({ link, wanted, reading }: Facts): string {
+  const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
+  const causes = [...(link.condition ? [link.condition.message] : []), ...leaving.map(leavingText)];
+  return causes.length === 0 ? '' : `: ${causes.join('; ')}`;
+}
+
+const LEAVING_WORDS: Record<LeavingGroup['state'], string> = {
+  rejected: 'a person rejected the removal from',
+  held: 'the guard holds the removal from',
+  pending: 'a removal waits to be applied, from',
+};
+
+const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[state]} ${name}`;
+
 function visibleLink(facts: Facts): ChainLink {
   const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
@@ -135,7 +151,13 @@ function visibleLink(facts: Facts): ChainLink {
   }
   const { deployment, seenAtMs, tookMs } = visibility;
   const place = `${deployment.name} (${deployment.environment})`;
-  return { stage, at: iso(seenAtMs), tookMs, ...toVisible(facts, visibility, place) };
+  const seen = toVisible(facts, visibility, place);
+  // Data that a leaver still sees is no success.
+  const shown =
+    wanted.kind === 'closed' && seen.ok === true
+      ? { ok: false, detail: `${seen.detail}, although ${wanted.why}${becauseOf(facts)}` }
+      : seen;
+  return { stage, at: iso(seenAtMs), tookMs, ...shown };
 }
 
 /** Returns the state and the sentence of the last link. A query that did not run never counts as visible. */

@@ -12,12 +12,15 @@ import type { Reading, ExpectedGroup } from './account.ts';
 /** `closed`: the account must be inactive or deleted; `why` is the reason as a sentence. */
 export type DesiredAccess =
   | { kind: 'closed'; why: string; groups: ExpectedGroup[] }
-  | { kind: 'open'; desired: DesiredUser; groups: ExpectedGroup[] };
+  | { kind: 'open'; desired: DesiredUser; groups: ExpectedGroup[]; leaving: LeavingGroup[] };
 
-export async function desiredAccessOf(
-  scope: ReconcileScope,
-  { id, record }: FoundResource,
-): Promise<DesiredAccess> {
+/** A group that the source has taken the user out of, and in which the platform may still have the user. */
+export interface LeavingGroup extends ExpectedGroup {
+  state: 'held' | 'rejected' | 'pending';
+}
+
+export async function desiredAccessOf(scope: ReconcileScope, person: FoundResource): Promise<DesiredAccess> {
+  const { id, record } = person;
   if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [] };
   const { directory, links, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
@@ -33,7 +36,32 @@ export async function desiredAccessOf(
   const groups = named.map(({ name }, index) => ({ name, platformId: found[index]?.id }));
   if (!desired.inScope) return { kind: 'closed', why: 'out of the scope of this target', groups };
   if (!desired.active) return { kind: 'closed', why: 'inactive at the source', groups };
-  return { kind: 'open', desired, groups };
+  return { kind: 'open', desired, groups, leaving: await leavingOf(scope, person) };
+}
+
+async function leavingOf(
+  { outbox, links, target }: ReconcileScope,
+  { ref, id }: FoundResource,
+): Promise<LeavingGroup[]> {
+  const { pendingGroups } = await outbox.resourceStatus(ref);
+  const left = [...pendingGroups].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
+  const [found, verdicts] = await Promise.all([
+    links.getMany(target.name, left),
+    outbox.guardStore.verdictsOn(
+      left.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
+    ),
+  ]);
+  return found.map((link, index) => ({
+    name: String(link.core?.displayName ?? left[index]),
+    platformId: link.id,
+    state: verdicts[index] ?? 'pending',
+  }));
+}
+
+/** Returns the groups that the account still names. */
+export function stillIn(leaving: readonly LeavingGroup[], { view }: Reading): LeavingGroup[] {
+  const present = new Set(view.groups.map(fold));
+  return leaving.filter(({ name }) => present.has(fold(name)));
 }
 
 /** Returns every difference between desired and actual access; empty if there is none. */
@@ -42,7 +70,7 @@ export function differencesOf(wanted: DesiredAccess, reading: Reading | undefine
     return reading?.view.active ? [{ name: 'active', desired: false, actual: true }] : [];
   }
   if (!reading) return [{ name: 'account', desired: 'an account', actual: null }];
-  const { desired, groups } = wanted;
+  const { desired, groups, leaving } = wanted;
   const { user, view } = reading;
   const differences: AccountDifference[] = [];
   const compare = (name: string, wish: unknown, actual: unknown): void => {
@@ -65,6 +93,10 @@ export function differencesOf(wanted: DesiredAccess, reading: Reading | undefine
     });
   const present = new Set(view.groups.map(fold));
   const missing = groups.map(({ name }) => name).filter((name) => !present.has(fold(name)));
-  if (missing.length > 0) differences.push({ name: 'groups', desired: missing, actual: view.groups });
+  const surplus = new Set(stillIn(leaving, reading).map(({ name }) => fold(name)));
+  if (missing.length + surplus.size > 0) {
+    const kept = view.groups.filter((name) => !surplus.has(fold(name)));
+    differences.push({ name: 'groups', desired: [...kept, ...missing].sort(), actual: view.groups });
+  }
   return differences;
 }

@@ -1,31 +1,42 @@
-// Finds the last successful write for a user in the provisioning log.
+// Finds the writes of a user in the provisioning log: the newest one, and the one that applied the last push.
 import { parseRef, type Ref } from '../directory/records.ts';
+import { initiatorTypeOf } from '../ops/initiator.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 
-export interface LastWrite {
-  /** Time at which the platform confirmed the write, Unix milliseconds. */
-  at: number;
-  /** Time at which the bridge accepted the change, Unix milliseconds. */
-  accepted: number;
+export interface LastWrites {
+  /** Time of the newest write of the user or of a membership, Unix milliseconds; undefined: the log has none. */
+  newestAt?: number;
+  /** Time at which the platform confirmed the last push; undefined: the log has no write of it, or it changed nothing there. */
+  ofPushAt?: number;
 }
 
 /** Largest number of log entries that are read; older writes are not found. */
 const MOST_ENTRIES = 10_000;
+/** Longest time between the time of a record and the time at which Redis accepted its change: the clocks may differ. */
+const SAME_PUSH_MS = 1000;
 
-/** Returns the newest write of the user or of a membership; undefined if the log has none, because old entries expire. */
-export async function lastWrite(
+/** @param pushedAt time of the last push, Unix milliseconds */
+export async function lastWrites(
   { outbox }: Pick<ReconcileScope, 'outbox'>,
   ref: Ref,
-): Promise<LastWrite | undefined> {
+  pushedAt: number,
+): Promise<LastWrites> {
   const { id } = parseRef(ref);
+  const found: LastWrites = {};
   let seen = 0;
   for await (const portion of outbox.log.newest()) {
-    const found = portion.find(
-      (entry) => entry.status === 'success' && (entry.ref === ref || entry.members?.includes(id)),
-    );
-    if (found) return { at: found.at, accepted: found.accepted };
+    for (const entry of portion) {
+      if (found.newestAt !== undefined && entry.at < pushedAt) return found;
+      if (entry.status !== 'success') continue;
+      const isOwn = entry.ref === ref;
+      if (isOwn || entry.members?.includes(id)) found.newestAt ??= entry.at;
+      const isPush = initiatorTypeOf(entry.request) === 'identityProvider';
+      const acceptedBy = pushedAt + (isPush ? SAME_PUSH_MS : 0);
+      if (isOwn && entry.at >= pushedAt && entry.accepted <= acceptedBy)
+        return { ...found, ofPushAt: entry.at };
+    }
     seen += portion.length;
-    if (seen >= MOST_ENTRIES) return undefined;
+    if (seen >= MOST_ENTRIES) return found;
   }
-  return undefined;
+  return found;
 }

@@ -7,10 +7,10 @@ import { messageWithPlatformText, PlatformError } from '../platform/errors.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { AccessFault, AccessReport } from './report.ts';
 import { readAccount, type Reading } from './account.ts';
-import { nobody, toReport, type Facts } from './chain.ts';
+import { nobody, pushedAt, toReport, type Facts } from './chain.ts';
 import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
-import { lastWrite } from './last-write.ts';
+import { lastWrites } from './last-write.ts';
 import { toSecurityContext } from './security-context.ts';
 import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
@@ -85,10 +85,10 @@ async function lookAt(
 ): Promise<AccessReport> {
   const { clock, links, outbox, target } = scope;
   const startedMs = clock.now();
-  const [link, isMarked, write, wanted] = await Promise.all([
+  const [link, isMarked, writes, wanted] = await Promise.all([
     links.get(target.name, person.ref),
     outbox.isMarked(person.ref),
-    lastWrite(scope, person.ref),
+    lastWrites(scope, person.ref, pushedAt({ person })),
     desiredAccessOf(scope, person),
   ]);
   const storedMs = clock.now();
@@ -112,9 +112,11 @@ async function lookAt(
       return undefined;
     }
   };
+  // A platform need not name the groups of an account, so these are read by id.
+  const asked = [...wanted.groups, ...(wanted.kind === 'open' ? wanted.leaving : [])];
   try {
     const reading: Reading | undefined = hasId(link)
-      ? await unlessFault(readAccount(platform, link, wanted.groups, call))
+      ? await unlessFault(readAccount(platform, link, asked, call))
       : undefined;
     const readMs = clock.now();
     const differences = fault ? [] : differencesOf(wanted, reading);
@@ -125,7 +127,7 @@ async function lookAt(
     const visibility: Visibility | undefined =
       context && isOpen ? await unlessFault(lookThrough(deps, context, question, call, signal)) : undefined;
     const facts: Facts = {
-      ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, write },
+      ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, writes },
       ...{ reading, differences, context, visibility, fault: fault ?? visibility?.fault },
       ...{ storedTookMs: storedMs - startedMs, readTookMs: readMs - storedMs },
       isQueryAsked: question.query !== undefined,

@@ -1,13 +1,13 @@
 // Tests the times of the chain that verify-access reports.
 import { toReport, type Facts } from '../../../src/verify-access/chain.ts';
-import type { LastWrite } from '../../../src/verify-access/last-write.ts';
+import type { LastWrites } from '../../../src/verify-access/last-write.ts';
 
 const PUSHED = Date.parse('2026-01-05T19:14:21.000Z');
 const MINUTE_MS = 60_000;
 
-function timesOf(write: LastWrite | undefined): { at: string | undefined; afterMs: number | undefined }[] {
+function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number | undefined }[] {
   const facts = {
-    ...{ asked: 'ada@acme.example', target: 'main', link: { id: '7' }, isMarked: false, write },
+    ...{ asked: 'ada@acme.example', target: 'main', link: { id: '7' }, isMarked: false, writes },
     person: {
       ...{ connection: 'default', ref: 'User:1', kind: 'User', id: '1', name: 'ada@acme.example' },
       ...{ record: { version: 3, lastModified: PUSHED }, deleted: undefined },
@@ -19,16 +19,20 @@ function timesOf(write: LastWrite | undefined): { at: string | undefined; afterM
   return toReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
 }
 
-test('a write for a later reconcile leaves the times of push and stored at the last push', () => {
+test('a write for a later reconcile has no duration since the push, and leaves its times as they are', () => {
   const reconciled = PUSHED + 4 * MINUTE_MS;
-  const [push, stored, applied] = timesOf({ at: reconciled + 14, accepted: reconciled });
+  const [push, stored, applied] = timesOf({ newestAt: reconciled + 14 });
   expect(push?.at).toBe('2026-01-05T19:14:21.000Z');
   expect(stored).toEqual({ at: '2026-01-05T19:14:21.000Z', afterMs: 0 });
-  expect(applied).toEqual({ at: '2026-01-05T19:18:21.014Z', afterMs: 4 * MINUTE_MS + 14 });
+  expect(applied).toEqual({ at: '2026-01-05T19:18:21.014Z', afterMs: undefined });
+});
+
+test('the write of the push is told with its duration, also after later writes', () => {
+  const [, , applied] = timesOf({ newestAt: PUSHED + MINUTE_MS, ofPushAt: PUSHED + 14 });
+  expect(applied).toEqual({ at: '2026-01-05T19:14:21.014Z', afterMs: 14 });
 });
 
 test('a write before the last push has its time and no duration since the push', () => {
-  const before = PUSHED - MINUTE_MS;
-  const [, , applied] = timesOf({ at: before + 14, accepted: before });
+  const [, , applied] = timesOf({ newestAt: PUSHED - MINUTE_MS + 14 });
   expect(applied).toEqual({ at: '2026-01-05T19:13:21.014Z', afterMs: undefined });
 });

@@ -1,0 +1,74 @@
+// Tests what verify-access tells of a leaver whose removal was held or rejected, and of the delay of a push.
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const EVE = 'eve@acme.example';
+const none = { count: 0, percent: 0 };
+
+let place: Place;
+let eve = '';
+let analysts = '';
+beforeAll(async () => {
+  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none } } });
+  const { idp } = place;
+  const ann = await idp.createUser(ANN);
+  eve = await idp.createUser(EVE);
+  analysts = await idp.createGroup('analysts', [ann, eve]);
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const verify = async (person: string) => {
+  const { code, json } = await place.commands.run('verify-access', person, '--json');
+  const link = (stage: string) => json.chain.find((each: any) => each.stage === stage);
+  return { code, applied: link('applied'), visible: link('visible'), differences: json.differences };
+};
+const reject = async () => {
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', approval.id, '--yes');
+  await place.idle();
+};
+
+test('a later write that restores a value is not told as the time that the push took', async () => {
+  const { applied: before } = await verify(ANN);
+  expect(before.afterMs).toBeLessThan(1500);
+  const { scimId } = (await place.platform.user(ANN)) ?? {};
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  await fetch(`${platformUrl}/api/scim/v2/Users/${scimId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'displayName', value: 'Somebody' }],
+    }),
+  });
+  expect((await place.commands.run('sync', ANN)).text).toContain('update');
+  const { applied } = await verify(ANN);
+  expect(applied).toMatchObject({ ok: true, at: before.at, afterMs: before.afterMs });
+}, 30_000);
+
+test('a held and a rejected removal from a group are told, with the group', async () => {
+  await place.idp.patch(`/Groups/${analysts}`, { op: 'remove', path: `members[value eq "${eve}"]` });
+  await place.idle();
+  const held = await verify(EVE);
+  expect([held.code, held.applied]).toEqual([
+    2,
+    expect.objectContaining({ ok: false, detail: expect.stringContaining('removal from analysts') }),
+  ]);
+  expect(held.applied.detail).toContain('the guard holds');
+  await reject();
+  const rejected = await verify(EVE);
+  expect(rejected.code).toBe(2);
+  expect(rejected.applied.detail).toContain('a person rejected the removal from analysts');
+  expect(rejected.differences).toEqual([{ name: 'groups', desired: [], actual: ['analysts'] }]);
+});
+
+test('data that a leaver with a rejected deactivation still sees is no success, and the reason is told', async () => {
+  await place.idp.patch(`/Users/${eve}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await reject();
+  const { code, visible } = await verify(EVE);
+  expect([code, visible.ok]).toEqual([2, false]);
+  expect(visible.detail).toContain('although inactive at the source: a person rejected the deactivation');
+});
