@@ -27,8 +27,8 @@ const LOG_MS = 10_000;
 
 export interface ExplainOptions {
   /**
-   * Whether the platform is read. Default: only if no change, hold or condition of the resource is known, because each of
-   * these explains a difference already.
+   * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these
+   * explains a difference already; also while a change of an account is held or rejected.
    */
   readPlatform?: boolean | undefined;
   /** Time to look for entries of the provisioning log, milliseconds. */
@@ -95,14 +95,12 @@ async function explainAt(
   // The status of a pending or held resource is known without a read of the platform.
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
-  const isSettled = !where.mark && where.blockedSince === null && !link.condition && where.guard.length === 0;
-  const isWaiting = !where.mark && awaitsDecision(link);
-  const read =
-    (readPlatform ?? (isSettled || isWaiting)) && !isLeftOut && link.id !== undefined
+  const isQuiet = !link.condition && where.guard.length === 0;
+  const isSettled = !where.mark && where.blockedSince === null && (isQuiet || awaitsDecision(link));
+  const look =
+    (readPlatform ?? isSettled) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
       : null;
-  // The decision that is waited for explains the differences.
-  const look = (readPlatform ?? isSettled) || read?.platform.done ? read : null;
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {

@@ -95,8 +95,8 @@ export interface Explanation {
   };
   /**
    * The resource as the platform showed it when the explanation was made. `unread`: it did not answer in time. Null: not
-   * asked, because nothing is linked, a change, a hold or a condition is known already, or the caller decided so. While a
-   * change waits for a decision, only a platform that has it already is shown.
+   * asked, because nothing is linked, a change or a condition is known already, or the caller decided so. Differences that the
+   * guard holds or a person rejected are no differences here.
    */
   platform: {
     at: string;

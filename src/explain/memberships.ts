@@ -39,7 +39,13 @@ export async function membershipsOfUser(
       ref: refOf('Group', group),
       name: name ?? String(link.core?.displayName ?? group),
       state: !isWanted ? 'notForTarget' : stateOf(sign),
-      ...(sign === undefined ? {} : sign === 'r' ? REJECTED : causeOf(link.condition, outbox.settings)),
+      ...(!isWanted
+        ? LEFT_OUT_MEMBERSHIP
+        : sign === undefined
+          ? {}
+          : sign === 'r'
+            ? REJECTED
+            : causeOf(link.condition, outbox.settings)),
     };
   });
 }
@@ -80,6 +86,9 @@ export async function membershipsOfGroup(
   const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
   return { memberships, members };
 }
+
+/** The cause of a membership in a group that the settings leave out. */
+const LEFT_OUT_MEMBERSHIP = { because: 'left out by groups.include or groups.exclude' };
 
 /** The cause of a removal that a person rejected: the platform keeps the member. */
 const REJECTED = { because: 'a person rejected the removal', condition: 'Rejected' };

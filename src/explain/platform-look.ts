@@ -6,7 +6,7 @@ import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { waitingMemberships } from '../reconcile/unwritten.ts';
+import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import type { AttributeState, Explanation } from './explanation.ts';
 
 /** Time for all reads of one resource, milliseconds. */
@@ -37,7 +37,8 @@ export async function lookAtPlatform(
   try {
     const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (compared === null) return unread;
-    const entries = await withNames(scope, compared.entries);
+    // No run writes what is held or rejected, or a membership that waits: the explanation names these by itself.
+    const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     // The other side of a membership: the group of a person (also one that is made again), or the member of a group.
     const otherSide = (entry: PlanEntry): string | undefined => {
@@ -45,11 +46,8 @@ export async function lookAtPlatform(
       const isGroupOfPerson = kind === 'Group' && (member ? member.ref === ref : entry.ref !== ref);
       return isGroupOfPerson ? name : member?.name || (member?.platformId ?? undefined);
     };
-    // The sync of the account brings these, not a run: the memberships of the explanation name them.
-    const waiting = await waitingMemberships(scope, entries);
     const isDifference = (entry: PlanEntry): boolean =>
-      (isChange(entry) && !waiting.has(entry)) ||
-      (entry.action === 'conflict' && entry.attribute !== undefined);
+      isChange(entry) || (entry.action === 'conflict' && entry.attribute !== undefined);
     const differences = entries.filter(isDifference).map((entry) => {
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };

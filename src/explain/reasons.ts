@@ -238,7 +238,7 @@ function addedReason({ platform, kind, restored }: ExplainedFacts): string | und
 function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   const groups = platform?.leftOutGroups ?? [];
   if (groups.length === 0) return undefined;
-  return `At the platform it is also in ${counted(groups.length, 'group')} that groups.include or groups.exclude leave out, where no push changes it: ${someOf(groups)}.`;
+  return `At the platform it is also in ${counted(groups.length, 'group')} that the settings leave out (groups.include, groups.exclude): ${someOf(groups)}. ${groups.length === 1 ? 'This membership stays' : 'These memberships stay'} until somebody ends ${groups.length === 1 ? 'it' : 'them'} at the platform.`;
 }
 
 const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];

@@ -54,12 +54,37 @@ test('a reconcile notes that the group is left, without a write to the platform'
 
 test('explain names a group that the settings leave out and in which a person still is, also after the source took the person out', async () => {
   const sentence =
-    'At the platform it is also in 1 group that groups.include or groups.exclude leave out, where no push changes it: tmp-one.';
+    'At the platform it is also in 1 group that the settings leave out (groups.include, groups.exclude): tmp-one. This membership stays until somebody ends it at the platform.';
   expect(await told('explain', ANN)).toContain(sentence);
   await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[0]}"]` });
   await place.idle();
   expect((await place.platform.user(ANN))?.groups).toContain('tmp-one');
   expect(await told('explain', ANN)).toContain(sentence);
+}, 30_000);
+
+test('explain names it too while the deactivation of the person is held, and once it is rejected', async () => {
+  const sentence = 'leave out (groups.include, groups.exclude): tmp-one. This membership stays';
+  await place.change(({ targets }) => {
+    targets.main.guard = { deactivate: { count: 0, percent: 0 } };
+  });
+  await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  const held = await told('explain', ANN, '--all');
+  expect(held).toContain('The guard holds a part of what shall happen');
+  expect(held).toContain(sentence);
+  expect(held).not.toContain('At the platform, active');
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', approval.id, '--yes');
+  await place.idle();
+  expect(await told('explain', ANN, '--all')).toContain(sentence);
+  await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'active', value: true });
+  await place.idle();
+}, 30_000);
+
+test('explain tells of each group of a person whether the settings leave it out', async () => {
+  expect(await told('explain', 'ben@acme.example')).toContain(
+    '– tmp-one (left out by groups.include or groups.exclude)',
+  );
 }, 30_000);
 
 test('a group that the settings take back counts as desired after a reconcile, also when nothing of it is to be written', async () => {
