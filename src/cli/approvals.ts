@@ -166,7 +166,7 @@ function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string
   const says = {
     expired: `Approval ${id} has expired: what it held is judged anew, see scim-bridge approvals list.`,
     samePerson: `You have approved ${id} already: another person has to approve it too.`,
-    full: `Too many first approvals of ${id} wait for a second person: decide about them, or take them back with scim-bridge approvals withdraw.`,
+    full: `Too many first approvals of ${id} wait for a second person: decide about them, or take yours back with scim-bridge approvals withdraw ${id}.`,
   };
   return new Error(says[kind]);
 }

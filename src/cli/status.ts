@@ -102,7 +102,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   if (age !== undefined) say(`  ${age}: run scim-bridge reconcile`);
   if (hold) {
     const by = `on hold since ${moment(hold.since)} by ${hold.by}`;
-    say(`  ${by}: nothing is written until scim-bridge release`);
+    say(`  ${by}: nothing is written until scim-bridge release --target ${target}`);
   }
   if (events) say(`  events: ${eventDeliveryText(events)}`);
   if (exceptions.total === 0) return;

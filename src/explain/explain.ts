@@ -4,6 +4,7 @@ import { conditionText, isBySettingsOfThen, type Link } from '../directory/outbo
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
+import { readApprovalIds } from '../ops/approval-ids.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
@@ -113,7 +114,7 @@ async function explainAt(
     ...related,
     link: linkOf(link),
     platform: look?.platform ?? null,
-    condition: conditionOf(link, outbox.settings),
+    condition: await conditionOf(scope, found, link),
     exception: exception ? { reason: exception.reason, since: iso(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
     mark: markOf(where),
@@ -216,11 +217,17 @@ const linkOf = (link: Link): Explanation['link'] => ({
 });
 
 /** The advice about settings that have changed since is in the message. */
-function conditionOf({ condition }: Link, settings: string): Explanation['condition'] {
+async function conditionOf(
+  { connection, outbox }: ReconcileScope,
+  { ref }: FoundResource,
+  { condition }: Link,
+): Promise<Explanation['condition']> {
   if (!condition) return null;
+  const { settings } = outbox;
   const { reason, since, status } = condition;
   const message = conditionText(condition, settings);
-  const advice = isBySettingsOfThen(condition, settings) ? '' : adviceFor(reason);
+  const approvals = DECISIONS.has(reason) ? await readApprovalIds(connection, outbox) : undefined;
+  const advice = isBySettingsOfThen(condition, settings) ? '' : adviceFor(reason, { ref, approvals });
   return { reason, message, since: iso(since), status: status ?? null, advice };
 }
 

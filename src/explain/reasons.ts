@@ -127,11 +127,11 @@ function noLongerWanted({ guard, inScope, kind, mark, ref, stored }: ExplainedFa
   return `By the source and the present settings the account stays active: the next reconcile, or scim-bridge sync ${ref}, ends what waits for a decision.`;
 }
 
-/** A dropped dead letter cannot be retried as one. */
-const adviceOf = ({ condition, exception, ref }: ExplainedFacts): string =>
-  exception?.reason === 'Dropped'
-    ? `Correct the cause, then scim-bridge sync ${ref}.`
-    : (condition?.advice ?? '');
+/** A dropped dead letter cannot be retried as one. The sentence about the approval is the advice of a held change. */
+function adviceOf({ condition, exception, ref, approval }: ExplainedFacts): string {
+  if (exception?.reason === 'Dropped') return `Correct the cause, then scim-bridge sync ${ref}.`;
+  return condition?.reason === 'Held' && approval !== null ? '' : (condition?.advice ?? '');
+}
 
 /** Number of names in a sentence. */
 const MOST_NAMED = 5;

@@ -1,33 +1,59 @@
 // Gives one sentence of advice for each reason why a resource is not as desired; the runbook has more.
 import type { LogStatus } from '../directory/logs/provisioning-log.ts';
+import type { Ref } from '../directory/records.ts';
+import type { ApprovalIds } from './approval-ids.ts';
 
-const ADVICE: Record<string, string> = {
-  AttributesNotWritten:
-    'Correct the value at the identity provider or the mapping, then scim-bridge dead-letters retry.',
-  AmbiguousAccount:
-    'Leave one account with this userName at the platform, then scim-bridge dead-letters retry.',
-  AccountNotFound: 'Check that the platform key may read users.',
-  Conflict:
-    'Decide which account or group is meant, rename or delete the other, then scim-bridge dead-letters retry.',
-  NotAdopted:
-    'Set adopt to exact if it is not, or rename or delete one of the two, then scim-bridge dead-letters retry.',
-  TakenByConnection:
-    'Rename one of the two; or unassign it at the identity provider of the other connection, order scim-bridge links forget for it there, then scim-bridge dead-letters retry.',
-  Forbidden:
-    'Check the rights of the platform key and whether this is the last administrator, then scim-bridge dead-letters retry.',
-  Refused: 'Correct the value at the identity provider: the platform does not accept it.',
-  Held: 'See scim-bridge approvals list, then approve or reject.',
-  LastAdministrator:
-    'Make somebody else an administrator at the platform, then scim-bridge approvals approve.',
-  Rejected: 'Nothing, unless the decision was wrong: scim-bridge approvals withdraw takes it back.',
-  Protected: 'Nothing: users.protected or the ownership of the platform key protects this name.',
-  OutOfScope: 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
-  RecordDamaged: 'Push it again at the identity provider, as a whole: its stored record cannot be read.',
-  RecordLost: 'Push it again at the identity provider: nothing is taken away for want of its record.',
-  NotApplied: 'It is tried again; if it stays, ask the operator of the platform.',
-  PlatformFailed: 'Nothing: it is tried again until the platform answers.',
+/** The commands of an advice name these, so that an operator can copy them. */
+export interface AdviceFacts {
+  ref: Ref;
+  /** Undefined: the approvals are not read, and the advice names a list of them. */
+  approvals?: ApprovalIds | undefined;
+  status?: LogStatus;
+}
+
+const retry = ({ ref }: AdviceFacts): string => `then scim-bridge dead-letters retry ${ref}.`;
+
+/** Returns words about how to take the rejection of a resource back. */
+export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
+  const id = approvals?.rejectionOf(ref);
+  return id === undefined
+    ? 'scim-bridge approvals list --all names the rejection to withdraw'
+    : `scim-bridge approvals withdraw ${id} --ref ${ref} takes it back`;
+}
+
+const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
+  AttributesNotWritten: (facts) =>
+    `Correct the value at the identity provider or the mapping, ${retry(facts)}`,
+  AmbiguousAccount: (facts) => `Leave one account with this userName at the platform, ${retry(facts)}`,
+  AccountNotFound: () => 'Check that the platform key may read users.',
+  Conflict: (facts) => `Decide which account or group is meant, rename or delete the other, ${retry(facts)}`,
+  NotAdopted: (facts) =>
+    `Set adopt to exact if it is not, or rename or delete one of the two, ${retry(facts)}`,
+  TakenByConnection: (facts) =>
+    `Rename one of the two; or unassign it at the identity provider of the other connection, order scim-bridge links forget NAME for it there, ${retry(facts)}`,
+  Forbidden: (facts) =>
+    `Check the rights of the platform key and whether this is the last administrator, ${retry(facts)}`,
+  Refused: () => 'Correct the value at the identity provider: the platform does not accept it.',
+  Held: ({ approvals }) =>
+    `See scim-bridge approvals ${approvals?.held === undefined ? 'list' : `show ${approvals.held}`}, then approve or reject.`,
+  LastAdministrator: ({ ref, approvals }) =>
+    `Make somebody else an administrator at the platform, then ${
+      approvals?.held === undefined
+        ? 'approve the deactivation: see scim-bridge approvals list.'
+        : `scim-bridge approvals approve ${approvals.held} --ref ${ref}.`
+    }`,
+  Rejected: (facts) => `Nothing, unless the decision was wrong: ${withdrawAdvice(facts)}.`,
+  Protected: () => 'Nothing: users.protected or the ownership of the platform key protects this name.',
+  OutOfScope: () => 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
+  RecordDamaged: () =>
+    'Push it again at the identity provider, as a whole: its stored record cannot be read.',
+  RecordLost: () => 'Push it again at the identity provider: nothing is taken away for want of its record.',
+  NotApplied: () => 'It is tried again; if it stays, ask the operator of the platform.',
+  PlatformFailed: () => 'Nothing: it is tried again until the platform answers.',
 };
 
-export function adviceFor(reason: string, status?: LogStatus): string {
-  return ADVICE[reason] ?? (status === 'retry' ? 'Nothing: it is tried again.' : 'See the runbook.');
+export function adviceFor(reason: string, facts: AdviceFacts): string {
+  return (
+    ADVICE[reason]?.(facts) ?? (facts.status === 'retry' ? 'Nothing: it is tried again.' : 'See the runbook.')
+  );
 }

@@ -2,6 +2,8 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ExceptionReason, StandingException } from '../directory/outbox/exceptions.ts';
 import { parseRef, type Kind } from '../directory/records.ts';
+import { adviceFor, withdrawAdvice } from './advice.ts';
+import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
 
 export interface ExceptionView extends Omit<StandingException, 'since'> {
   connection: string;
@@ -23,26 +25,37 @@ export interface ExceptionFilter {
   limit: number;
 }
 
-const ADVICE: Record<ExceptionReason, string> = {
-  Rejected:
-    'Take the decision back with scim-bridge approvals withdraw, or take the change back at the identity provider.',
-  Protected: 'Take the name out of users.protected of the target, or leave the account to its owner.',
-  LastAdministrator: 'Make another account an administrator at the platform, then approve the deactivation.',
-  Dropped: 'Correct the cause, then scim-bridge sync REF.',
-  NotAdopted:
-    'Set adopt to exact if it is not, or rename or delete one of the two, then scim-bridge dead-letters retry.',
-  Held: 'See scim-bridge approvals list, then approve or reject.',
-  OnHold: 'Order scim-bridge release when the platform may be written again.',
-};
-
 /** The owner of the platform key is protected without an entry in the settings. */
 const KEY_OWNER_ADVICE =
   'Leave the account to its owner, or give the target a platform key of another account.';
 
-const adviceOf = ({ ref, reason, message }: StandingException): string =>
-  reason === 'Protected' && message.startsWith('owner of the platform key')
-    ? KEY_OWNER_ADVICE
-    : ADVICE[reason].replace('REF', () => ref ?? '');
+function adviceOf(
+  { ref, reason, message }: StandingException,
+  target: string,
+  approvals: ApprovalIds | undefined,
+): string {
+  if (ref === null || reason === 'OnHold')
+    return `Order scim-bridge release --target ${target} when the platform may be written again.`;
+  switch (reason) {
+    case 'Rejected': {
+      const withdraw = withdrawAdvice({ ref, approvals });
+      return `If the decision was wrong: ${withdraw}. Else take the change back at the identity provider.`;
+    }
+    case 'Protected':
+      return message.startsWith('owner of the platform key')
+        ? KEY_OWNER_ADVICE
+        : 'Take the name out of users.protected of the target, or leave the account to its owner.';
+    case 'Dropped':
+      return `Correct the cause, then scim-bridge sync ${ref}.`;
+    case 'LastAdministrator':
+    case 'NotAdopted':
+    case 'Held':
+      return adviceFor(reason, { ref, approvals });
+  }
+}
+
+/** Reasons whose advice names an approval. */
+const DECIDABLE: ReadonlySet<ExceptionReason> = new Set(['Rejected', 'LastAdministrator', 'Held']);
 
 /** Returns exceptions in the order of connections and targets, the oldest of each reason first. */
 export async function listExceptions(
@@ -63,6 +76,9 @@ export async function listExceptions(
         const { exceptions } = await outbox.backlog();
         skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
       }
+      const approvals = found.some((each) => DECIDABLE.has(each.reason))
+        ? await readApprovalIds(state.connection, outbox)
+        : undefined;
       for (const { since, ...each } of found)
         views.push({
           ...{
@@ -72,7 +88,7 @@ export async function listExceptions(
             ...each,
           },
           since: new Date(since).toISOString(),
-          advice: adviceOf({ since, ...each }),
+          advice: adviceOf({ since, ...each }, name, approvals),
         });
     }
   }

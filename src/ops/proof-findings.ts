@@ -7,7 +7,7 @@ import type { ProofReport } from './prove.ts';
 const ADVICE: Partial<Record<Fault, string>> = {
   damaged: 'Push the resource again at the identity provider, as a whole.',
   doubled:
-    'Decide whose it is: see scim-bridge explain and scim-bridge links show, then scim-bridge links forget.',
+    'Decide whose it is: see scim-bridge explain NAME and scim-bridge links show NAME, then scim-bridge links forget NAME.',
   lost: 'Push the resource again at the identity provider: nothing is taken away while its record is missing.',
 };
 const REPAIR = 'Run scim-bridge doctor --repair, then scim-bridge reconcile.';

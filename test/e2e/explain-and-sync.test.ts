@@ -201,7 +201,7 @@ describe('the command explain', () => {
     for (const { deletedAt, stored } of found) expect([typeof deletedAt, stored]).toEqual(['string', null]);
     const held = found.find(({ verdict }) => verdict === 'held');
     expect(held.guard).toEqual([{ kind: 'deactivate', subject: null, state: 'held' }]);
-    expect(held.reasons.join()).toContain('scim-bridge approvals list');
+    expect(held.reasons.join()).toContain(`scim-bridge approvals show ${held.approval}`);
   });
 
   it('explain reports a hold of the target', async () => {

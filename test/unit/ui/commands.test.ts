@@ -26,6 +26,12 @@ test.each([
   ['Correct the cause, then scim-bridge sync User:3f-1.', 'Correct the cause, then Sync now.'],
   ['Run scim-bridge doctor --repair.', 'Run the command doctor with the option repair.'],
   ['scim-bridge notices test ops; it is sent again.', 'the command notices test ops; it is sent again.'],
+  [
+    'Nothing: scim-bridge approvals withdraw default.main.2-7 --ref User:3f-1 takes it back.',
+    'Nothing: Withdraw under Approvals takes it back.',
+  ],
+  ['Set it, then scim-bridge dead-letters retry Group:3f.', 'Set it, then Retry under Dead letters.'],
+  ['scim-bridge explain NAME tells what to do', 'People and groups tells what to do'],
   ['a version that scim-bridge knows', 'a version that scim-bridge knows'],
 ])('"%s" is shown as "%s"', (sentence, shown) => {
   expect(pageWords(sentence)).toBe(shown);
@@ -36,6 +42,10 @@ test('a place of the page is a link, and an approval is linked by its id', () =>
     'It waits: ',
     { text: 'see Approvals', view: 'approvals', id: 'default.3f-1' },
     ', then approve or reject.',
+  ]);
+  expect(partsOf('scim-bridge approvals withdraw default.3f-1 --ref User:1 takes it back')).toEqual([
+    { text: 'Withdraw under Approvals', view: 'approvals', id: 'default.3f-1' },
+    ' takes it back',
   ]);
 });
 

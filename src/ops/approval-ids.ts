@@ -1,0 +1,24 @@
+// Finds the ids of the approvals that an advice names: the open one of a target, and the rejection of a resource.
+import type { Outbox } from '../directory/outbox/outbox.ts';
+import type { Ref } from '../directory/records.ts';
+
+export interface ApprovalIds {
+  /** Id of the open approval; undefined: the guard holds nothing. */
+  held: string | undefined;
+  /** Returns the id of the newest rejection of the resource; undefined: it is not among the kept decisions. */
+  rejectionOf: (ref: Ref) => string | undefined;
+}
+
+export async function readApprovalIds(
+  connection: string,
+  { guardStore }: Pick<Outbox, 'guardStore'>,
+): Promise<ApprovalIds> {
+  const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
+  const rejections = decisions.filter(({ action }) => action === 'reject');
+  const shown = (found: { id: string } | undefined): string | undefined =>
+    found && `${connection}.${found.id}`;
+  return {
+    held: shown(open),
+    rejectionOf: (ref) => shown(rejections.find(({ items }) => items.some((item) => item.ref === ref))),
+  };
+}
