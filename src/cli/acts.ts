@@ -5,7 +5,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { readActs, verifyActs, type ActFilter, type LocatedAct } from '../ops/acts.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
-import { complain, say } from './output.ts';
+import { complain, say, sayJson } from './output.ts';
 import { requireKnown } from './known-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
@@ -42,7 +42,8 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
   let count = 0;
   for await (const act of readActs(states, filter)) {
     if (count++ >= limit) break;
-    say(json ? JSON.stringify(act) : toText(act));
+    if (json) sayJson(act);
+    else say(toText(act));
   }
   if (count === 0 && !json) say('Nothing was ordered.');
   if (count > limit && !json) complain('There is more: --limit, --until or --json.');

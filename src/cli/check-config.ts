@@ -7,7 +7,7 @@ import type { Config } from '../config/schema.ts';
 import { tryRules } from '../sync/rule-trial.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { readConfig, type Cli } from './cli.ts';
-import { complain, say, sayJson, sayLines } from './output.ts';
+import { complain, say, sayJson, sayRows } from './output.ts';
 
 export function checkConfigCommand(program: Command, cli: Cli): void {
   program
@@ -25,7 +25,7 @@ export function checkConfigCommand(program: Command, cli: Cli): void {
         complain(`Warning: ${path}: ${message}. ${advice}`);
       const printable = printableConfig(config);
       if (options.json) sayJson(options.print ? printable : { ok: true });
-      else if (options.print) sayLines(stringify(printable).trimEnd().split('\n'));
+      else if (options.print) sayRows(...stringify(printable).trimEnd().split('\n'));
       else say(`The settings are valid (${config.source ?? 'environment'}).`);
     });
 }

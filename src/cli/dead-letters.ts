@@ -14,7 +14,7 @@ import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
-import { say, sayJson, sayLines } from './output.ts';
+import { say, sayJson, sayRows } from './output.ts';
 
 interface Flags extends OperatorFlags {
   all?: boolean;
@@ -46,7 +46,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       const letters = await withStore(readConfig(command, cli), (states) => findDeadLetters(states, [name]));
       if (letters.length === 0)
         throw new Error(`${name} is no dead letter: see scim-bridge dead-letters list.`);
-      sayLines(JSON.stringify(letters, null, 2).split('\n'));
+      sayRows(...JSON.stringify(letters, null, 2).split('\n'));
     });
 
   const act = (

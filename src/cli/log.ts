@@ -13,7 +13,7 @@ import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
 import { reportUnknown, UnknownResource } from './resources.ts';
-import { complain, say } from './output.ts';
+import { complain, say, sayRows } from './output.ts';
 import { requireKnown } from './known-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
@@ -79,7 +79,8 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   let count = 0;
   for await (const entry of readLog(states, filter)) {
     if (count++ >= limit) break;
-    say(toLine?.(entry) ?? toText(entry, await nameMembers(entry, MOST_MEMBERS)));
+    if (toLine) sayRows(toLine(entry));
+    else say(toText(entry, await nameMembers(entry, MOST_MEMBERS)));
   }
   if (count === 0 && !isExport) say('Nothing in the log matches.');
   if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
@@ -90,7 +91,7 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
     import('../support/csv-line.ts'),
     import('../ops/provisioning-log.ts'),
   ]);
-  say(csvLine(COLUMNS));
+  sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }
 

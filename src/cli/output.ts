@@ -1,12 +1,14 @@
 // Writes lines to standard output and standard error. Control characters are escaped, because lines contain
 // text from identity providers and platforms. No other file of src/cli writes to the console.
 // Lines name a command as it is called in this installation (command-name.ts); JSON keeps the name scim-bridge.
+// A long line of standard output is wrapped, and a command in it stays whole; rows for programs are not wrapped.
+import { wholeLines } from '../support/columns.ts';
 import { visible, visibleIn } from '../support/visible.ts';
 import { withCommandName } from './command-name.ts';
 
 /** Prints lines to standard output. A line break within a line is escaped. */
 export function say(...lines: readonly string[]): void {
-  for (const line of lines) console.log(visible(withCommandName(line)));
+  for (const line of lines) console.log(wholeLines(visible(withCommandName(line))).join('\n'));
 }
 
 /** Prints lines as `say` does, without collecting them first. */
@@ -14,18 +16,23 @@ export function sayLines(lines: Iterable<string>): void {
   for (const line of lines) say(line);
 }
 
-/** Prints lines to standard error. */
+/** Prints rows for programs, such as CSV, to standard output. */
+export function sayRows(...rows: readonly string[]): void {
+  for (const row of rows) console.log(visible(row));
+}
+
+/** Prints lines to standard error; a message is one line, for the logs of the system that runs the command. */
 export function complain(...lines: readonly string[]): void {
   for (const line of lines) console.error(visible(withCommandName(line)));
 }
 
 /** Prints a JSON document on one line. */
-export const sayJson = (value: unknown): void => console.log(visible(JSON.stringify(value)));
+export const sayJson = (value: unknown): void => sayRows(JSON.stringify(value));
 
 /**
  * Prints the lines of `render`, with the colours (control characters) that it adds. Therefore the texts of `value` are escaped
- * before `render`, not after it. Commands are renamed before too, because `render` may break a line within a command.
+ * before `render`, not after it.
  */
 export function sayPainted<T>(value: T, render: (value: T) => readonly string[]): void {
-  for (const line of render(visibleIn(value, withCommandName))) console.log(withCommandName(line));
+  for (const line of render(visibleIn(value))) console.log(wholeLines(withCommandName(line)).join('\n'));
 }

@@ -17,7 +17,7 @@ import {
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
-import { complain, say, sayJson } from './output.ts';
+import { complain, say, sayJson, sayRows } from './output.ts';
 
 interface Flags extends OperatorFlags {
   connection?: string;
@@ -83,7 +83,7 @@ function show(
   }
   const end = made.expiresAt === null ? 'never expires' : `expires ${made.expiresAt}`;
   complain(`Token ${made.name} of ${made.connection}, ${end}. It is shown this once:`);
-  say(made.secret);
+  sayRows(made.secret);
 }
 
 function addList(group: Command, cli: Cli): void {
@@ -135,7 +135,8 @@ function addRevoke(group: Command, cli: Cli): void {
         throw new Error(`${name} stands in the settings of ${connection}: take it out there.`);
       if (outcome === 'unknown')
         throw new Error(`${connection} has no token ${name}: see scim-bridge token list.`);
-      say(flags.json ? JSON.stringify({ connection, name, revoked: true }) : `${name} is revoked.`);
+      if (flags.json) sayJson({ connection, name, revoked: true });
+      else say(`${name} is revoked.`);
     });
 }
 

@@ -1,14 +1,13 @@
 // Renders an explanation as lines of text: one screen, or everything. Pure.
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
-import { clipLine, clipWords, wrapLines } from '../support/columns.ts';
+import { clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
-/** Size of a page, and the largest number of lines of its first parts. */
-const COLUMNS = 100;
+/** Number of lines of a page, and the largest number of lines of its first parts. */
 const LINES = 36;
 const MOST = { head: 2, summary: 2, reasons: 8, link: 2 };
 /** Number of lines of one reason. */
-const REASON_LINES = 2;
+const REASON_LINES = 4;
 
 const SIGNS: Record<ExplanationVerdict, string> = {
   asDesired: '✔',
@@ -64,7 +63,7 @@ const TIMELINE = 'Timeline';
 function page(parts: Parts, found: Explanation): string[] {
   const short = shortener(found);
   const text = (line: string, most: number, indent = ''): string[] =>
-    wrapLines(short(line), { columns: COLUMNS, most, indent });
+    wrapLines(short(line), { columns: LINE_COLUMNS, most, indent });
   const reasons = parts.reasons.map((reason) => text(`  - ${reason}`, REASON_LINES, '    '));
   const shownReasons = fitting(reasons, MOST.reasons);
   const leftOut = reasons.length - shownReasons.length;
@@ -86,14 +85,19 @@ function page(parts: Parts, found: Explanation): string[] {
     sections.map(({ rows }) => rows.length),
     LINES - top.length - 2 * sections.length - 1,
   );
-  const isWhole = leftOut === 0 && sections.every(({ rows }, at) => rows.length <= (shares[at] ?? 0));
+  const isWhole = leftOut === 0 && sections.every(({ rows }, at) => fits(rows.map(short), shares[at] ?? 0));
   const lists = sections.flatMap(({ title, rows, newestLast }, at) => [
     '',
     `${title}:`,
-    ...someRows(rows, shares[at] ?? 0, newestLast).map((row) => clipLine(`  ${short(row)}`, COLUMNS)),
+    ...someRows(rows, shares[at] ?? 0, newestLast).map((row) => toLine(short(row))),
   ]);
   return [...top, ...lists, ...(isWhole ? [] : ['Everything: --all, or --json.'])];
 }
+
+const toLine = (row: string): string => clipLine(`  ${row}`, LINE_COLUMNS);
+
+const fits = (rows: string[], lines: number): boolean =>
+  rows.length <= lines && rows.every((row) => toLine(row) === `  ${row}`);
 
 /** Divides `lines` between lists of the given lengths, one line in turn. A short list gets its length, the others share the rest. */
 function sharesOf(lengths: number[], lines: number): number[] {

@@ -35,7 +35,9 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
     `Check the rights of the platform key and whether this is the last administrator, ${retry(facts)}`,
   Refused: () => 'Correct the value at the identity provider: the platform does not accept it.',
   Held: ({ approvals }) =>
-    `See scim-bridge approvals ${approvals?.held === undefined ? 'list' : `show ${approvals.held}`}, then approve or reject.`,
+    approvals?.held === undefined
+      ? 'See scim-bridge approvals list, then approve or reject.'
+      : `See scim-bridge approvals show ${approvals.held}, then approve or reject.`,
   LastAdministrator: ({ ref, approvals }) =>
     `Make somebody else an administrator at the platform, then ${
       approvals?.held === undefined

@@ -1,13 +1,28 @@
-// Fits text into the columns of a terminal: wraps at spaces, and cuts what is longer.
+// Fits text into the columns of a terminal: wraps at spaces, and cuts what is longer. A command stays on one line, so that it
+// can be copied.
+
+/** Columns of a line of the commands. */
+export const LINE_COLUMNS = 100;
 
 /** Characters of these scripts take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+/** Colours of a terminal take no column. */
+// eslint-disable-next-line no-control-regex
+const COLOURS = /\u001b\[\d*m/g;
 /** Length of a word that is cut in its middle. */
 const LONG_WORD = 60;
 
+/** A command with its words, options, their values, and names that contain a sign. */
+const COMMAND =
+  /(?:scim-bridge|node \S*main\.js'?) [a-z][a-z-]*(?: (?:list|show|approve|reject|withdraw|retry|drop|undo|forget|export|import|create|revoke|refused|test)\b(?!-))?(?: (?:--[a-z-]+|[A-Z]{2,}\b|(?<=--(?:target|connection|role|ref) )\S*\w|\w[\w-]*[.:@/][\w.:@/-]*\w))*/g;
+/** The space between a number and its word. */
+const COUNT = /(?<=(?:^|[ (])\d+) (?=[a-z%])/g;
+/** Stands for a space that is no place to break a line; texts have no control characters. */
+const GLUE = '\u0001';
+
 const widthOf = (text: string): number =>
-  [...text].reduce((sum, character) => sum + (WIDE.test(character) ? 2 : 1), 0);
+  [...text.replace(COLOURS, '')].reduce((sum, character) => sum + (WIDE.test(character) ? 2 : 1), 0);
 
 /** Returns the text with at most this many columns; `…` stands for the rest. */
 export function clipLine(text: string, columns: number): string {
@@ -30,23 +45,39 @@ export const clipWords = (text: string): string =>
     return `${characters.slice(0, 30).join('')}…${characters.slice(-12).join('')}`;
   });
 
+/** Returns the lines of a text, the second and later ones with `indent`. A word or command that is longer is a line of its own. */
+function fill(text: string, columns: number, indent: string): string[] {
+  const glued = text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE)).replace(COUNT, GLUE);
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const word of glued.split(/(?<=\S) /)) {
+    if (line === undefined) line = word;
+    else if (widthOf(line) + 1 + widthOf(word) <= columns) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = indent + word.trimStart();
+    }
+  }
+  return [...lines, line ?? ''].map((each) => each.replaceAll(GLUE, ' '));
+}
+
 /** Returns at most `most` lines, the second and later ones with `indent`; `…` stands for what does not fit. */
 export function wrapLines(
   text: string,
   { columns, most, indent = '' }: { columns: number; most: number; indent?: string },
 ): string[] {
-  const lines: string[] = [];
-  let line = '';
-  const words = text.split(/(?<=\S) /);
-  for (const [at, word] of words.entries()) {
-    const longer = line === '' ? (lines.length > 0 ? indent : '') + word : `${line} ${word}`;
-    if (widthOf(longer) <= columns || line === '') line = longer;
-    else if (lines.length === most - 1) {
-      return [...lines, clipLine(`${line} ${words.slice(at).join(' ')}`, columns)];
-    } else {
-      lines.push(clipLine(line, columns));
-      line = indent + word;
-    }
-  }
-  return [...lines, clipLine(line, columns)];
+  const lines = fill(text, columns, indent);
+  const [last, ...rest] = lines.splice(most - 1);
+  if (last !== undefined) lines.push([last, ...rest.map((line) => line.trimStart())].join(' '));
+  // A command that is cut cannot be run.
+  return lines.map((line) =>
+    line.search(COMMAND) >= 0 && rest.length === 0 ? line : clipLine(line, columns),
+  );
+}
+
+/** Returns the whole text in lines, the second and later ones two columns further in than the first. */
+export function wholeLines(text: string, columns = LINE_COLUMNS): string[] {
+  if (text.length <= columns / 2 || widthOf(text) <= columns) return [text];
+  const [blanks = ''] = /^ */.exec(text) ?? [];
+  return fill(text, columns, `${blanks}  `);
 }

@@ -10,6 +10,7 @@ import { startBridgeProcess, type BridgeProcess } from '../support/bridge-proces
 import { eventually } from '../support/eventually.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
 import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { unwrapped } from '../support/unwrapped.ts';
 
 const TOKEN = 'a-token-for-tests-only-0123456789';
 const PEOPLE = 12;
@@ -29,7 +30,9 @@ const nameOf = (number: number): string => `c${number}@acme.example`;
 /** Runs a command as an operator would, with `--json`. */
 async function command(...args: string[]): Promise<{ code: number; answer: any }> {
   const lines: string[] = [];
-  const log = jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)));
+  const log = jest
+    .spyOn(console, 'log')
+    .mockImplementation((line) => void lines.push(unwrapped(String(line))));
   const error = jest.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
   try {
     const code = await runCli(['--config', file, ...args], { ...process.env, NO_COLOR: '1' });

@@ -9,6 +9,7 @@ import { runCli } from '../../src/cli/index.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';
+import { unwrapped } from '../support/unwrapped.ts';
 
 interface Answer {
   status?: number;
@@ -64,7 +65,9 @@ afterAll(async () => {
 
 async function verify(args: string[] = ['--query', QUERY, '--json']) {
   const lines = { out: [] as string[], errors: [] as string[] };
-  const log = jest.spyOn(console, 'log').mockImplementation((line) => void lines.out.push(String(line)));
+  const log = jest
+    .spyOn(console, 'log')
+    .mockImplementation((line) => void lines.out.push(unwrapped(String(line))));
   const error = jest
     .spyOn(console, 'error')
     .mockImplementation((line) => void lines.errors.push(String(line)));

@@ -8,6 +8,7 @@ import { runCli } from '../../src/cli/index.ts';
 import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { targetHealth } from '../support/health.ts';
+import { unwrapped } from '../support/unwrapped.ts';
 
 const GROUPS_AND_COUNTRY = { measures: ['orders.count'], dimensions: ['orders.country'] };
 const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
@@ -69,7 +70,9 @@ interface Run {
 
 async function run(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Run> {
   const lines = { out: [] as string[], errors: [] as string[] };
-  const log = jest.spyOn(console, 'log').mockImplementation((line) => void lines.out.push(String(line)));
+  const log = jest
+    .spyOn(console, 'log')
+    .mockImplementation((line) => void lines.out.push(unwrapped(String(line))));
   const error = jest
     .spyOn(console, 'error')
     .mockImplementation((line) => void lines.errors.push(String(line)));

@@ -4,11 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../../src/cli/index.ts';
+import { unwrapped } from './unwrapped.ts';
 
 export interface Answer {
   code: number;
-  /** Lines of standard output and standard error. */
+  /** Lines of standard output and standard error; a line that was wrapped is one line here. */
   text: string;
+  /** The same as printed. */
+  lines: string[];
   /** Standard output parsed as JSON; undefined when it is not JSON. */
   json: any;
 }
@@ -54,7 +57,9 @@ export function createCommands(settings: object): Commands {
       const printed: Printed = { out: [], all: [] };
       const settled = ['--config', file, ...args];
       const code = await running.run(printed, () => runCli(settled, { ...process.env, NO_COLOR: '1' }));
-      return { code, text: printed.all.join('\n'), json: parsed(printed.out.join('\n')) };
+      const text = printed.all.map(unwrapped).join('\n');
+      const lines = printed.all.flatMap((line) => line.split('\n'));
+      return { code, text, lines, json: parsed(printed.out.join('\n')) };
     },
   };
 }
