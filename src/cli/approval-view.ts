@@ -31,10 +31,11 @@ export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
 /** Returns when held changes expire, with the time that is left. */
 export function expiryText(expiresAt: string, now: number): string {
   const left = Date.parse(expiresAt) - now;
-  if (left <= 0) return `expired ${expiresAt}: the guard judges the changes anew`;
+  if (left <= 0)
+    return `expired ${expiresAt}: it cannot be decided any more, the guard judges its changes anew`;
   const hours = Math.floor(left / HOUR_MS);
   const time = hours > 0 ? `${hours} h` : `${Math.floor(left / 60_000)} min`;
-  return `expires ${expiresAt} (in ${time})`;
+  return `expires ${expiresAt} (in ${time}), then the guard judges its changes anew`;
 }
 
 /** Prints everything but the changes. */

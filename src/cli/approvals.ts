@@ -139,12 +139,20 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           else {
             const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
             say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
-            say(`${counted(decided.remaining, 'change')} at ${approval.target} still held.`);
+            say(afterwards(action, decided.items, decided.remaining, approval.target));
           }
           if (decided.items === 0) cli.exit(1);
         });
       });
   }
+}
+
+/** Returns what is held after a decision. A change whose rejection was taken back may be held again in a moment. */
+function afterwards(action: Decision['action'], items: number, remaining: number, target: string): string {
+  if (action === 'withdraw' && items > 0)
+    return `The guard judges ${items === 1 ? 'it' : 'them'} anew: scim-bridge approvals list shows what it holds then.`;
+  if (remaining === 0) return `No more changes are held at ${target}.`;
+  return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }
 
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
@@ -164,7 +172,7 @@ const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags): Chang
 function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string): Error {
   if (kind === 'unknown') return unknownApproval(id);
   const says = {
-    expired: `Approval ${id} has expired: what it held is judged anew, see scim-bridge approvals list.`,
+    expired: `Approval ${id} has expired, and nothing was decided: the guard judges its changes anew, see scim-bridge approvals list.`,
     samePerson: `You have approved ${id} already: another person has to approve it too.`,
     full: `Too many first approvals of ${id} wait for a second person: decide about them, or take yours back with scim-bridge approvals withdraw ${id}.`,
   };

@@ -64,9 +64,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
       (guard.held > 0 ? `, ${guard.held} held by the guard: see scim-bridge approvals list` : ''),
   );
   if (guard.expiresAt !== null)
-    say(
-      `  held changes: without a decision the guard judges them anew; ${expiryText(guard.expiresAt, Date.now())}`,
-    );
+    say(`  held changes: the approval ${expiryText(guard.expiresAt, Date.now())}`);
   const { coverage } = rest;
   say(`  people: ${coverageText(coverage.users, true)}`);
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);

@@ -178,12 +178,12 @@ function examples(entries: PlanEntry[]): string {
 function oneByOne(entry: PlanEntry, paint: (sign: string, text: string) => string): string[] {
   const sign = SIGNS[entry.action];
   const whom = entry.member
-    ? `${entry.member.name || (entry.member.platformId ?? '')} in ${entry.name}`
-    : entry.name;
+    ? memberIn(entry.member, entry.name)
+    : `${entry.kind.toLowerCase()} ${entry.name}`;
   const cause = causeOf(entry);
   return [
     '',
-    paint(sign, `${sign} ${entry.action} ${entry.kind.toLowerCase()} ${whom}`),
+    paint(sign, `${sign} ${entry.action} ${whom}`),
     `    ${entry.reason}${cause === '' ? '' : ` (${cause})`}`,
     ...(entry.member ? [] : diffOf(entry).map((line) => `    ${line}`)),
   ];
@@ -244,21 +244,28 @@ function aside(
     const most = first.action === 'unmanaged' && !isUnmapped(first) ? EXAMPLES : ONE_BY_ONE;
     const shown = all ? some : some.slice(0, most);
     for (const entry of shown) {
-      const { kind, reason, action } = entry;
+      const { reason, action } = entry;
       const told = isUnmapped(entry) ? ` ${reason}` : action === 'unmanaged' ? '' : `: ${action}, ${reason}`;
-      lines.push(`    ${kind} ${whomOf(entry)}${told}`);
+      lines.push(`    ${subjectWords(entry)}${told}`);
     }
     if (shown.length < some.length) lines.push(`    … and ${some.length - shown.length} more`);
   }
   return lines;
 }
 
+/** A membership is about a person, or about an account that nobody pushed. */
+const memberIn = ({ ref, name, platformId }: NonNullable<PlanEntry['member']>, group: string): string =>
+  `${ref === null ? 'account' : 'person'} ${name || (platformId ?? '')} in ${group}`;
+
 /** A person or group whose new name the platform refuses is known by both names. */
-function whomOf({ kind, name, member, after }: PlanEntry): string {
-  if (member) return `${member.name || (member.platformId ?? '')} in ${name}`;
+function subjectWords({ kind, name, member, after }: PlanEntry): string {
+  if (member) return capital(memberIn(member, name));
   const wanted = kind === 'User' ? after?.userName : after?.displayName;
-  return typeof wanted === 'string' && wanted !== name ? `${name}, to be ${wanted}` : name;
+  const names = typeof wanted === 'string' && wanted !== name ? `${name}, to be ${wanted}` : name;
+  return `${kind} ${names}`;
 }
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 /** Returns the entries about other resources than the exceptions, which have a section of their own. */
 function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {

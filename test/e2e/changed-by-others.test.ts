@@ -51,7 +51,7 @@ test('explain and plan report a membership that others removed, and sync of the 
   expect(await explained(BEN)).toContain(
     'At the platform, north: member at the source, taken out at the platform.',
   );
-  expect((await place.commands.run('plan')).text).toContain('+ addMember group ben@acme.example in north');
+  expect((await place.commands.run('plan')).text).toContain('+ addMember person ben@acme.example in north');
   const { text } = await place.commands.run('sync', BEN, '--dry-run');
   expect(text).toContain('addMember ben@acme.example in north');
   await run(place, 'sync', BEN);

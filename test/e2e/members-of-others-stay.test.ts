@@ -46,7 +46,7 @@ test('a group that waits for the held deactivation of a member is not missing, a
   await place.idle();
   const found = (await place.commands.run('explain', 'crew', '--json')).text;
   expect(found).toContain('the guard holds the deactivation of 1 member');
-  expect((await place.commands.run('plan')).text).not.toContain(`removeMember group ${DAN}`);
+  expect((await place.commands.run('plan')).text).not.toContain(`removeMember person ${DAN}`);
   await place.commands.run('reconcile', '--yes');
   await place.idle();
   await expect(crew()).resolves.toEqual([ANN, BEN, CHO, DAN]);

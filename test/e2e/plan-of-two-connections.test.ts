@@ -6,7 +6,7 @@ import { createIdp } from '../support/idp.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const HR_TOKEN = `${TOKEN}-hr`;
-const WAITS = 'Group hanna@acme.example in sales: addMember, member at the source; waits for the group';
+const WAITS = 'Person hanna@acme.example in sales: addMember, member at the source; waits for the group';
 
 let place: Place;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ test('before a worker runs, the plan tells conflicts with the other connection a
   expect(plan).toContain('User ann@acme.example: conflict, TakenByConnection: the account belongs to');
   expect(plan).toContain('Group sales: conflict, TakenByConnection: the group belongs to sales');
   expect(plan).toContain(WAITS);
-  expect(plan).toContain('addMember group hanna@acme.example in payroll');
+  expect(plan).toContain('addMember person hanna@acme.example in payroll');
 });
 
 test('explain tells that memberships wait for a worker, and names members without an account', async () => {

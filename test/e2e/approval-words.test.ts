@@ -1,0 +1,56 @@
+// Tests the words of decisions about held changes, of an expired approval, and of memberships in a plan.
+import { openPlace, type Place } from '../support/situation.ts';
+
+const EVE = 'eve@acme.example';
+const none = { count: 0, percent: 0 };
+
+let place: Place;
+let eve = '';
+let sales = '';
+beforeAll(async () => {
+  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none } } });
+  const { idp } = place;
+  eve = await idp.createUser(EVE);
+  sales = await idp.createGroup('Sales', [eve, await idp.createUser('bob@acme.example')]);
+  await place.idle();
+  await idp.patch(`/Users/${eve}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const told = async (...words: string[]): Promise<string> => (await place.commands.run(...words)).text;
+const openId = async (): Promise<string> =>
+  (await place.commands.run('approvals', 'list', '--json')).json[0].id;
+
+test('a decision tells what is held after it, and withdraw that the guard judges anew', async () => {
+  const id = await openId();
+  expect(await told('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
+  await place.idle();
+  const withdrawn = await told('approvals', 'withdraw', id, '--yes');
+  expect(withdrawn).toContain('The guard judges it anew: scim-bridge approvals list shows');
+  expect(withdrawn).not.toContain('0 changes');
+  await place.idle();
+});
+
+test('an expired approval is told as one that cannot be decided, without saying twice that it is judged anew', async () => {
+  const id = await openId();
+  const key = await place.key(':guardApproval:main');
+  const expires = (await place.redis.hget(key, 'expires')) ?? '';
+  await place.redis.hset(key, 'expires', String(Date.now() - 1000));
+  const status = await told('status');
+  expect(status).toMatch(/held changes: the approval expired \S+Z: it cannot be decided any more/);
+  expect(status.match(/anew/g)).toHaveLength(1);
+  expect(await told('approvals', 'approve', id, '--yes')).toContain('has expired, and nothing was decided');
+  await place.redis.hset(key, 'expires', expires);
+  expect(await told('status')).toMatch(/the approval expires \S+Z \(in 7\d h\), then the guard judges/);
+});
+
+test('plan names the person of a membership as a person', async () => {
+  await place.idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${eve}"]` });
+  await place.idle();
+  await place.idp.createGroup('North', [eve]);
+  await place.idle();
+  const plan = await told('plan', '--all');
+  expect(plan).toContain(`Person ${EVE} in North`);
+  expect(plan).not.toContain(`Group ${EVE}`);
+});
