@@ -1,6 +1,8 @@
 // Defines the command sync, which syncs one user or group at once and prints each step.
+import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
-import type { SyncOutcomeName, SyncReport } from '../ops/sync-one.ts';
+import type { SyncOutcomeName } from '../ops/sync-end.ts';
+import type { SyncReport } from '../ops/sync-one.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
@@ -127,9 +129,11 @@ function differenceLines({ action, name, member, attribute, before, after, reaso
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const values = member
     ? []
-    : [...names].map(
-        (each) =>
-          `      ${each}: ${JSON.stringify(before?.[each] ?? null)} → ${JSON.stringify(after?.[each] ?? null)}`,
-      );
+    : [...names]
+        .filter((each) => !isDeepStrictEqual(before?.[each] ?? null, after?.[each] ?? null))
+        .map(
+          (each) =>
+            `      ${each}: ${JSON.stringify(before?.[each] ?? null)} → ${JSON.stringify(after?.[each] ?? null)}`,
+        );
   return [`  ${action} ${subject} (${reason})`, ...values];
 }

@@ -175,8 +175,8 @@ function membershipReason({ kind, memberships, members }: ExplainedFacts): strin
   const waiting = (state: string): number => memberships.filter((each) => each.state === state).length;
   const noun = kind === 'User' ? 'group' : 'member';
   const parts = [
-    [members?.toAdd ?? waiting('toAdd'), 'to be added'],
-    [members?.toRemove ?? waiting('toRemove'), 'to be removed'],
+    [members?.toAdd ?? waiting('toAdd'), kind === 'User' ? 'to be joined' : 'to be added'],
+    [members?.toRemove ?? waiting('toRemove'), kind === 'User' ? 'to be left' : 'to be removed'],
   ] as const;
   const said = parts
     .filter(([count]) => count > 0)
@@ -255,7 +255,8 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 
 function waitingFor(facts: ExplainedFacts): string {
   const { mark, link, memberships, pause } = facts;
-  if (!mark) return '';
+  // While the target is on hold, no time at which the change is due counts.
+  if (!mark || facts.hold) return '';
   // A sync that runs waits too.
   if (mark.state === 'running' && pause) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';

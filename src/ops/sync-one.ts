@@ -8,25 +8,17 @@ import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { withNames } from '../reconcile/entry-names.ts';
-import { waitingMemberships, withoutUnwritten } from '../reconcile/unwritten.ts';
+import { withConflictsReported, withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { counted } from '../support/counted.ts';
 import type { Logger } from '../support/logger.ts';
-import { pauseWords } from '../reconcile/breaker-words.ts';
 import { targetRefusesRate, targetSilent } from '../reconcile/target-silent.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
-import { leftAloneText } from './left-alone.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
+import { endOf, withConflicts, withHold, withLeftAlone, withWaiting, type SyncEnd } from './sync-end.ts';
 
-/**
- * `equal`: as desired. `held`: held by the guard or an operator. `waiting`: not finished in time, the service continues.
- * `needsPerson`: a dead letter, or a conflict with an attribute definition.
- */
-export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
-
-export interface SyncReport {
+export interface SyncReport extends SyncEnd {
   connection: string;
   target: string;
   ref: Ref;
@@ -38,10 +30,6 @@ export interface SyncReport {
   pendingGroups: Record<string, string>;
   /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];
-  /** Undefined after a dry run. */
-  outcome?: SyncOutcomeName;
-  /** Reason why the resource is not as desired, is left alone, or (after a dry run) is not written now. */
-  message?: string;
 }
 
 export interface SyncOneOptions {
@@ -56,8 +44,6 @@ export interface SyncOneOptions {
 }
 
 const LOOK_MS = 100;
-/** Number of names in a message. */
-const MOST_NAMED = 5;
 
 export async function syncOne(
   scope: ReconcileScope,
@@ -78,7 +64,7 @@ export async function syncOne(
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingGroups);
   const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
   const named = memberships && (await withNames(scope, [...compared, ...memberships]));
-  const differences = named && (await withoutUnwritten(scope, named));
+  const differences = named && withConflictsReported(await withoutUnwritten(scope, named));
   const common = {
     connection,
     target: target.name,
@@ -108,7 +94,7 @@ export async function syncOne(
   for (const group of made) await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
-  const end = await outcomeOf(scope, ref);
+  const end = await endOf(scope, ref);
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
   return {
@@ -116,58 +102,6 @@ export async function syncOne(
     steps: steps.reported,
     ...withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common),
   };
-}
-
-type SyncEnd = Pick<SyncReport, 'outcome' | 'message'>;
-
-/** Nothing that differs is written while the target is on hold. */
-async function withHold(
-  scope: ReconcileScope,
-  found: FoundResource,
-  differences: PlanEntry[] | null,
-): Promise<SyncEnd> {
-  const hold = await scope.outbox.guardStore.onHold();
-  if (hold && differences?.some(isChange)) return { message: holdText(scope, hold) };
-  return withLeftAlone(scope, found, {});
-}
-
-async function withLeftAlone(scope: ReconcileScope, found: FoundResource, end: SyncEnd): Promise<SyncEnd> {
-  const why = await leftAloneText(scope, found, await scope.links.get(scope.target.name, found.ref));
-  return why === undefined ? end : { ...end, message: why };
-}
-
-const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
-  `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
-
-/** A group has nothing to write for members who wait for a decision about their accounts, and differs until then. */
-async function withWaiting(
-  scope: ReconcileScope,
-  end: SyncEnd,
-  { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
-): Promise<SyncEnd> {
-  if (!ref.startsWith('Group:')) return end;
-  const { pendingGroups: pending } = await scope.outbox.resourceStatus(ref);
-  const waiting = [...(await waitingMemberships(scope, entries))].filter(
-    ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
-  );
-  if (waiting.length === 0) return end;
-  const names = waiting.map(([{ member }]) => member?.name ?? '');
-  const shown = names.slice(0, MOST_NAMED).join(', ');
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
-  const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
-  const cause = isHeld
-    ? 'the guard holds, see scim-bridge approvals list'
-    : 'an operator rejected, see scim-bridge exceptions';
-  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${shown}${more}`;
-  return { outcome: isHeld ? 'held' : 'equal', message };
-}
-
-/** A value of an attribute that the platform defines with another type differs, and no sync writes it. */
-function withConflicts(end: SyncEnd, { ref, differences }: Pick<SyncReport, 'ref' | 'differences'>): SyncEnd {
-  const conflict = differences?.find(
-    (entry) => entry.ref === ref && entry.action === 'conflict' && entry.attribute !== undefined,
-  );
-  return conflict ? { outcome: 'needsPerson', message: conflict.reason } : end;
 }
 
 /** @throws TargetSilent when the last calls had no good answer */
@@ -285,36 +219,5 @@ function createSteps(
     start: async () => {
       last = await outbox.log.newestId();
     },
-  };
-}
-
-/** Conditions whose message needs no reason before it, because no dead letter has it. */
-const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 'Rejected']);
-
-async function outcomeOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
-  const { outbox, links, target } = scope;
-  const [{ mark, blockedSince, guard }, { condition }, hold, { pause }] = await Promise.all([
-    outbox.resourceStatus(ref),
-    links.get(target.name, ref),
-    outbox.guardStore.onHold(),
-    target.breaker.read(),
-  ]);
-  const why = condition
-    ? { message: `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${condition.message}` }
-    : {};
-  if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
-  if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
-  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
-    const open = await outbox.guardStore.open();
-    const shown = open ? `scim-bridge approvals show ${scope.connection}.${open.id}` : '';
-    const what = condition?.message ?? 'the guard holds a change';
-    return { outcome: 'held', message: open ? `${what}: ${shown}` : what };
-  }
-  if (!mark) return { outcome: 'equal', ...why };
-  return {
-    outcome: 'waiting',
-    message:
-      why.message ??
-      (pause ? pauseWords(pause) : `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`),
   };
 }

@@ -270,7 +270,7 @@ const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.
 /** Returns the entries about other resources than the exceptions, which have a section of their own. */
 function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
   const named = new Set(exceptions.items.map(({ ref }) => ref));
-  return entries.filter(({ ref, effect }) => effect !== 'report' || ref === null || !named.has(ref));
+  return entries.filter(({ ref }) => ref === null || !named.has(ref));
 }
 
 /** Returns the lines about exceptions, which no run changes until a person acts. */

@@ -5,6 +5,7 @@ import { parseLink } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { isChange, type Action, type PlanEntry } from './entry.ts';
+import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
 
 const KIND_OF: Partial<Record<Action, DestructiveKind>> = {
@@ -67,6 +68,25 @@ export async function withoutUnwritten(
   return entries.map((entry) => {
     const reason = why.get(entry);
     return reason === undefined ? entry : { ...entry, effect: 'report', reason };
+  });
+}
+
+/** Returns the entries; a membership that a conflict keeps from the platform has the effect `report`. */
+export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
+  const conflicts = new Set(
+    entries
+      .filter(
+        ({ action, attribute, ref }) => action === 'conflict' && attribute === undefined && ref !== null,
+      )
+      .map(({ ref }) => ref),
+  );
+  return entries.map((entry) => {
+    const { action, ref, member, reason } = entry;
+    if (!member || !isChange(entry)) return entry;
+    if (conflicts.has(ref)) return { ...entry, effect: 'report', reason: `${reason}${WAITS_FOR_GROUP}` };
+    return action === 'addMember' && conflicts.has(member.ref)
+      ? { ...entry, effect: 'report', reason: `${reason}; waits for the user, who needs a person` }
+      : entry;
   });
 }
 

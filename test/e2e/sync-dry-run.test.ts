@@ -65,6 +65,38 @@ test('a dry run exits 0 when the only difference is held by the guard, and sync 
   expect((await place.platform.user('ann@acme.example'))?.active).toBe(true);
 });
 
+test('a dry run promises no membership of an account or group that may not be taken over', async () => {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  for (const [path, body] of [
+    ['Users', { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: 'ida@acme.example' }],
+    ['Groups', { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: 'Board' }],
+  ] as const)
+    await fetch(`${platformUrl}/api/scim/v2/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  await place.change(({ targets }) => (targets.main.adopt = 'report'));
+  const dot = await place.idp.createUser('dot@acme.example');
+  const ida = await place.idp.createUser('ida@acme.example');
+  await place.idp.createGroup('Board', [dot]);
+  await place.idp.createGroup('Sales', [dot, ida]);
+  await eventually(
+    'all is tried',
+    async () => (await place.commands.run('status', '--json')).json[0].dirty === 0,
+  );
+  for (const [name, waits] of [
+    ['ida@acme.example', 'addMember ida@acme.example in Sales (member at the source; waits for the user'],
+    ['Board', 'addMember dot@acme.example in Board (member at the source; waits for the group'],
+  ] as const) {
+    const [code, text] = await sync(name, '--dry-run');
+    expect([code, text]).toEqual([0, expect.stringContaining(waits)]);
+    expect(text).not.toContain('would write:');
+  }
+  const plan = (await place.commands.run('plan')).text;
+  expect(plan.match(/Group Board: /g)).toHaveLength(1);
+});
+
 test('a dry run exits 0 for a change by others that the policy of the target only reports', async () => {
   await place.idp.createUser('bob@acme.example');
   await place.idle();

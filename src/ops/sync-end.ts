@@ -1,0 +1,113 @@
+// Tells how the sync of one resource ended, and why it is not as desired or left alone.
+import { parseRef, type Ref } from '../directory/records.ts';
+import { pauseWords } from '../reconcile/breaker-words.ts';
+import { isChange, type PlanEntry } from '../reconcile/entry.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { waitingMemberships } from '../reconcile/unwritten.ts';
+import { counted } from '../support/counted.ts';
+import type { FoundResource } from './find.ts';
+import { leftAloneText } from './left-alone.ts';
+
+/**
+ * `equal`: as desired. `held`: held by the guard or an operator. `waiting`: not finished in time, the service continues.
+ * `needsPerson`: a dead letter, or a conflict with an attribute definition.
+ */
+export type SyncOutcomeName = 'equal' | 'held' | 'waiting' | 'needsPerson';
+
+/** Number of names in a message. */
+const MOST_NAMED = 5;
+
+export interface SyncEnd {
+  /** Undefined after a dry run. */
+  outcome?: SyncOutcomeName;
+  /** Reason why the resource is not as desired, is left alone, or (after a dry run) is not written now. */
+  message?: string;
+}
+
+/** Nothing that differs is written while the target is on hold. */
+export async function withHold(
+  scope: ReconcileScope,
+  found: FoundResource,
+  differences: PlanEntry[] | null,
+): Promise<SyncEnd> {
+  const hold = await scope.outbox.guardStore.onHold();
+  if (hold && differences?.some(isChange)) return { message: holdText(scope, hold) };
+  return withLeftAlone(scope, found, {});
+}
+
+export async function withLeftAlone(
+  scope: ReconcileScope,
+  found: FoundResource,
+  end: SyncEnd,
+): Promise<SyncEnd> {
+  const why = await leftAloneText(scope, found, await scope.links.get(scope.target.name, found.ref));
+  return why === undefined ? end : { ...end, message: why };
+}
+
+const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
+  `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
+
+/** A group has nothing to write for members who wait for a decision about their accounts, and differs until then. */
+export async function withWaiting(
+  scope: ReconcileScope,
+  end: SyncEnd,
+  { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
+): Promise<SyncEnd> {
+  if (!ref.startsWith('Group:')) return end;
+  const { pendingGroups: pending } = await scope.outbox.resourceStatus(ref);
+  const waiting = [...(await waitingMemberships(scope, entries))].filter(
+    ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
+  );
+  if (waiting.length === 0) return end;
+  const names = waiting.map(([{ member }]) => member?.name ?? '');
+  const shown = names.slice(0, MOST_NAMED).join(', ');
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
+  const cause = isHeld
+    ? 'the guard holds, see scim-bridge approvals list'
+    : 'an operator rejected, see scim-bridge exceptions';
+  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${shown}${more}`;
+  return { outcome: isHeld ? 'held' : 'equal', message };
+}
+
+/** A value of an attribute that the platform defines with another type differs, and no sync writes it. */
+export function withConflicts(
+  end: SyncEnd,
+  { ref, differences }: { ref: Ref; differences: readonly PlanEntry[] | null },
+): SyncEnd {
+  const conflict = differences?.find(
+    (entry) => entry.ref === ref && entry.action === 'conflict' && entry.attribute !== undefined,
+  );
+  return conflict ? { outcome: 'needsPerson', message: conflict.reason } : end;
+}
+
+/** Conditions whose message needs no reason before it, because no dead letter has it. */
+const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 'Rejected']);
+
+export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
+  const { outbox, links, target } = scope;
+  const [{ mark, blockedSince, guard }, { condition }, hold, { pause }] = await Promise.all([
+    outbox.resourceStatus(ref),
+    links.get(target.name, ref),
+    outbox.guardStore.onHold(),
+    target.breaker.read(),
+  ]);
+  const why = condition
+    ? { message: `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${condition.message}` }
+    : {};
+  if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
+  if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
+  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
+    const open = await outbox.guardStore.open();
+    const shown = open ? `scim-bridge approvals show ${scope.connection}.${open.id}` : '';
+    const what = condition?.message ?? 'the guard holds a change';
+    return { outcome: 'held', message: open ? `${what}: ${shown}` : what };
+  }
+  if (!mark) return { outcome: 'equal', ...why };
+  return {
+    outcome: 'waiting',
+    message:
+      why.message ??
+      (pause ? pauseWords(pause) : `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`),
+  };
+}
