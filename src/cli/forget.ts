@@ -75,7 +75,7 @@ function toError(
   const isClosed = outcome.accounts.every(({ state }) => state === 'closed');
   const advice = isClosed
     ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
-    : 'Wait until it is closed (scim-bridge explain), decide its approval or dead letter, or say --leave-account: then nothing closes it or hands its work over any more.';
+    : `Wait until it is closed, which scim-bridge explain ${text} tells, decide its approval or dead letter, or say --leave-account: then nothing closes it or hands its work over any more.`;
   return new Error(`Nothing was forgotten: account ${accounts.join(', ')}. ${advice}`);
 }
 
