@@ -55,10 +55,13 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
   TokenExpiresSoon: (now) => expires(now, 7),
 };
 
-/** Alerts that one scrape cannot tell: about the rate of requests, their duration, or a service that is gone. */
+/**
+ * Alerts that one scrape cannot tell: about the rate of requests, their duration, a service that is gone, or a CronJob
+ * that kube-state-metrics watches.
+ */
 export const UNTOLD = [
   ...['Absent', 'InboundErrors', 'QuarantineRisk', 'Unauthorized', 'SlowAnswers', 'NoPushes', 'RedisSlow'],
-  ...['DeactivationLag', 'Lag', 'PlatformErrors', 'ReconcileWrites'],
+  ...['DeactivationLag', 'Lag', 'PlatformErrors', 'ReconcileWrites', 'BackupMissing'],
 ];
 export const TOLD = Object.keys(ALERTS);
 

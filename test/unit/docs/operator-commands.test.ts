@@ -92,7 +92,7 @@ const nameOf = (objects: Manifest[]): string =>
     .reduce((one, other) => (other.length < one.length ? other : one));
 
 /** Rendered charts in which the objects of a command have to be. */
-const CHARTS = ['ha', 'roles-split', 'cronjob'].map((name) => rendered(name));
+const CHARTS = ['ha', 'roles-split', 'cronjob', 'backup'].map((name) => rendered(name));
 
 test('each kubectl command of pages for operators names objects and containers of the chart', () => {
   expect(kubectl.length).toBeGreaterThan(3);
@@ -116,7 +116,9 @@ test('each kubectl command of pages for operators names objects and containers o
       ({ labels }) => label === '' || labels[label] === value,
     );
     if (pods.length === 0) found.push(`no pod with ${label}=${value}`);
-    const containers = pods.flatMap(({ spec }) => spec.containers.map(({ name }: { name: string }) => name));
+    const containers = pods.flatMap(({ spec }) =>
+      [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }: { name: string }) => name),
+    );
     if (container !== undefined && !containers.includes(container)) found.push(`no container ${container}`);
     return found.map((fault) => `${page}: ${text}: ${fault}`);
   });

@@ -14,6 +14,12 @@ const LAG = ['deactivation', 'edit'].flatMap((priority) =>
 const DEFAULT = 'connection="default"';
 const CALL = 'target="main",resource="users",method="PATCH"';
 
+const CRONJOB = 'cronjob="bridge-scim-bridge-backup"';
+/** Returns the time of the full hour before, some hours later, minute by minute for ten hours. */
+const hourly = (later: number): string =>
+  Array.from({ length: 10 }, (_, hour) => `${(hour + later) * 3600}x59`).join(' ');
+const HOURLY = hourly(0);
+
 export const HEALTHY: Record<string, string> = {
   'bridge_redis_up{instance="1"}': '1x600',
   'bridge_redis_role{instance="1",role="master"}': '1x600',
@@ -54,6 +60,11 @@ export const HEALTHY: Record<string, string> = {
   'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
   // Times begin at 0 here; this is 60 days.
   [`bridge_token_expiry_timestamp_seconds{${DEFAULT},token="primary"}`]: '5184000x600',
+  // A backup each hour, for ten hours.
+  [`kube_cronjob_created{${CRONJOB}}`]: '0x600',
+  [`kube_cronjob_status_last_schedule_time{${CRONJOB}}`]: HOURLY,
+  [`kube_cronjob_next_schedule_time{${CRONJOB}}`]: hourly(1),
+  [`kube_cronjob_status_last_successful_time{${CRONJOB}}`]: HOURLY,
 };
 
 export const SITUATIONS: Record<string, Situation> = {
@@ -122,21 +133,41 @@ export const SITUATIONS: Record<string, Situation> = {
   'a receiver refuses an event': { changes: { events_refused: '1x600' }, fires: ['ScimBridgeEventsRefused'] },
   'no reconcile ever succeeded': {
     changes: {
-      last_success: '0x600',
+      reconcile_last_success: '0x600',
       '+bridge_reconcile_awaited_since_timestamp_seconds{target="main"}': '1x600',
     },
     fires: ['ScimBridgeReconcileNever'],
   },
   'no reconcile ever succeeded, and the first of a daily schedule is not long ago': {
     changes: {
-      last_success: '0x600',
+      reconcile_last_success: '0x600',
       expected_gap: '86400x600',
       '+bridge_reconcile_awaited_since_timestamp_seconds{target="main"}': '1x600',
     },
     fires: [],
   },
   'no reconcile ever succeeded, and no schedule expects one': {
-    changes: { last_success: '0x600', expected_gap: null },
+    changes: { reconcile_last_success: '0x600', expected_gap: null },
+    fires: [],
+  },
+  'backups fail from now on': {
+    changes: { status_last_successful_time: '0x59 3600x540' },
+    fires: ['ScimBridgeBackupMissing'],
+  },
+  'no backup ever succeeded': {
+    changes: { status_last_successful_time: null },
+    fires: ['ScimBridgeBackupMissing'],
+  },
+  'backups are daily, and the last one is ten hours old': {
+    changes: {
+      status_last_successful_time: '0x600',
+      status_last_schedule_time: '0x600',
+      next_schedule_time: '86400x600',
+    },
+    fires: [],
+  },
+  'backups are suspended': {
+    changes: { status_last_successful_time: '0x600', status_last_schedule_time: '0x600', next_schedule_time: null },
     fires: [],
   },
   'a receiver is away': { changes: { events_oldest: '0+60x600' }, fires: ['ScimBridgeEventsWait'] },
@@ -151,11 +182,11 @@ export const SITUATIONS: Record<string, Situation> = {
   'the breaker opens': { changes: { breaker_open: '0x500 1x100' }, fires: ['ScimBridgeBreakerOpen'] },
   'a mass removal is held': { changes: { guard_held: '80x600' }, fires: ['ScimBridgeGuardHeld'] },
   'reconcile fails from now on': {
-    changes: { last_success: '1+60x400 24001x200' },
+    changes: { reconcile_last_success: '1+60x400 24001x200' },
     fires: ['ScimBridgeReconcileStale'],
   },
   'reconcile fails from now on, on a daily schedule': {
-    changes: { last_success: '1+60x400 24001x200', expected_gap: '86400x600' },
+    changes: { reconcile_last_success: '1+60x400 24001x200', expected_gap: '86400x600' },
     fires: [],
   },
   'two reconciles in a row fail': {

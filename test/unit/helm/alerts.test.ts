@@ -15,7 +15,7 @@ import {
   rendered,
   valuesFile,
 } from './chart.ts';
-import { labelsOf, SERIES, seriesIn } from './metric-names.ts';
+import { CRONJOB_SERIES, labelsOf, SERIES, seriesIn } from './metric-names.ts';
 
 interface Alert {
   alert: string;
@@ -30,11 +30,12 @@ const SECTIONS = readFileSync(join(import.meta.dirname, '../../../docs/alerts.md
 const PROMTOOL = findTool('promtool');
 
 describe.each(ALERTS)('$alert', ({ alert, expr, labels, annotations }) => {
-  test('an alert uses only metrics that the bridge exports, in every deployment mode', () => {
+  test('an alert uses only metrics that the bridge or kube-state-metrics exports, in every deployment mode', () => {
     expect(seriesIn(expr).length).toBeGreaterThan(0);
-    expect(seriesIn(expr).filter((name) => !SERIES.includes(name))).toEqual([]);
-    // The chart replaces this selector; an expression without it would read metrics of other installations.
+    expect(seriesIn(expr).filter((name) => ![...SERIES, ...CRONJOB_SERIES].includes(name))).toEqual([]);
+    // The chart replaces these selectors; an expression without them would read metrics of other installations.
     expect(expr.match(/bridge_[a-z_]+(?!\{job!=""|[a-z_])/g)).toBeNull();
+    expect(expr.match(/kube_[a-z_]+(?!\{cronjob=~"\.\*scim-bridge\.\*-backup"\}|[a-z_])/g)).toBeNull();
   });
 
   test('an alert has a severity label and a summary', () => {
@@ -71,16 +72,28 @@ test('alerts select the namespace of the release, and can be left out or replace
     expect(expr).not.toContain('job!=""');
     expect(seriesIn(expr)).toHaveLength(expr.split(`{namespace="${NAMESPACE}"`).length - 1);
   }
-  expect(rulesOf('ha').map(({ alert }) => alert)).toEqual(NAMES);
+  expect(rulesOf('ha').map(({ alert }) => alert)).toEqual(
+    NAMES.filter((name) => name !== 'ScimBridgeBackupMissing'),
+  );
   expect(rulesOf('ha')[0]?.annotations.runbook_url).toBe(
     `https://runbooks.example.com/scim-bridge#${NAMES[0]?.toLowerCase()}`,
   );
   expect(rulesOf('roles-split').map(({ alert }) => alert)).toEqual(
-    NAMES.filter((name) => name !== 'ScimBridgeNoPushes'),
+    NAMES.filter((name) => !['ScimBridgeNoPushes', 'ScimBridgeBackupMissing'].includes(name)),
   );
   const stale = rulesOf('cronjob').find(({ alert }) => alert === 'ScimBridgeReconcileStale');
   expect(stale?.expr).toContain('2 * 86400');
   expect(stale?.labels.severity).toBe('warning');
+});
+
+test('with backups the chart alerts about a missing one of its own CronJob', () => {
+  const objects = rendered('backup');
+  const cronJob = ofKind(objects, 'CronJob').find(({ metadata }) => metadata.name.endsWith('-backup'));
+  const rules: Alert[] = ofKind(objects, 'PrometheusRule')[0].spec.groups.flatMap((group: any) => group.rules);
+  const expr = rules.find(({ alert }) => alert === 'ScimBridgeBackupMissing')?.expr ?? '';
+  const { namespace, name } = cronJob.metadata;
+  const selectors = [...expr.matchAll(/kube_cronjob_\w+(\{[^}]*\})/g)].map(([, selector]) => selector);
+  expect(selectors).toEqual(Array(4).fill(`{namespace="${namespace}",cronjob="${name}"}`));
 });
 
 testWith(HELMS.size > 0, 'helm')('without a runner of reconciles no alert waits for one', () => {
@@ -95,7 +108,9 @@ testWith(HELMS.size > 0, 'helm')('without a runner of reconciles no alert waits 
   const rules: Alert[] = ofKind(objectsOf(text), 'PrometheusRule')[0].spec.groups.flatMap(
     (group: any) => group.rules,
   );
-  const absent = ['ScimBridgeLag', 'ScimBridgeReconcileFails', 'ScimBridgeReconcileNever', 'ScimBridgeReconcileStale'];
+  const absent = ['Lag', 'ReconcileFails', 'ReconcileNever', 'ReconcileStale', 'BackupMissing'].map(
+    (name) => `ScimBridge${name}`,
+  );
   expect(rules.map(({ alert }) => alert)).toEqual(NAMES.filter((name) => !absent.includes(name)));
 });
 
@@ -142,7 +157,7 @@ test('alerts select and group by labels that the bridge sets', () => {
   const namesIn = (text: string): string[] =>
     [...text.matchAll(/([a-z_]+)\s*(?:=~|!~|!=|=)/g)].map(([, name = '']) => name);
   for (const { alert, expr } of ALERTS) {
-    for (const [, series = '', selector = ''] of expr.matchAll(/\b(bridge_[a-z_]+)\{([^}]*)\}/g))
+    for (const [, series = '', selector = ''] of expr.matchAll(/\b((?:bridge|kube)_[a-z_]+)\{([^}]*)\}/g))
       check(alert, series, namesIn(selector));
     const all = seriesIn(expr).flatMap((series) => labelsOf(series) ?? []);
     for (const [, by = ''] of expr.matchAll(/\bby \(([^)]*)\)/g)) {
