@@ -1,13 +1,11 @@
-// Tests that each command of the pages exists: scim-bridge with its options, and in pages for operators kubectl with the
-// objects and containers of the rendered chart.
+// Tests that each scim-bridge command of the pages exists, with its options. kubectl and helm: cluster-commands.test.ts.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createProgram } from '../../../src/cli/index.ts';
-import { ofKind, podsOf, rendered, type Manifest } from '../helm/chart.ts';
 
 const DOCS = join(import.meta.dirname, '../../../docs');
-/** Pages that name commands without `scim-bridge`, and commands of kubectl. */
+/** Pages that name commands without `scim-bridge`. */
 const PAGES = [
   'runbook.md',
   'alerts.md',
@@ -79,48 +77,4 @@ test('each scim-bridge command of the pages exists, with its options', async () 
     return missing || (isGroup && words.length > 1);
   });
   expect(unknown).toEqual([]);
-});
-
-const kubectl = PAGES.flatMap((page) =>
-  [...textOf(page).matchAll(/`(kubectl [^`\n]+)`/g)].map(([, text = '']) => ({ page, text })),
-);
-
-/** Returns the name that a chart gives to its release: the shortest of its objects. */
-const nameOf = (objects: Manifest[]): string =>
-  objects
-    .map(({ metadata }) => String(metadata.name))
-    .reduce((one, other) => (other.length < one.length ? other : one));
-
-/** Rendered charts in which the objects of a command have to be. */
-const CHARTS = ['ha', 'roles-split', 'cronjob', 'backup'].map((name) => rendered(name));
-
-test('each kubectl command of pages for operators names objects and containers of the chart', () => {
-  expect(kubectl.length).toBeGreaterThan(3);
-  const verbs = new Set(['exec', 'get', 'logs', 'rollout', 'port-forward', 'describe', 'create']);
-  const faults = kubectl.flatMap(({ page, text }) => {
-    const words = text.replace(/--namespace <namespace> /, '').split(' ');
-    const found: string[] = [];
-    if (!verbs.has(words[1] ?? '')) found.push(`no verb: ${words[1]}`);
-    for (const [, kind = '', name = ''] of text.matchAll(/\b(deploy|cronjob|service)\/(\S+)/g)) {
-      const full = { deploy: 'Deployment', cronjob: 'CronJob', service: 'Service' }[kind] ?? kind;
-      const isThere = CHARTS.some((objects) =>
-        ofKind(objects, full).some(
-          ({ metadata }) => metadata.name === name.replace('<name>', nameOf(objects)),
-        ),
-      );
-      if (!isThere) found.push(`no ${full} ${name}`);
-    }
-    const [, label = '', value = ''] = /--selector (\S+?)=(\S+)/.exec(text) ?? [];
-    const [, container] = /--container (\S+)/.exec(text) ?? [];
-    const pods = CHARTS.flatMap((objects) => podsOf(objects)).filter(
-      ({ labels }) => label === '' || labels[label] === value,
-    );
-    if (pods.length === 0) found.push(`no pod with ${label}=${value}`);
-    const containers = pods.flatMap(({ spec }) =>
-      [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }: { name: string }) => name),
-    );
-    if (container !== undefined && !containers.includes(container)) found.push(`no container ${container}`);
-    return found.map((fault) => `${page}: ${text}: ${fault}`);
-  });
-  expect(faults).toEqual([]);
 });
