@@ -13,7 +13,10 @@ step kubectl create namespace identity
 step kubectl --namespace identity apply --filename $here/kind-redis.yaml
 step kubectl --namespace identity rollout status deployment/redis --timeout 180s
 step helm install bridge helm/scim-bridge --namespace identity --values $here/kind-values.yaml --wait --timeout 180s
-step helm test bridge --namespace identity --logs --timeout 120s
+step helm test bridge --namespace identity --timeout 120s || {
+  step kubectl --namespace identity logs pod/bridge-scim-bridge-test --all-containers
+  exit 1
+}
 step kubectl --namespace identity exec deployment/bridge-scim-bridge -- node --input-type=module --eval "$(cat $here/kind-push.mjs)"
 step helm upgrade bridge helm/scim-bridge --namespace identity --values $here/kind-values.yaml --set all.replicas=3 --wait --timeout 180s
 step kubectl --namespace identity exec deployment/bridge-scim-bridge -- scim-bridge --version
