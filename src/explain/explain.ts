@@ -220,13 +220,14 @@ const linkOf = (link: Link): Explanation['link'] => ({
 async function conditionOf(
   { connection, outbox }: ReconcileScope,
   { ref }: FoundResource,
-  { condition }: Link,
+  link: Link,
 ): Promise<Explanation['condition']> {
+  const { condition } = link;
   if (!condition) return null;
   const { settings } = outbox;
   const { reason, since, status } = condition;
   const message = conditionText(condition, settings);
-  const approvals = DECISIONS.has(reason) ? await readApprovalIds(connection, outbox) : undefined;
+  const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
   const advice = isBySettingsOfThen(condition, settings) ? '' : adviceFor(reason, { ref, approvals });
   return { reason, message, since: iso(since), status: status ?? null, advice };
 }
