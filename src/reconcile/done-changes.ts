@@ -63,7 +63,11 @@ export function toDoneNote({ items, basis }: DoneChanges): Drift {
       return item.kind === 'delete' && kind === 'Group' ? [['displayName', null]] : [];
     }),
   );
-  const done = items.flatMap((item) => (item.kind === 'removeMembers' ? (item.subject ?? []) : []));
+  // The sync proves that a group is gone, and then drops its members' removals too: one 404 is no proof.
+  const isGroupGone = items.some((item) => item.kind === 'delete');
+  const done = items.flatMap((item) =>
+    item.kind === 'removeMembers' && !isGroupGone ? (item.subject ?? []) : [],
+  );
   return {
     ...{ ref: first.ref, ...basis, names: Object.keys(observed), observed },
     ...{ add: [], remove: [], done, priority: 'reconcile' },

@@ -118,7 +118,10 @@ async function verifyGroup(
   };
 }
 
-/** Returns the held and rejected removals that the platform has: of members who are not in the group, or of the group itself. */
+/**
+ * Returns the held and rejected removals that the platform has: of members who are not in the group, or of the group itself. The
+ * decision about a removal ends with it, so an account that could not be read proves nothing: a member list may be truncated.
+ */
 async function doneOfGroup(
   scan: ScanResult,
   ref: Ref,
@@ -142,7 +145,10 @@ async function doneOfGroup(
   const gone = await mapBounded(leavers, 2, async (user, index) => {
     const platformId = user.startsWith('@') ? user.slice(1) : links[index]?.id;
     if (platformId === undefined || present.has(platformId)) return false;
-    return isReallyMissing(scan, observed, { ref: null, platformId, name: '' });
+    const account = await asking(scan, (signal) =>
+      scan.scope.target.client.users.get(platformId, { signal }),
+    );
+    return account !== 'absent' && account !== 'unknown' && !namesGroup(account, observed.id);
   });
   return leavers.filter((_, index) => gone[index]).map(toRemoval);
 }
