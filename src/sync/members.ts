@@ -30,20 +30,26 @@ interface Member {
 /** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
 interface Leaver extends Member {
   isOpen: boolean;
+  /** The platform answered the last change of the account with success and left it out. */
+  isIgnored?: boolean;
 }
+
+/** Sentences about members whose change the platform answered with success and left out; the sync ends with WriteIgnored. */
+type Ignored = string[];
 
 /**
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
  * closed is decided with the account, so that held deactivations do not empty the groups.
- * @returns whether members wait for the decision about their account
+ * @returns whether members wait for the decision about their account, and what the platform left out
  */
 export async function removeMembers(
   context: SyncContext,
   pending: PendingMembers,
-): Promise<{ isWaiting: boolean }> {
+): Promise<{ isWaiting: boolean; ignored: Ignored }> {
   const stay = await reportRejected(context, marked(pending, 'r'));
   const users = leaving(pending).filter((user) => !stay.has(user));
-  if (users.length === 0) return { isWaiting: false };
+  const ignored: Ignored = [];
+  if (users.length === 0) return { isWaiting: false, ignored };
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
   for (const [user, leaver] of await toLeavers(context, users)) {
@@ -52,9 +58,14 @@ export async function removeMembers(
   }
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
   const { members, isWaiting } = await permitted(context, leavers);
-  for (const portion of portions(members, PORTION)) await send(context, '-', portion);
+  for (const portion of portions(members, PORTION)) ignored.push(...(await send(context, '-', portion)));
   if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
-  return { isWaiting };
+  return { isWaiting, ignored };
+}
+
+/** @throws WriteIgnored when the platform left something out; called last, so that it keeps nobody else waiting */
+export function throwIfIgnored(ignored: Ignored): void {
+  if (ignored.length > 0) throw new WriteIgnored(ignored.join('; '));
 }
 
 /**
@@ -103,7 +114,8 @@ async function toLeaversAtOnce(
       const link = found[index];
       if (link?.id === undefined || isProtected(context, link)) return [user, undefined];
       const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
-      return [user, { user, platformId: link.id, isOpen }];
+      const isIgnored = link.condition?.reason === 'NotApplied';
+      return [user, { user, platformId: link.id, isOpen, isIgnored }];
     }),
   );
 }
@@ -134,7 +146,9 @@ async function permitted(
 ): Promise<{ members: Member[]; isWaiting: boolean }> {
   const { gate, outbox, work } = context;
   const open = leavers.filter(({ isOpen }) => isOpen);
-  const decisions = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
+  const found = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
+  // An account that the platform does not close may stay open for long, so its memberships do not wait for that.
+  const decisions = found.map((each, index) => (each === 'waits' && open[index]?.isIgnored ? 'stays' : each));
   const staying = open.filter((_, index) => decisions[index] === 'stays');
   gate.followers += decisions.filter((decision) => decision === 'follows').length;
   const permissions = await permit(
@@ -169,12 +183,13 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 
 /**
  * Adds members whose attributes are applied; other members mark this group when they are ready.
- * @returns `coalesceMs`: time to wait for a portion that is not full; `missing`: number of members that are not ready
+ * @returns `coalesceMs`: time to wait for a portion that is not full; `missing`: number of members that are not ready; `ignored`:
+ *   what the platform left out
  */
 export async function addMembers(
   context: SyncContext,
   pending: PendingMembers,
-): Promise<{ coalesceMs: number; missing: number }> {
+): Promise<{ coalesceMs: number; missing: number; ignored: Ignored }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
   for (const portion of portions(marked(pending, '+'), READ_PORTION))
@@ -184,17 +199,15 @@ export async function addMembers(
   if (ready.length > 0 && ready.length < PORTION && missing > 0) {
     link.coalescingSince ??= clock.now();
     const left = link.coalescingSince + COALESCE_LIMIT_MS - clock.now();
-    if (left > 0) return { coalesceMs: left, missing };
+    if (left > 0) return { coalesceMs: left, missing, ignored: [] };
   }
   delete link.coalescingSince;
+  const ignored: Ignored = [];
   for (const portion of portions(ready, PORTION)) {
-    await send(
-      context,
-      '+',
-      portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' })),
-    );
+    const members = portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' }));
+    ignored.push(...(await send(context, '+', members)));
   }
-  return { coalesceMs: 0, missing };
+  return { coalesceMs: 0, missing, ignored };
 }
 
 /** Returns the users of a sign. */
@@ -205,8 +218,8 @@ export const marked = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[]
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
 
-async function send(context: SyncContext, sign: '+' | '-', members: Member[]): Promise<void> {
-  if (members.length === 0) return;
+async function send(context: SyncContext, sign: '+' | '-', members: Member[]): Promise<Ignored> {
+  if (members.length === 0) return [];
   const { target, link, outbox, work } = context;
   const operations = sign === '+' ? additions(members) : removals(members);
   try {
@@ -223,13 +236,13 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
     );
     context.provisioning.append();
     if (written.length > 0) await outbox.ackMembers(work, sign, written);
+    if (written.length === members.length) return [];
     const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
-    if (written.length < members.length)
-      throw new WriteIgnored(
-        sign === '+'
-          ? `the platform answered success and left ${ignored} out`
-          : `the platform answered success and kept ${ignored} in the group`,
-      );
+    return [
+      sign === '+'
+        ? `the platform answered success and left ${ignored} out`
+        : `the platform answered success and kept ${ignored} in the group`,
+    ];
   } catch (error) {
     if (
       !isStatus(error, 400, 404, 413) ||
@@ -237,10 +250,13 @@ async function send(context: SyncContext, sign: '+' | '-', members: Member[]): P
     ) {
       throw error;
     }
-    if (members.length === 1) return refused(context, members[0] as Member, error);
+    if (members.length === 1) {
+      await refused(context, members[0] as Member, error);
+      return [];
+    }
     const half = Math.ceil(members.length / 2);
-    await send(context, sign, members.slice(0, half));
-    await send(context, sign, members.slice(half));
+    const first = await send(context, sign, members.slice(0, half));
+    return [...first, ...(await send(context, sign, members.slice(half)))];
   }
 }
 

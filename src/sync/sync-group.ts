@@ -9,7 +9,15 @@ import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
 import { ended, permit } from './gate.ts';
-import { addMembers, leaving, marked, removeMembers, toLeavers, warnOfRoles } from './members.ts';
+import {
+  addMembers,
+  leaving,
+  marked,
+  removeMembers,
+  throwIfIgnored,
+  toLeavers,
+  warnOfRoles,
+} from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
@@ -66,7 +74,8 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   }
   // Removals come first, so that a refused rename does not keep a member in the group.
   const pending = await context.outbox.pendingMembers(context.work.id);
-  const isWaiting = policy.policy === 'sync' && (await removeMembers(context, pending)).isWaiting;
+  const removed =
+    policy.policy === 'sync' ? await removeMembers(context, pending) : { isWaiting: false, ignored: [] };
   if (link.core?.displayName !== name || link.unsure !== undefined) {
     warnOfRoles(context, String(link.core?.displayName), name);
     const rename: PlatformPatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
@@ -86,10 +95,12 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     await context.save();
   }
   if (policy.policy !== 'sync') await forgetMarks(context, '-');
-  const { coalesceMs, missing } = await addMembers(context, pending);
+  const added = await addMembers(context, pending);
+  const { coalesceMs, missing } = added;
   if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
+  throwIfIgnored([...removed.ignored, ...added.ignored]);
   if (missing === 0) delete link.making;
-  if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  if (removed.isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   return ended(context);
 }
 
@@ -274,7 +285,8 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
   const { link, target } = context;
   if (link.origin === 'adopted') {
     const pending = await context.outbox.pendingMembers(context.work.id);
-    const { isWaiting } = await removeMembers(context, pending);
+    const { isWaiting, ignored } = await removeMembers(context, pending);
+    throwIfIgnored(ignored);
     if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
     const outcome = ended(context);
     // A rejected removal keeps the link, without which the decision could not be taken back.

@@ -15,22 +15,26 @@ export interface Front {
   /** Address of the platform; set before the first request. */
   platformUrl: string;
   /** Called for every request; may return an answer in place of the platform's. */
-  answer: (method: string, url: string) => FrontAnswer | undefined;
+  answer: (method: string, url: string, body: string) => FrontAnswer | undefined;
   stop(): void;
 }
 
 export async function startFront(): Promise<Front> {
   const server = createServer((incoming, outgoing) => {
     const { url = '', method = 'GET', headers } = incoming;
-    const own = front.answer(method, url);
-    if (own) return outgoing.writeHead(own.status, own.headers ?? {}).end(own.body ?? '');
     const { host: _host, connection: _connection, ...rest } = headers;
     void buffer(incoming)
-      .then((body) => request(front.platformUrl + url, { method: method as 'GET', headers: rest, body }))
-      .then(async (answer) => {
+      .then(async (sent) => {
+        const own = front.answer(method, url, sent.toString());
+        if (own) return outgoing.writeHead(own.status, own.headers ?? {}).end(own.body ?? '');
+        const answer = await request(front.platformUrl + url, {
+          ...{ method: method as 'GET', headers: rest, body: sent },
+        });
         const body = await buffer(answer.body);
         const type = answer.headers['content-type'];
-        outgoing.writeHead(answer.statusCode, type === undefined ? {} : { 'content-type': type }).end(body);
+        return outgoing
+          .writeHead(answer.statusCode, type === undefined ? {} : { 'content-type': type })
+          .end(body);
       })
       .catch(() => outgoing.destroy());
   });
