@@ -9,6 +9,8 @@ import type { SyncOutcome } from './outcome.ts';
 /** Changed names of a write: core paths and `attributes.<name>`, or ids of members. */
 export interface WriteDetail {
   names?: string[];
+  /** Values of the names that a comparison saw at the platform before the write. */
+  observed?: Record<string, unknown>;
   members?: string[];
   /** Ids of members that the platform left out, as its answer shows. With them, `members` may be empty: nothing was written. */
   ignored?: string[];
@@ -54,15 +56,6 @@ export function valueIn(link: Link, name: string): unknown {
   return link.core?.[name] ?? null;
 }
 
-/** Returns the value that the platform had before a write: as a comparison saw it, else as last applied. */
-function valueBefore(link: Link, name: string): unknown {
-  if (!Object.hasOwn(link.observed ?? {}, name)) return valueIn(link, name);
-  const { [name]: value, ...left } = link.observed ?? {};
-  if (Object.keys(left).length > 0) link.observed = left;
-  else delete link.observed;
-  return value;
-}
-
 const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
   ...Object.keys(core),
   ...Object.keys(attributes).map((name) => `attributes.${name}`),
@@ -102,12 +95,14 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   }
 
   return {
-    wrote: (operation, ms, { names, members, ignored = [], why } = {}) => {
+    wrote: (operation, ms, { names, observed = {}, members, ignored = [], why } = {}) => {
       const action = ACTIONS[operation] ?? 'none';
       failure = ignored.length > 0 ? { action, members: ignored } : { action: 'none' };
       lastError = undefined;
       if (ignored.length > 0 && members?.length === 0) return;
-      const before = names && new Map(names.map((name) => [name, valueBefore(link, name)]));
+      const valueBefore = (name: string): unknown =>
+        Object.hasOwn(observed, name) ? observed[name] : valueIn(link, name);
+      const before = names && new Map(names.map((name) => [name, valueBefore(name)]));
       lines.push({
         action,
         status: 'success',

@@ -18,6 +18,7 @@ import { existsIn } from './find-user.ts';
 import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
 import { behindHold, isRefused, openGate } from './gate.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
+import { takeObserved } from './observed.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
 import { syncUser } from './sync-user.ts';
@@ -146,26 +147,33 @@ function createContext(
       if (options.rewriteMemberships) for (const group of work.groups) work.pendingGroups.set(group.id, '+');
     },
     attempt: async (names, operation, run, { why, ignoredText } = {}) => {
-      const before = context.link.unsure ?? [];
+      const { unsure: before = [], observed } = context.link;
       const settle = (): void => {
         const left = before.filter((name) => !names.includes(name));
         if (left.length > 0) context.link.unsure = left;
         else delete context.link.unsure;
       };
       context.link.unsure = [...new Set([...before, ...names])];
+      // Once the write is sent, a comparison before it tells nothing any more, also when no answer arrives.
+      const seen = takeObserved(context.link, names);
       await context.save();
       try {
         let ignored: string | undefined;
         const result = await context.write(operation, run, (answer) => {
           ignored = ignoredText?.(answer);
-          return Promise.resolve(ignored === undefined ? { names, ...(why && { why }) } : 'ignored');
+          return Promise.resolve(
+            ignored === undefined ? { names, observed: seen, ...(why && { why }) } : 'ignored',
+          );
         });
         if (ignored !== undefined) throw new WriteIgnored(ignored);
         settle();
         return result;
       } catch (error) {
         // A refused write changed nothing; values that were unsure before stay unsure.
-        if (error instanceof PlatformError && !error.mayHaveCommitted) context.link.unsure = before;
+        if (error instanceof PlatformError && !error.mayHaveCommitted) {
+          context.link.unsure = before;
+          if (observed) context.link.observed = observed;
+        }
         throw error;
       }
     },

@@ -1,0 +1,74 @@
+// Tests that a change which a comparison saw at the platform is not taken as done after the sync has written over it, also when
+// the answer to that write was lost.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+
+let place: Place;
+let ann: string;
+let reconciled: Promise<unknown>;
+
+beforeEach(async () => {
+  const attributes = { team: { type: 'string', from: 'nickName' } };
+  const reconcile = { schedule: null, onDrift: 'repair' };
+  place = await openPlace({ target: { attributes }, rest: { reconcile } });
+  ann = await place.idp.createUser(ANN, { nickName: 'red' });
+  await place.idle();
+});
+afterEach(() => place.stop());
+
+const faults = (...rules: object[]) => place.platform.control('PATCH', '/faults', { rules });
+const lostAnswers = { times: 1000, dropAfter: { share: 1 } };
+/** Changes the account as a person does by hand, with the platform's SCIM interface. */
+async function byHand(operation: object): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const id = (await place.platform.user(ANN))?.scimId ?? '';
+  const answer = await fetch(`${platformUrl}/api/scim/v2/Users/${id}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [operation],
+    }),
+  });
+  expect(answer.ok).toBe(true);
+}
+
+test('a leaver is deactivated although the account was seen inactive before a lost activation', async () => {
+  await byHand({ op: 'replace', path: 'active', value: false });
+  await faults(
+    { method: 'PATCH', path: 'Users', ...lostAnswers },
+    { method: 'GET', path: 'Users/', times: 1000, staleReadsMs: 60_000 },
+  );
+  reconciled = place.commands.run('reconcile');
+  await eventually('activated', async () => (await place.platform.user(ANN))?.active === true);
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await eventually('deactivated', async () => (await place.platform.user(ANN))?.active === false, 20_000);
+  await faults();
+  await reconciled;
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+}, 60_000);
+
+test('a value is emptied although it was seen empty before a lost write', async () => {
+  // The platform is seen to return the attribute for another person.
+  await place.idp.createUser('bob@acme.example', { nickName: 'blue' });
+  await place.idle();
+  await byHand({ op: 'remove', path: 'urn:cube:params:1.0:UserAttribute:team' });
+  const team = async () => (await place.platform.user(ANN))?.attributes.team ?? null;
+  expect(await team()).toBe(null);
+  await faults(
+    { method: 'POST', path: 'attribute', ...lostAnswers },
+    { method: 'PATCH', path: '', ...lostAnswers },
+  );
+  reconciled = place.commands.run('reconcile');
+  await eventually('written', async () => (await team()) === 'red');
+  await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
+  await eventually('emptied', async () => (await team()) === null, 20_000);
+  await faults();
+  await reconciled;
+  await place.idle();
+  expect(await team()).toBe(null);
+}, 60_000);
