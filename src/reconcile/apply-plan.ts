@@ -1,5 +1,6 @@
 // Applies a plan: the guard judges it, changes are marked for the worker, and the end state is verified.
 import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
+import type { Drift } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
@@ -50,18 +51,18 @@ export async function applyPlan(
   const wanted = changesIn(plan);
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
   const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
+  const agreed = options.repair && (wanted === 0 || (await (options.confirm?.(plan) ?? true)));
+  const decided = agreed ? await decidedRefs(scope, findings) : [];
+  const note = { fence, plan, done: proven ? findings.done : [] };
   if (wanted === 0) {
+    await judgeAnew(scope, decided, note);
     // Lists cannot show what a lost resource lacks; its sync compares it in full.
     const end = findings.lost.length > 0 ? await restoreLost(scope, options, plan, findings.lost) : CONVERGED;
     const isWhole = await keepBooks(scope, findings, 0);
     if (!proven) return { end: unproven, isWhole };
     if (end.outcome !== 'converged') return { end, isWhole };
-    return {
-      end: (await whatIsHeld(scope, options, { fence, plan, findings })) ?? needingPerson(plan),
-      isWhole,
-    };
+    return { end: (await whatIsHeld(scope, options, decided)) ?? needingPerson(plan), isWhole };
   }
-  const agreed = options.repair && (await (options.confirm?.(plan) ?? true));
   if (!agreed) {
     await keepBooks(scope, { ...findings, mapped: false }, 0);
     return {
@@ -70,12 +71,13 @@ export async function applyPlan(
     };
   }
   const applied = await markPlan(scope, plan, options.guard, fence);
+  await judgeAnew(scope, decided, note);
   const end = await restoreLost(scope, options, plan, findings.lost, applied.refs);
   const moved = applied.noted.stale + applied.noted.busy;
   const isWhole = await keepBooks(scope, findings, moved);
   if (end.outcome !== 'converged') return { end, isWhole };
   if (!proven) return { end: unproven, isWhole };
-  return { end: (await whatIsHeld(scope, options, { fence, plan, findings })) ?? end, isWhole };
+  return { end: (await whatIsHeld(scope, options, decided)) ?? end, isWhole };
 }
 
 const CONVERGED: End = { outcome: 'converged' };
@@ -113,27 +115,41 @@ async function restoreLost(
 }
 
 /**
- * Returns the open approvals: while the guard holds a change, the platform is not as desired. A held change that is no
- * longer desired, for instance after a change of rules, has no mark, so its resource is synced once more here. New rules may
- * end a rejection in the same way, and so does a removal that somebody made at the platform.
+ * Returns the resources whose sync may end what waits for a decision: a held change that is no longer desired, for instance after
+ * a change of rules, has no mark. New rules may end a rejection in the same way, and so may a removal that somebody made at the
+ * platform.
  */
+async function decidedRefs(scope: ReconcileScope, { mapped, done }: RunFindings): Promise<Ref[]> {
+  const held = await scope.outbox.guardStore.heldRefs();
+  const rejected = mapped ? await rejectedRefs(scope) : [];
+  return [...new Set([...held, ...rejected, ...done.map(({ ref }) => ref)])];
+}
+
+/**
+ * Marks these resources before the run notes that the new rules are mapped, and however it ends: no later run does so for a
+ * rejection.
+ */
+async function judgeAnew(
+  { drifts, outbox }: ReconcileScope,
+  refs: readonly Ref[],
+  { fence, plan, done }: { fence: string; plan: Plan; done: Drift[] },
+): Promise<void> {
+  if (refs.length === 0) return;
+  await drifts.note(done, `plan:${plan.id}`, fence);
+  await outbox.mark([...refs], 'reconcile', `plan:${plan.id}`);
+}
+
+/** Returns the open approvals, once these resources are synced: while the guard holds a change, the platform is not as desired. */
 async function whatIsHeld(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
-  { fence, plan, findings: { mapped, done } }: { fence: string; plan: Plan; findings: RunFindings },
+  decided: Ref[],
 ): Promise<End | undefined> {
-  const { guardStore, mark } = scope.outbox;
-  const held = await guardStore.heldRefs();
-  const rejected = mapped ? await rejectedRefs(scope) : [];
-  const refs = [...new Set([...held, ...rejected, ...done.map(({ ref }) => ref)])];
-  if (refs.length === 0) return undefined;
-  if (options.repair) {
-    await scope.drifts.note(done, `plan:${plan.id}`, fence);
-    await mark(refs, 'reconcile', `plan:${plan.id}`);
-    const end = await untilApplied(scope, options, refs);
+  if (decided.length > 0) {
+    const end = await untilApplied(scope, options, decided);
     if (end.outcome === 'failed') return end;
   }
-  const approval = await guardStore.open();
+  const approval = await scope.outbox.guardStore.open();
   return approval && toHeld(scope, approval);
 }
 

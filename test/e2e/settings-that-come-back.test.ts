@@ -93,3 +93,26 @@ test('explain does not call an account closed that the policy leaves open', asyn
   expect((await place.platform.user(ANN))?.active).toBe(true);
   expect(await told('explain', ANN, '--all')).toContain('the account at main is not closed by the bridge');
 });
+
+test.each(['a dead letter', 'a held change'])(
+  'a rejection because of a scope ends when the scope is taken back, although the same run ends with %s',
+  async (what) => {
+    await open(0);
+    await withUsers({ scope: SCOPE });
+    const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+    await place.commands.run('approvals', 'reject', id, '--yes');
+    await place.idle();
+    if (what === 'a dead letter') {
+      await place.platform.control('PATCH', '/faults', {
+        rules: [{ method: 'POST', path: 'scim/v2/Users', times: 1000, status5xx: { share: 1, status: 403 } }],
+      });
+      await place.idp.createUser('cid@acme.example');
+      await place.idle();
+      await withUsers({});
+    } else await withUsers({ scope: 'not (userName sw "bob")' });
+    expect((await place.commands.run('exceptions', '--json')).json.map(({ reason }: any) => reason)).toEqual(
+      what === 'a dead letter' ? [] : ['Held'],
+    );
+  },
+  30_000,
+);
