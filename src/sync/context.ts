@@ -5,6 +5,7 @@ import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { SaveOptions, DueWork } from '../directory/outbox/work.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
+import type { DestructiveKind } from '../guard/judge.ts';
 import type { CallOptions } from '../platform/client.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -15,6 +16,8 @@ import type { Target } from './target.ts';
 export interface Gate {
   /** Destructive writes that the guard refused. */
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
+  /** Kinds about which this sync does not ask, because the guard holds a change that goes before them. */
+  unasked: DestructiveKind[];
   /** Number of member removals that wait for the decision about the member's account. */
   followers: number;
   /** Whether the deactivation is held because no other active administrator would be left. */

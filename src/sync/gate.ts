@@ -11,6 +11,7 @@ import type { SyncOutcome } from './outcome.ts';
 
 export const openGate = (): Gate => ({
   refused: [],
+  unasked: [],
   followers: 0,
   isLastAdministrator: false,
   closed: false,

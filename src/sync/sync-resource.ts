@@ -220,7 +220,8 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
     logCondition(context, outcome.condition);
     if (work.held) {
       const wanted = context.gate.refused.map(({ item }) => item);
-      await outbox.guardStore.endSync(work.ref, wanted, outcome.kind === 'synced' && outcome.forget);
+      const isGone = outcome.kind === 'synced' && outcome.forget === true;
+      await outbox.guardStore.endSync(work.ref, wanted, { isGone, unasked: context.gate.unasked });
     }
     const ack = await outbox.ack(work, link, { ...outcome, decided: isDecided(context) });
     if (ack.kind === 'cleared' && outcome.kind === 'synced')

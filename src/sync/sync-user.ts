@@ -92,7 +92,10 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
 
   if (!desired.active && mayBe(link, true) && policy.policy === 'sync') {
     // While a deactivation is held, only core attributes are written: the user must not gain access.
-    if ((await deactivate(context)) === 'held') return (await writeCore(context, desired)) ?? ended(context);
+    if ((await deactivate(context)) === 'held') {
+      context.gate.unasked = ['clearAttributes'];
+      return (await writeCore(context, desired)) ?? ended(context);
+    }
   }
 
   const pendingGroups = [...work.pendingGroups.values()];
@@ -155,7 +158,7 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
 
 /** Handles a user who was deleted at the source or is out of scope. */
 async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
-  const { link, target } = context;
+  const { gate, link, target, work } = context;
   if (link.creating && link.core) {
     // A create with a lost answer may have created an account, which has to be found and closed.
     const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
@@ -167,6 +170,8 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   if (target.policy.policy === 'sync' && mayBe(link, true)) {
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
+      // A person may come back into scope.
+      if (isOpen && work.record) gate.unasked = ['clearAttributes'];
       if (isOpen) return ended(context, { dropGrants: true });
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;

@@ -8,7 +8,9 @@ const NONE = { count: 0, percent: 0 };
 let place: Place;
 beforeAll(async () => {
   const attributes = { title: { type: 'string', from: 'title' }, team: { type: 'string', from: 'nickName' } };
-  place = await openPlace({ target: { guard: { removeMembers: NONE, clearAttributes: NONE }, attributes } });
+  const guard = { deactivate: NONE, removeMembers: NONE, clearAttributes: NONE };
+  const users = { scope: 'userType ne "Guest"' };
+  place = await openPlace({ target: { guard, attributes, users } });
 });
 afterAll(() => place.stop());
 
@@ -50,3 +52,29 @@ test('a person with a held and with a rejected emptied attribute is told with bo
   for (const command of [['exceptions'], ['status'], ['plan'], ['explain', 'dan@acme.example', '--all']])
     expect(await told(...command)).toContain(both);
 }, 60_000);
+
+test.each([
+  ['is inactive', 'active', false, true],
+  ['is out of scope', 'userType', 'Guest', 'Employee'],
+])(
+  'a rejected emptied attribute stays rejected while the guard holds the deactivation of a person who %s',
+  async (_, path, gone, back) => {
+    const name = `${path.toLowerCase()}@acme.example`;
+    const eve = await place.idp.createUser(name, { title: 'Head', userType: 'Employee' });
+    await place.idle();
+    await place.idp.patch(`/Users/${eve}`, { op: 'remove', path: 'title' });
+    await place.idle();
+    await reject('--ref', `User:${eve}`);
+    const reasonOf = async (): Promise<string> =>
+      (await place.commands.run('exceptions', '--json')).json.find(({ ref }: any) => ref === `User:${eve}`)
+        ?.reason;
+    expect(await reasonOf()).toBe('Rejected');
+    await place.idp.patch(`/Users/${eve}`, { op: 'replace', path, value: gone });
+    await place.idle();
+    expect(await reasonOf()).toBe('Held');
+    await place.idp.patch(`/Users/${eve}`, { op: 'replace', path, value: back });
+    await place.idle();
+    expect(await reasonOf()).toBe('Rejected');
+  },
+  60_000,
+);

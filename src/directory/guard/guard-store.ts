@@ -197,10 +197,17 @@ export function createGuardStore(
   /**
    * Called at the end of a complete sync. `wanted`: changes that were refused. All other items of the ref were applied or
    * reverted by the source, so their approvals and holds are removed.
-   * @param isGone the resource is gone at the source and at the platform, so that no rejection stands
+   * @param options `isGone`: the resource is gone at the source and at the platform, so that no rejection stands; `unasked`: kinds
+   *   about which the sync did not ask, so that their items stay
    * @returns number of removed items
    */
-  async function endSync(ref: Ref, wanted: Destruction[], isGone = false): Promise<number> {
+  async function endSync(
+    ref: Ref,
+    wanted: Destruction[],
+    { isGone = false, unasked = [] }: { isGone?: boolean; unasked?: readonly DestructiveKind[] } = {},
+  ): Promise<number> {
+    const isKept = (entry: string): boolean =>
+      kept.has(entry) || unasked.some((kind) => entry.startsWith(`${kind} `));
     const kept = new Set(wanted.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const gone = new Set<string>();
     let cursor = '0';
@@ -208,7 +215,7 @@ export function createGuardStore(
       const [next, found] = await redis.sscan(
         ...[keys.key('guardItems', `${target}:${ref}`), cursor, 'COUNT' as const, SCAN_COUNT],
       );
-      for (const entry of found) if (!kept.has(entry)) gone.add(entry);
+      for (const entry of found) if (!isKept(entry)) gone.add(entry);
       cursor = next;
     } while (cursor !== '0');
     const entries = [...gone];
