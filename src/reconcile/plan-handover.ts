@@ -51,7 +51,7 @@ interface Leaver {
 }
 
 /**
- * Returns whether the bridge closed the account, the platform confirmed it, and no change of the account is pending or
+ * Returns whether the bridge closed the account (Link.closedAt), the platform confirmed it, and no change of the account is pending or
  * held.
  */
 export const isClosed = (link: Link): link is Link & { closedAt: number; id: string } =>

@@ -244,12 +244,13 @@ async function deactivate(context: SyncContext): Promise<Permission> {
  * Reads the account if a comparison saw it closed while its deactivation waits, and notes the state that it has.
  * @throws PlatformResponse 404 when the account is gone
  */
-async function isClosedByOthers({ link, target, call }: SyncContext): Promise<boolean> {
+async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
   if (link.core?.active === false || link.observed?.active !== false) return false;
   const { active } = await target.client.users.get(link.id ?? '', call);
   forgetObserved(link, 'active');
   if (active !== false) return false;
   link.core = { ...link.core, active };
+  link.closedAt = clock.now();
   return true;
 }
 

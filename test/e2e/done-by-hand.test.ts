@@ -142,3 +142,16 @@ test.each(['held', 'rejected'])(
   },
   30_000,
 );
+
+test('the work of a leaver whose account was deactivated there is handed over like that of others', async () => {
+  await place.change(({ targets: { main } }) => {
+    main.handover = { deployment: 1, folder: 'Team', afterDays: 30 };
+  });
+  await leave(ANN);
+  await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path: 'active', value: false });
+  await place.commands.run('reconcile');
+  await place.idle();
+  expect((await place.commands.run('explain', ANN, '--json')).json[0].handover).toMatchObject({
+    state: 'later',
+  });
+}, 30_000);

@@ -64,7 +64,10 @@ export interface Link {
   coalescingSince?: number;
   /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
   writtenAt?: number;
-  /** Unix milliseconds at which the bridge closed the account and the platform confirmed it; absent while it is open. */
+  /**
+   * Unix milliseconds at which the bridge closed the account and the platform confirmed it, or found that others had closed it while
+   * its deactivation waited; absent while it is open.
+   */
   closedAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
