@@ -2,7 +2,7 @@
 -- can still be approved by the id of its approval.
 -- KEYS base
 -- ARGV { target, kinds, serial, upTo (last place that was listed), source: guardHeld|guardRejected,
---        ranges: [[from, to]] (bounds of the scores of the list), part (digest of a part of the list; absent: all), kept (most
+--        ranges: [[from, to]] (first and last scores of the list), part (digest of a part of the list; absent: all), kept (most
 --        decisions to keep, apart from rejections that stand),
 --        choice (id of the list of chosen changes; absent: all), chosen (number of each kind), shown (most changes to keep for
 --        display), action: approve|reject|withdraw, expiryMs (of an approval), by, note, selection (in words), request,

@@ -35,8 +35,7 @@ local function is_listed(kind, text)
   local place = tonumber(redis.call('ZSCORE', sets(source, kind), text) or nil)
   if not place then return false end
   for _, range in ipairs(ranges) do
-    local exclusive, from = string.match(range[1], '^(%(?)(%d+)$')
-    if (place > tonumber(from) or exclusive == '' and place == tonumber(from)) and place <= tonumber(range[2]) then return true end
+    if place >= range[1] and place <= range[2] then return true end
   end
   return false
 end

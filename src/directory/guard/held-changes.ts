@@ -92,10 +92,10 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     kind: DestructiveKind,
     [from, to]: Range,
   ): AsyncGenerator<Destruction[]> {
-    let start = from;
+    let start: number | string = from;
     let offset = 0;
     for (;;) {
-      const flat = await redis.zrangebyscore(
+      const flat: string[] = await redis.zrangebyscore(
         ...[sets(source, kind), start, to, 'WITHSCORES' as const],
         ...['LIMIT' as const, offset, PAGE],
       );
@@ -119,14 +119,12 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
   return { countOf, open, pages, heldRefs };
 }
 
-/** Bounds of scores, as ZRANGEBYSCORE reads them. */
-type Range = [from: string, to: string];
+/** First and last score; scores are whole numbers. */
+type Range = [from: number, to: number];
 
-/** Returns the bounds of the scores of a list: an exclusive place and the last place, or the number of each rejection. */
+/** Returns the scores of a list: the places behind its serial, or the number of each rejection. */
 export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
-  source === 'guardHeld'
-    ? [[`(${serial}`, String(upTo)]]
-    : numbers.map((number) => [String(number), String(number)]);
+  source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 
 export function parseItem(kind: DestructiveKind, text: string): Destruction {
   const blank = text.indexOf(' ');
