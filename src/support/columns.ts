@@ -15,7 +15,7 @@ const LONG_WORD = 60;
 
 /** A command with its words, options, their values, and names that contain a sign. */
 const COMMAND =
-  /(?:scim-bridge|node \S*main\.js'?) [a-z][a-z-]*(?: (?:list|show|approve|reject|withdraw|retry|drop|undo|forget|export|import|create|revoke|refused|test)\b(?!-))?(?: (?:--[a-z-]+|[A-Z]{2,}\b|(?<=--(?:target|connection|role|ref) )\S*\w|\w[\w-]*[.:@/][\w.:@/-]*\w))*/g;
+  /(?:scim-bridge|node \S*main\.js'?) [a-z][a-z-]*(?: (?:list|show|approve|reject|withdraw|retry|drop|undo|forget|export|import|create|revoke|refused|test)\b(?!-))?(?: (?:--[a-z-]+|[A-Z]{2,}\b|(?<=--(?:target|connection|role|ref) )\S*\w|\w[\w-]*[.:@/][\w.:@/~-]*\w))*/g;
 /** The space between a number and its word. */
 const COUNT = /(?<=(?:^|[ (])\d+) (?=[a-z%])/g;
 /** Stands for a space that is no place to break a line; texts have no control characters. */

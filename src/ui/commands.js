@@ -47,7 +47,7 @@ const COMMANDS_ONLY = [
 const NAMES = [...Object.keys(PLACES).filter((name) => !name.includes(' --')), ...COMMANDS_ONLY].join('|');
 /** A command with its options and their values. */
 const COMMAND = new RegExp(
-  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
+  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
   'g',
 );
 /** Options of a command that the page lacks. */
@@ -79,7 +79,7 @@ function placeOf(command, rest) {
   const place = PLACES[`${command} ${option}`] ?? PLACES[command];
   if (!place || OPTION_ONLY.test(rest)) return `the command ${command}${wordsOf(rest)}`;
   const [text, view] = place;
-  const [, id] = command.startsWith('approvals') ? (/^ (\w[\w.-]+)/.exec(rest) ?? []) : [];
+  const [, id] = command.startsWith('approvals') ? (/^ (\w[\w.~-]+)/.exec(rest) ?? []) : [];
   return view ? { text, view, ...(id && { id }) } : text;
 }
 

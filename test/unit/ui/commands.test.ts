@@ -30,6 +30,10 @@ test.each([
     'Nothing: scim-bridge approvals withdraw default.main.2-7 --ref User:3f-1 takes it back.',
     'Nothing: Withdraw under Approvals takes it back.',
   ],
+  [
+    'Nothing: scim-bridge approvals withdraw default.main.2-7~0f3a --ref User:3f-1 takes it back.',
+    'Nothing: Withdraw under Approvals takes it back.',
+  ],
   ['Set it, then scim-bridge dead-letters retry Group:3f.', 'Set it, then Retry under Dead letters.'],
   ['scim-bridge explain NAME tells what to do', 'People and groups tells what to do'],
   ['a version that scim-bridge knows', 'a version that scim-bridge knows'],
@@ -46,6 +50,9 @@ test('a place of the page is a link, and an approval is linked by its id', () =>
   expect(partsOf('scim-bridge approvals withdraw default.3f-1 --ref User:1 takes it back')).toEqual([
     { text: 'Withdraw under Approvals', view: 'approvals', id: 'default.3f-1' },
     ' takes it back',
+  ]);
+  expect(partsOf('scim-bridge approvals withdraw default.main.2-7~0f3a --ref User:1')).toEqual([
+    { text: 'Withdraw under Approvals', view: 'approvals', id: 'default.main.2-7~0f3a' },
   ]);
 });
 
