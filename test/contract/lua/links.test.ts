@@ -35,6 +35,16 @@ describe('links and member notes', () => {
     expect([...(await store.marks()).keys()]).toEqual([USER]);
   });
 
+  it('a sync that was running when its link was forgotten does not store the link again', async () => {
+    await store.outbox.mark([USER], 'edit');
+    const running = await store.begun(USER);
+    await store.outbox.forgetLink(USER, `p-${ADA}`);
+    await store.outbox.ack(running, { id: `p-${ADA}` }, { kind: 'synced' });
+    await expect(store.state.links.get('main', USER)).resolves.toEqual({});
+    expect([...(await store.marks()).keys()]).toEqual([USER]);
+    await expect(store.begun(USER)).resolves.toMatchObject({ link: {} });
+  });
+
   it('an ack that forgets a link keeps the reverse link when another user holds the platform id', async () => {
     await store.outbox.mark([USER, `User:${BOB}`], 'edit');
     const former = await store.begun(USER);
