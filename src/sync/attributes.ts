@@ -36,7 +36,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const { link, target } = context;
   const definitions = await target.catalogue.definitions(context.call.signal);
   const problems = desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`);
-  noteEmptied(context, desired);
+  await noteEmptied(context, desired);
   const ids = new Map<string, string>();
   for (const name of attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure)) {
     const definition = definitions.get(name);
@@ -70,14 +70,31 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
 }
 
-/** Notes the values that a comparison saw empty at the platform while their emptying waits: somebody emptied them there. */
-function noteEmptied({ link }: SyncContext, { attributes }: DesiredUser): void {
-  for (const [path, value] of Object.entries(link.observed ?? {})) {
-    const name = path.replace(/^attributes[.]/, '');
-    if (name === path || !isEmpty(value) || !isEmpty(attributes[name]) || attributes[name] === undefined)
-      continue;
-    forgetObserved(link, path);
-    link.attributes = { ...link.attributes, [name]: null };
+/**
+ * Notes the values that somebody emptied at the platform while their emptying waited: a comparison saw them empty, and they are still
+ * empty now.
+ */
+async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): Promise<void> {
+  const { call, link, target } = context;
+  const seen = Object.keys(attributes).filter((name) => {
+    const path = `attributes.${name}`;
+    return (
+      Object.hasOwn(link.observed ?? {}, path) && isEmpty(link.observed?.[path]) && isEmpty(attributes[name])
+    );
+  });
+  if (seen.length === 0) return;
+  const account = await resolveAccount(context);
+  if (account.kind !== 'found') return;
+  const values = await target.client.values.list(account.id, call).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
+    // The next write looks for the account again.
+    delete link.account;
+    return undefined;
+  });
+  for (const name of values ? seen : []) {
+    forgetObserved(link, `attributes.${name}`);
+    if (isEmpty(values?.find((each) => each.name === name)?.value))
+      link.attributes = { ...link.attributes, [name]: null };
   }
 }
 

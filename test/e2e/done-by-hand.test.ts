@@ -155,3 +155,17 @@ test('the work of a leaver whose account was deactivated there is handed over li
     state: 'later',
   });
 }, 30_000);
+
+test('a held emptying is held on when the value was set there again before the sync', async () => {
+  await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'remove', path: 'nickName' });
+  await place.idle();
+  const path = 'urn:cube:params:1.0:UserAttribute:team';
+  await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'remove', path });
+  await place.commands.run('hold', '--by', 'olga');
+  await place.commands.run('reconcile');
+  await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path, value: 'red' });
+  await place.commands.run('release');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.attributes.team).toBe('red');
+  expect((await place.commands.run('approvals', 'list', '--json')).json[0]?.kinds.clearAttributes).toBe(1);
+}, 30_000);
