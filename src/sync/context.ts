@@ -63,7 +63,7 @@ export interface SyncContext {
     names: string[],
     operation: string,
     run: () => Promise<T>,
-    options?: { why?: Why | undefined; ignoredText?: (answer: T) => string | undefined },
+    options?: { why?: Why | undefined; ignoredText?: (answer: T) => Promise<string | undefined> },
   ): Promise<T>;
   /**
    * Runs one write if this process still holds the lease, and logs and counts it.

@@ -159,11 +159,9 @@ function createContext(
       await context.save();
       try {
         let ignored: string | undefined;
-        const result = await context.write(operation, run, (answer) => {
-          ignored = ignoredText?.(answer);
-          return Promise.resolve(
-            ignored === undefined ? { names, observed: seen, ...(why && { why }) } : 'ignored',
-          );
+        const result = await context.write(operation, run, async (answer) => {
+          ignored = await ignoredText?.(answer);
+          return ignored === undefined ? { names, observed: seen, ...(why && { why }) } : 'ignored';
         });
         if (ignored !== undefined) throw new WriteIgnored(ignored);
         settle();

@@ -1,16 +1,14 @@
 // Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
 // Each step waits for the one before it, so a user never has more access in between than in the end.
-import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { Permission } from '../directory/guard/guard-store.ts';
-import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
+import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
+import { deactivate, mayBe, setActive } from './account-state.ts';
 import { writeAttributes } from './attributes.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
-import { forgetObserved } from './observed.ts';
 import {
   createMissingAccount,
   findUser,
@@ -20,8 +18,7 @@ import {
   type FoundAccount,
 } from './find-user.ts';
 import { isGone, isStatus } from './failures.ts';
-import { ended, permitClosing, permitOne, resetGate } from './gate.ts';
-import type { Why } from './provisioning-writer.ts';
+import { ended, permitOne, resetGate } from './gate.ts';
 import type { DesiredUser } from './mapping.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
@@ -218,57 +215,6 @@ function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | 
   if (account.active !== false && !gate.closed)
     return 'the account is active again at the platform: deactivate it there, or delete it by hand';
   return undefined;
-}
-
-/** Returns whether the account may have this `active` state, by the link. */
-const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
-  core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
-
-/** Deactivates the account if the guard allows it. An account that others have closed already needs no permission. */
-async function deactivate(context: SyncContext): Promise<Permission> {
-  if (await isClosedByOthers(context)) {
-    context.gate.closed = true;
-    await context.save();
-    return 'allowed';
-  }
-  const permission = await permitClosing(context);
-  if (permission === 'allowed') {
-    await setActive(context, false, context.gate.remark);
-    context.gate.closed = true;
-    await context.save();
-  }
-  return permission;
-}
-
-/**
- * Reads the account if a comparison saw it closed while its deactivation waits, and notes the state that it has.
- * @throws PlatformResponse 404 when the account is gone
- */
-async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
-  if (link.core?.active === false || link.observed?.active !== false) return false;
-  const { active } = await target.client.users.get(link.id ?? '', call);
-  forgetObserved(link, 'active');
-  if (active !== false) return false;
-  link.core = { ...link.core, active };
-  link.closedAt = clock.now();
-  return true;
-}
-
-/** The caller saves the link, or ends the sync, which stores it. */
-async function setActive(context: SyncContext, active: boolean, why?: Why): Promise<void> {
-  const { link, target } = context;
-  const change: PlatformPatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
-  const run = () => target.client.users.patch(link.id ?? '', change, context.call);
-  await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, {
-    why,
-    ignoredText: (account) =>
-      account?.active === undefined || account.active === active
-        ? undefined
-        : `the platform answered success and left the account ${active ? 'inactive' : 'active'}`,
-  });
-  link.core = { ...link.core, active };
-  if (active) delete link.closedAt;
-  else link.closedAt = context.clock.now();
 }
 
 /**

@@ -12,8 +12,8 @@ const BOB = 'bob@acme.example';
 
 let place: Place;
 let front: Server;
-/** Whether the server in front of the platform answers the PATCH of a user with the unchanged user. */
-let ignoresUsers = false;
+/** How the server in front of the platform answers the PATCH of a user with the unchanged user: instead of it, or before it. */
+let unchanged: 'instead' | 'before' | undefined;
 const ids: string[] = [];
 
 /** Starts a server that passes each request on, apart from ignored changes. */
@@ -22,16 +22,26 @@ async function startFront(platformUrl: string): Promise<string> {
     void (async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of incoming) chunks.push(chunk as Buffer);
-      const isIgnored =
-        ignoresUsers && incoming.method === 'PATCH' && (incoming.url ?? '').includes('/scim/v2/Users/');
-      const { authorization = '' } = incoming.headers;
-      const { statusCode, headers, body } = await request(`${platformUrl}${incoming.url ?? ''}`, {
-        method: (isIgnored ? 'GET' : incoming.method) as 'GET',
-        headers: { authorization, 'content-type': incoming.headers['content-type'] ?? 'application/json' },
-        ...(chunks.length > 0 && !isIgnored ? { body: Buffer.concat(chunks) } : {}),
-      });
-      answer.writeHead(statusCode, { 'content-type': String(headers['content-type'] ?? '') });
-      answer.end(Buffer.from(await body.arrayBuffer()));
+      const isOfUser = incoming.method === 'PATCH' && (incoming.url ?? '').includes('/scim/v2/Users/');
+      const how = isOfUser ? unchanged : undefined;
+      const send = async (method: string | undefined, payload: Buffer) => {
+        const { authorization = '' } = incoming.headers;
+        const { statusCode, headers, body } = await request(`${platformUrl}${incoming.url ?? ''}`, {
+          method: method as 'GET',
+          headers: { authorization, 'content-type': incoming.headers['content-type'] ?? 'application/json' },
+          ...(payload.length > 0 ? { body: payload } : {}),
+        });
+        return {
+          statusCode,
+          type: String(headers['content-type'] ?? ''),
+          bytes: Buffer.from(await body.arrayBuffer()),
+        };
+      };
+      const before = how && (await send('GET', Buffer.alloc(0)));
+      const after = how === 'instead' ? undefined : await send(incoming.method, Buffer.concat(chunks));
+      const shown = before ?? after;
+      answer.writeHead(shown?.statusCode ?? 500, { 'content-type': shown?.type });
+      answer.end(shown?.bytes);
     })();
   });
   await new Promise<void>((done) => front.listen(0, '127.0.0.1', done));
@@ -103,17 +113,25 @@ test('the log names a member as removed when the answer of the platform no longe
 }, 60_000);
 
 test('the log names an account as deactivated when the answer of the platform shows it as inactive', async () => {
-  ignoresUsers = true;
+  unchanged = 'instead';
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
   await eventually('tried', async () => (await written(BOB, 'deactivate')).length > 0);
   expect(await told('explain', BOB, '--all')).toContain(
     'the platform answered success and left the account active',
   );
   expect((await place.commands.run('status', '--json')).json[0].dirty).toBe(1);
-  ignoresUsers = false;
+  unchanged = undefined;
   await eventually('closed', async () => (await place.platform.user(BOB))?.active === false, 20_000);
   await place.idle();
   const entries = await written(BOB, 'deactivate');
   expect(entries.map(({ status }) => status)).toEqual(['warning', 'success']);
   expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
+}, 60_000);
+
+test('an account that the answer shows as it was before the write is read, and is written once', async () => {
+  unchanged = 'before';
+  await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: true });
+  await eventually('open', async () => (await place.platform.user(BOB))?.active === true, 20_000);
+  await place.idle();
+  expect((await written(BOB, 'activate')).map(({ status }) => status)).toEqual(['success', 'success']);
 }, 60_000);
