@@ -4,7 +4,7 @@ import type { Drift } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
-import { rejectedRefs } from './held.ts';
+import { formerRefusals, rejectedRefs } from './held.ts';
 import { markPlan } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import type { RunFindings } from './make-plan.ts';
@@ -50,7 +50,6 @@ export async function applyPlan(
 ): Promise<CarriedOut> {
   const wanted = changesIn(plan);
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
-  const unproven: End = { outcome: 'unproven', message: whyUnproven(plan) };
   const agreed = options.repair && (wanted === 0 || (await (options.confirm?.(plan) ?? true)));
   const decided = agreed ? await decidedRefs(scope, findings) : [];
   const note = { fence, plan, done: proven ? findings.done : [] };
@@ -58,15 +57,18 @@ export async function applyPlan(
     await judgeAnew(scope, decided, note);
     // Lists cannot show what a lost resource lacks; its sync compares it in full.
     const end = findings.lost.length > 0 ? await restoreLost(scope, options, plan, findings.lost) : CONVERGED;
-    const isWhole = await keepBooks(scope, findings, 0);
-    if (!proven) return { end: unproven, isWhole };
-    if (end.outcome !== 'converged') return { end, isWhole };
-    return { end: (await whatIsHeld(scope, options, decided)) ?? needingPerson(plan), isWhole };
+    // The next run maps these users again until one marks them.
+    const mapped = findings.mapped && (options.repair || findings.unmapped.length === 0);
+    const isWhole = await keepBooks(scope, { ...findings, mapped }, 0);
+    return {
+      end: await endOf(scope, options, { plan, proven, decided, synced: findings.lost, end }),
+      isWhole,
+    };
   }
   if (!agreed) {
     await keepBooks(scope, { ...findings, mapped: false }, 0);
     return {
-      end: proven ? { outcome: 'drifted', message: counted(wanted, 'difference') } : unproven,
+      end: proven ? { outcome: 'drifted', message: counted(wanted, 'difference') } : unproven(plan),
       isWhole: true,
     };
   }
@@ -75,10 +77,34 @@ export async function applyPlan(
   const end = await restoreLost(scope, options, plan, findings.lost, applied.refs);
   const moved = applied.noted.stale + applied.noted.busy;
   const isWhole = await keepBooks(scope, findings, moved);
-  if (end.outcome !== 'converged') return { end, isWhole };
-  if (!proven) return { end: unproven, isWhole };
-  return { end: (await whatIsHeld(scope, options, decided)) ?? end, isWhole };
+  const synced = [...applied.refs, ...findings.lost];
+  return { end: await endOf(scope, options, { plan, proven, decided, synced, end }), isWhole };
 }
+
+interface Applied {
+  plan: Plan;
+  proven: boolean;
+  /** Resources that `judgeAnew` marked. */
+  decided: Ref[];
+  /** Other resources that the run marked. */
+  synced: Ref[];
+  /** Outcome of their syncs. */
+  end: End;
+}
+
+/** Returns the end of a run whose marks were applied. */
+async function endOf(
+  scope: ReconcileScope,
+  options: ApplyPlanOptions,
+  { plan, proven, decided, synced, end }: Applied,
+): Promise<End> {
+  if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
+  if (!proven) return unproven(plan);
+  const held = await whatIsHeld(scope, options, decided);
+  return held ?? needingPerson(scope, plan, new Set([...decided, ...synced]));
+}
+
+const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
 
 const CONVERGED: End = { outcome: 'converged' };
 
@@ -117,12 +143,16 @@ async function restoreLost(
 /**
  * Returns the resources whose sync may end what waits for a decision: a held change that is no longer desired, for instance after
  * a change of rules, has no mark. New rules may end a rejection in the same way, and so may a removal that somebody made at the
- * platform.
+ * platform. Rules that fail make users dead letters, and rules that work again end these.
  */
-async function decidedRefs(scope: ReconcileScope, { mapped, done }: RunFindings): Promise<Ref[]> {
+async function decidedRefs(
+  scope: ReconcileScope,
+  { mapsAll, mapped, unmapped, done }: RunFindings,
+): Promise<Ref[]> {
   const held = await scope.outbox.guardStore.heldRefs();
   const rejected = mapped ? await rejectedRefs(scope) : [];
-  return [...new Set([...held, ...rejected, ...done.map(({ ref }) => ref)])];
+  const former = mapsAll ? await formerRefusals(scope) : [];
+  return [...new Set([...held, ...rejected, ...former, ...unmapped, ...done.map(({ ref }) => ref)])];
 }
 
 /**
@@ -179,17 +209,23 @@ const deadLetters = (count: number): string =>
 
 const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
 
-/** A conflict of an attribute's type is no dead letter before it was written. */
-function needingPerson({ entries }: Plan): End {
-  const conflicts = entries.filter(({ action }) => action === 'conflict');
-  const count = conflicts.length;
-  if (count === 0) return CONVERGED;
-  if (conflicts.every(({ attribute }) => attribute === undefined)) return blocked(count);
-  const needs = count === 1 ? 'needs' : 'need';
-  return {
-    outcome: 'blocked',
-    message: `${counted(count, 'conflict')} ${needs} a person: see scim-bridge plan`,
-  };
+/** Returns the dead letters, and the conflicts that are none: of resources that the run did not sync. */
+async function needingPerson(
+  { outbox }: ReconcileScope,
+  { entries }: Plan,
+  synced: ReadonlySet<Ref>,
+): Promise<End> {
+  const letters = new Set((await outbox.blocked()).map(({ ref }) => ref));
+  const isOther = (ref: Ref | null): boolean => ref === null || !(letters.has(ref) || synced.has(ref));
+  const others = entries.filter(({ action, ref }) => action === 'conflict' && isOther(ref)).length;
+  if (letters.size + others === 0) return CONVERGED;
+  const parts = [
+    ...(letters.size > 0 ? [deadLetters(letters.size)] : []),
+    ...(others > 0
+      ? [`${counted(others, 'conflict')} ${others === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`]
+      : []),
+  ];
+  return { outcome: 'blocked', message: parts.join('; ') };
 }
 
 export function whyUnproven({ proof, unknown }: Plan): string {

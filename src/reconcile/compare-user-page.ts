@@ -18,6 +18,7 @@ import {
   faultEntries,
   groupsOfAccount,
   isReturning,
+  isUnmappable,
   rulesOf,
   usersToVerify,
   type Strangers,
@@ -162,6 +163,7 @@ async function mapAll(
       draft.settled.push({
         ...{ ref, entries, refusal: refusalOf(link, marked) },
         ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
+        isUnmappable: isUnmappable(known),
       });
     else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
     // The change that waits for a decision may be done at the platform.

@@ -1,5 +1,5 @@
 // Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
-import type { Link } from '../directory/outbox/links.ts';
+import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -54,6 +54,20 @@ export async function rejectedRefs({ outbox }: ReconcileScope): Promise<Ref[]> {
   const { exceptions } = await outbox.backlog();
   const found = await outbox.exceptions({ limit: exceptions.Rejected, reasons: ['Rejected'] });
   return found.flatMap(({ ref }) => ref ?? []);
+}
+
+/** Returns the dead letters that other settings than the present ones led to. */
+export async function formerRefusals({
+  outbox,
+  links,
+  target,
+}: Pick<ReconcileScope, 'outbox' | 'links' | 'target'>): Promise<Ref[]> {
+  const refs = (await outbox.blocked()).map(({ ref }) => ref);
+  const found = await links.getMany(target.name, refs);
+  return refs.filter((_, index) => {
+    const condition = found[index]?.condition;
+    return condition !== undefined && isBySettingsOfThen(condition, outbox.settings);
+  });
 }
 
 const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>

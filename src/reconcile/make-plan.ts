@@ -61,6 +61,10 @@ export interface RunFindings {
   moved: number;
   /** Notes about held and rejected changes that the platform has already. */
   done: Drift[];
+  /** Whether all users were mapped, because the mapping rules changed. */
+  mapsAll: boolean;
+  /** Users whose mapping fails, and whose last sync did not note that; the run marks them. */
+  unmapped: Ref[];
   /** Resources that the run marks: without link and mark, and groups that the settings leave out since their last sync. */
   lost: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */
@@ -179,6 +183,8 @@ export async function makePlan(
     plan,
     findings: {
       ...findingsOf(groups, users, values.cursor, mapsAll && !hasTypeConflict(entries), verified),
+      mapsAll,
+      unmapped: unmappedUsers(verified, scope.outbox.settings),
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
@@ -188,6 +194,12 @@ export async function makePlan(
     },
   };
 }
+
+/** @param settings print of the present settings; a refusal by them says already what cannot be mapped */
+const unmappedUsers = (verified: readonly VerifiedUsers[], settings: string): Ref[] =>
+  verified.flatMap(({ ref, isUnmappable, refusal }) =>
+    isUnmappable && refusal?.settings !== settings ? [ref] : [],
+  );
 
 const inIso = ({ at, backupAt }: Restored): NonNullable<Plan['restored']> => ({
   at: new Date(at).toISOString(),

@@ -43,6 +43,8 @@ export interface VerifiedUsers {
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;
+  /** The mapping of an attribute fails; only the next sync notes that. */
+  isUnmappable?: boolean;
   /** The group comes back into scope; only its next sync notes that, also when nothing of it is to be written. */
   isBack?: boolean;
 }
@@ -163,6 +165,7 @@ async function verifyUser(
     memberOf: groupsOfAccount(present ?? adoptable?.account),
     isReturning: isReturning(link, wanted),
     done: doneOfUser(user),
+    isUnmappable: isUnmappable(wanted),
   };
 }
 
@@ -225,11 +228,13 @@ export const rulesOf = ({ scope: { target }, visibility }: ScanResult) => ({
 
 type Standing = Pick<UserCase, 'ref' | 'link' | 'basis'>;
 
+/** Returns whether the mapping of an attribute fails. */
+export const isUnmappable = (user: UserToVerify | undefined): user is UserToVerify =>
+  user !== undefined && user.wanted.inScope && user.faults.length > 0;
+
 /** Returns conflict entries for attributes whose mapping fails. */
 export const faultEntries = (user: Standing, wanted: UserToVerify | undefined): PlanEntry[] =>
-  wanted?.wanted.inScope && wanted.faults.length > 0
-    ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)]
-    : [];
+  isUnmappable(wanted) ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)] : [];
 
 /** Returns a conflict entry, which needs an operator. */
 export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEntry => ({
