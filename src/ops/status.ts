@@ -2,6 +2,7 @@
 import type { ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { CoverageReader } from '../directory/outbox/coverage.ts';
+import { seenThen } from '../reconcile/coverage.ts';
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
@@ -24,7 +25,7 @@ export interface TargetStatus {
   /** Number in the desired state. */
   users: number;
   groups: number;
-  /** Coverage of the target; `seen` comes from the last run. */
+  /** Coverage of the target; `seen` comes from the last run, and is null when other resources are linked now. */
   coverage: CoverageOfKinds;
   /** Number of faults of derived data in the last proof; null before the first. */
   faults: number | null;
@@ -198,12 +199,11 @@ async function readTarget(
   // Reading the held changes also completes a decision that a killed process left incomplete.
   const approval = await outbox.guardStore.open();
   const expiresAt = approval ? new Date(approval.expiresAt).toISOString() : null;
-  const seen = lastRun?.coverage;
   return {
     backlog,
     coverage: {
-      users: { ...users, seen: seen?.users.seen ?? null },
-      groups: { ...groups, seen: seen?.groups.seen ?? null },
+      users: { ...users, seen: seenThen(users, lastRun?.coverage?.users) },
+      groups: { ...groups, seen: seenThen(groups, lastRun?.coverage?.groups) },
     },
     ...{ dirty, inflight, blocked, oldestMs, priorities },
     guard: { held: total, ...held, expiresAt },

@@ -39,6 +39,8 @@ export interface CarriedOut {
   end: End;
   /** False: resources were left out, so another pass is needed. */
   isWhole: boolean;
+  /** Whether resources were marked, so that their state is another one than the plan saw. */
+  isMarked: boolean;
 }
 
 export async function applyPlan(
@@ -63,6 +65,7 @@ export async function applyPlan(
     return {
       end: await endOf(scope, options, { plan, proven, decided, synced: findings.lost, end }),
       isWhole,
+      isMarked: decided.length + findings.lost.length > 0,
     };
   }
   if (!agreed) {
@@ -70,6 +73,7 @@ export async function applyPlan(
     return {
       end: proven ? { outcome: 'drifted', message: counted(wanted, 'difference') } : unproven(plan),
       isWhole: true,
+      isMarked: false,
     };
   }
   const applied = await markPlan(scope, plan, options.guard, fence);
@@ -78,7 +82,11 @@ export async function applyPlan(
   const moved = applied.noted.stale + applied.noted.busy;
   const isWhole = await keepBooks(scope, findings, moved);
   const synced = [...applied.refs, ...findings.lost];
-  return { end: await endOf(scope, options, { plan, proven, decided, synced, end }), isWhole };
+  return {
+    end: await endOf(scope, options, { plan, proven, decided, synced, end }),
+    isWhole,
+    isMarked: true,
+  };
 }
 
 interface Applied {
@@ -115,10 +123,14 @@ const ROUNDS = 2;
 export async function proveDesired(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
-  { startedAt, findings, plan, end }: { startedAt: number; findings: RunFindings; plan: Plan; end: End },
+  {
+    startedAt,
+    findings,
+    plan,
+    carried: { end, isMarked },
+  }: { startedAt: number; findings: RunFindings; plan: Plan; carried: CarriedOut },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
-  if (changesIn(plan) + findings.lost.length + findings.done.length === 0)
-    return { coverage: plan.coverage, end };
+  if (!isMarked && changesIn(plan) === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
     const { coverage, lost } = await readCoverageResult(scope, findings.isShown, startedAt);

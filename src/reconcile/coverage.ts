@@ -38,6 +38,10 @@ export async function readCoverageResult(
   return { coverage: { users: await read('User'), groups: await read('Group') }, lost };
 }
 
+/** Returns how many accounts or groups the last run saw; null when other resources are linked now than then. */
+export const seenThen = ({ linked }: Coverage, then: Coverage | undefined): number | null =>
+  then?.linked === linked ? then.seen : null;
+
 /** Returns a sentence with the number of desired resources that are missing and not pending. */
 export function whatIsMissing({ users, groups }: CoverageOfKinds): string {
   const parts = [

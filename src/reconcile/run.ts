@@ -160,7 +160,7 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       startedAt,
       findings,
       plan,
-      end: carried.end,
+      carried,
     });
     const { exceptions } = await scope.outbox.backlog();
     const last = options.repair ? await withHandover(scope, again, plan, end) : end;
