@@ -7,6 +7,11 @@ import type { ReconcileScope } from './scope.ts';
 export const RIGHT_MS = 30_000;
 export const POLL_MS = 200;
 
+/** Reason of an abort that is no failure of the run: the service stopped, and the next start makes a scheduled run up. */
+export class RunStopped extends Error {
+  override name = 'RunStopped';
+}
+
 interface Right {
   /** Aborted by the caller, or when the lock is lost. */
   signal: AbortSignal;

@@ -16,7 +16,7 @@ import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts
 import { counted } from '../support/counted.ts';
 import { exceptionTotalText } from './exception-words.ts';
 import { handOver } from './hand-over.ts';
-import { keepRight, POLL_MS, RIGHT_MS, untilTaken } from './run-lock.ts';
+import { keepRight, POLL_MS, RIGHT_MS, RunStopped, untilTaken } from './run-lock.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { changesIn, driftCounts, writesIn, type Plan } from './plan.ts';
@@ -174,7 +174,8 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
   } catch (error) {
     // After an abort the platform client reports only that the call was aborted.
     const cause: unknown = signal.aborted ? signal.reason : error;
-    if (!(cause instanceof RunLost)) await noteFailure(scope, options, startedAt, cause as Error);
+    const isFailure = !(cause instanceof RunLost || cause instanceof RunStopped);
+    if (isFailure) await noteFailure(scope, options, startedAt, cause as Error);
     throw cause;
   } finally {
     await right.release();

@@ -9,6 +9,7 @@ import { isChange, isDrift } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 import type { Plan } from './plan.ts';
 import { reconcile } from './run.ts';
+import { RunStopped } from './run-lock.ts';
 
 export interface ScheduledScope {
   scope: ReconcileScope;
@@ -72,7 +73,7 @@ export function startScheduler(
   return {
     stop: async () => {
       await task?.destroy();
-      stopping.abort();
+      stopping.abort(new RunStopped('the service stopped'));
       await Promise.allSettled([...running]);
     },
   };

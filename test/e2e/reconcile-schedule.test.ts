@@ -98,6 +98,21 @@ test('onDrift report lists differences without writes, onDrift repair writes the
   await expect(shownName()).resolves.toBe(`Jo ${ANN}`);
 }, 30_000);
 
+test('a run that a stop of the service aborts is no failed reconcile, and the next start makes it up', async () => {
+  const { runs } = rec.scopes[0]!.scope;
+  const { last } = await runs.read();
+  offset += 25 * HOUR;
+  await bridge.platform.control('PATCH', '/faults', { latencyMs: 500 });
+  replica();
+  await eventually('the run has begun', () => runs.isRunning());
+  await schedulers.splice(0)[0]?.stop();
+  expect((await runs.read()).last).toEqual(last);
+  await bridge.platform.control('PATCH', '/faults', {});
+  const log = replica();
+  await ended(log);
+  expect(reconciled(log)).toMatchObject([{ why: 'a run was missed', outcome: 'converged' }]);
+}, 30_000);
+
 describe('a missed schedule', () => {
   const daily = (moment: Date): boolean => moment.getUTCHours() === 3 && moment.getUTCMinutes() === 0;
   const at = (text: string): number => Date.parse(`2026-05-${text}Z`);
