@@ -151,6 +151,8 @@ export async function makePlan(
       users.proof.complete && scan.counts.unknown === 0 && recognised(users).tenantSuspicion === undefined,
     entries,
   });
+  const groupCoverage = withoutLeftOut(groups, leftOut);
+  const membersRead = verifiedGroups.filter(({ isMembersRead }) => isMembersRead).length;
   const plan: Plan = {
     format: 'scim-bridge plan',
     formatVersion: 1,
@@ -164,13 +166,10 @@ export async function makePlan(
     cost: {
       calls: scan.counts.calls,
       values: { read: values.read, of: values.of },
-      members: {
-        read: verifiedGroups.filter(({ ref }) => groups.withMembers.has(ref)).length,
-        of: Math.max(groups.withMembers.size, groups.coverage.linked),
-      },
+      members: { read: membersRead, of: Math.max(membersRead, groupCoverage.linked) },
       durationMs: scope.clock.now() - startedAt,
     },
-    coverage: { users: users.coverage, groups: withoutLeftOut(groups, leftOut) },
+    coverage: { users: users.coverage, groups: groupCoverage },
     exceptions: await readStanding(scope, done),
     ...(restored ? { restored: inIso(restored) } : {}),
     ...(handover ? { handover } : {}),

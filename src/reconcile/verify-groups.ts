@@ -114,6 +114,7 @@ async function verifyGroup(
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
     isBack,
+    isMembersRead: present !== undefined && isRead,
     ...(doneItems.length > 0 ? { done: { items: doneItems, basis } } : {}),
   };
 }

@@ -43,6 +43,8 @@ export interface VerifiedUsers {
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;
+  /** The list of members of the group was read. */
+  isMembersRead?: boolean;
   /** The mapping of an attribute fails; only the next sync notes that. */
   isUnmappable?: boolean;
   /** The group comes back into scope; only its next sync notes that, also when nothing of it is to be written. */

@@ -32,7 +32,9 @@ const told = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
 test('plan counts a group that new settings leave out as not desired at once, and status tells of the new settings', async () => {
-  expect(await told('plan')).toContain('groups: 1 desired: 1 linked (1 shown by the platform), 0 missing');
+  const plan = await told('plan');
+  expect(plan).toContain('groups: 1 desired: 1 linked (1 shown by the platform), 0 missing');
+  expect(plan).toContain('Members were read of 1 of 1 group.');
   const { code, text } = await place.commands.run('status');
   expect(code).toBe(2);
   expect(text).toContain(
@@ -48,6 +50,7 @@ test('a reconcile notes that the group is left, without a write to the platform'
   const status = await told('status');
   expect(status).toContain('groups: 1 desired: 1 linked (1 shown by the platform');
   expect(status).not.toContain('the settings changed');
+  expect(await told('plan')).toContain('Members were read of 1 of 1 group.');
   expect(await told('explain', 'tmp-one')).toContain('tmp-one is not meant for main');
   expect(await told('explain', 'tmp-one')).not.toContain('as last written');
 }, 30_000);
