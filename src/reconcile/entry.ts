@@ -88,9 +88,11 @@ export interface Basis {
   link: string;
 }
 
+/** Returns whether the entry only tells of the platform: a conflict, or an account or group that only the platform has. */
+export const isNotice = ({ action }: PlanEntry): boolean => action === 'conflict' || action === 'unmanaged';
+
 /** Returns whether applying the plan would execute the entry. */
-export const isChange = ({ action, effect }: PlanEntry): boolean =>
-  effect === 'apply' && action !== 'conflict' && action !== 'unmanaged';
+export const isChange = (entry: PlanEntry): boolean => entry.effect === 'apply' && !isNotice(entry);
 
 /** Returns whether the cause lies at the platform rather than in the source or the settings. */
 export const isDrift = ({ attribution }: PlanEntry): boolean =>

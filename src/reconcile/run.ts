@@ -19,7 +19,8 @@ import { handOver } from './hand-over.ts';
 import { keepRight, POLL_MS, RIGHT_MS, RunStopped, untilTaken } from './run-lock.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
-import { changesIn, driftCounts, writesIn, type Plan } from './plan.ts';
+import { isChange, isNotice } from './entry.ts';
+import { changesIn, countsOf, driftCounts, writesIn, type Plan } from './plan.ts';
 
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
@@ -243,7 +244,8 @@ function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, mes
     startedAt,
     endedAt,
     outcome,
-    counts: plan.counts,
+    // Without what is rejected or held: no run writes that.
+    counts: countsOf(plan.entries.filter((entry) => isChange(entry) || isNotice(entry))),
     drift: driftCounts(plan),
     users: plan.proof.users.seen,
     groups: plan.proof.groups.seen,

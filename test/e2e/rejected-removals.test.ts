@@ -85,6 +85,9 @@ test('rejected removals stay an exception after other pushes, and are held again
   const plan = (await commands.run('plan')).text;
   expect(plan).toContain('a person rejected the removal of members');
   expect(plan).not.toContain('no record of adding');
+  const [reconciled] = await json('reconcile', '--yes');
+  expect(reconciled.outcome).toBe('converged');
+  expect(reconciled.counts).not.toHaveProperty('removeMember');
   const explained = (await commands.run('explain', PEOPLE[0] ?? '')).text;
   expect(explained).toContain('is left alone at main');
   expect(explained).toContain('a person rejected the removal');

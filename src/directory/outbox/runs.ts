@@ -24,7 +24,7 @@ export interface RunReport {
   startedAt: number;
   endedAt: number;
   outcome: Outcome;
-  /** Entries of the plan, by action. */
+  /** Entries of the plan by action, without those that no run writes: rejected, held, or left out by the policy. */
   counts: Record<string, number>;
   /** Number of compared resources. */
   users: number;
