@@ -111,14 +111,26 @@ const LAST_ADMINISTRATOR =
   'deactivation: make somebody else an administrator there, then approve it; an approval before that does not ' +
   'close this account';
 
+const kindsOf = ({ refused }: Gate, wanted: Permission): DestructiveKind[] => [
+  ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
+];
+
+const rejectedText = (rejected: readonly DestructiveKind[]): string =>
+  `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: the platform keeps what it has`;
+
+/** Returns the condition of a dead letter; its message tells what was rejected too, which stays an exception. */
+export function besideRejected({ gate }: SyncContext, refusal: Condition): Condition {
+  const rejected = kindsOf(gate, 'rejected');
+  if (rejected.length === 0) return refusal;
+  return { ...refusal, message: `${refusal.message}; ${rejectedText(rejected)}`, besides: 'Rejected' };
+}
+
 function whyNot(context: SyncContext): Condition | undefined {
-  const { refused, followers } = context.gate;
-  const kindsOf = (wanted: Permission): DestructiveKind[] => [
-    ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
-  ];
-  if (context.gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
-  const held = kindsOf('held');
-  const rejected = kindsOf('rejected');
+  const { gate } = context;
+  const { followers } = gate;
+  if (gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
+  const held = kindsOf(gate, 'held');
+  const rejected = kindsOf(gate, 'rejected');
   // A resource is in one list of exceptions, so the message of a held change tells what was rejected too.
   const besides =
     rejected.length > 0
@@ -133,6 +145,5 @@ function whyNot(context: SyncContext): Condition | undefined {
     return condition(context, 'Held', message);
   }
   if (rejected.length === 0) return undefined;
-  const message = `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: the platform keeps what it has`;
-  return condition(context, 'Rejected', message);
+  return condition(context, 'Rejected', rejectedText(rejected));
 }

@@ -47,7 +47,7 @@ export interface StandingException {
 
 /** Returns the reason under which the list of exceptions has a condition; undefined for every other condition. */
 export const exceptionReasonOf = (condition: Condition | undefined): ResourceReason | undefined =>
-  RESOURCE_REASONS.find((reason) => reason === condition?.reason);
+  RESOURCE_REASONS.find((reason) => reason === condition?.reason) ?? condition?.besides;
 
 /**
  * Returns the counts of the backlog.

@@ -1,0 +1,55 @@
+// Tests a person of whom a change was rejected and whose attribute cannot be written: both are told, and the rejection keeps its time.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+let place: Place;
+let ann: string;
+beforeAll(async () => {
+  const level = { type: 'number', from: 'title' };
+  const guard = { deactivate: { count: 0, percent: 0 } };
+  place = await openPlace({ target: { guard, attributes: { level } } });
+  ann = await place.idp.createUser(ANN, { title: '3' });
+  await place.idle();
+  await push('active', false);
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', id, '--yes');
+  await place.idle();
+});
+afterAll(() => place.stop());
+
+async function push(path: string, value: unknown): Promise<void> {
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path, value });
+  await place.idle();
+}
+const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
+const rejected = () => json('exceptions', '--reason', 'Rejected');
+
+test('a rejected change stays an exception with its time while an attribute of the person is refused, and after it', async () => {
+  const [before] = await rejected();
+  expect(before).toMatchObject({ name: ANN, reason: 'Rejected' });
+  await push('title', 'high');
+  const letter = 'level is string and cannot become a number';
+  const also = `${letter}; a person rejected the deactivation: the platform keeps what it has`;
+  expect(await json('dead-letters', 'list')).toMatchObject([
+    { name: ANN, reason: 'AttributesNotWritten', message: also },
+  ]);
+  expect(await rejected()).toMatchObject([{ name: ANN, since: before.since, message: also }]);
+  await place.commands.run('dead-letters', 'retry', '--all', '--by', 'kim');
+  await place.idle();
+  expect(await rejected()).toMatchObject([{ since: before.since, message: also }]);
+  await push('title', '4');
+  expect(await rejected()).toMatchObject([{ since: before.since, message: before.message }]);
+  expect(await json('dead-letters', 'list')).toEqual([]);
+  const account = await place.platform.user(ANN);
+  expect(account).toMatchObject({ active: true, attributes: { level: 4 } });
+});
+
+test('the end of the rejection leaves nothing in the list of exceptions', async () => {
+  await push('title', 'high');
+  await push('active', true);
+  expect(await rejected()).toEqual([]);
+  expect(await json('dead-letters', 'list')).toMatchObject([
+    { message: 'level is string and cannot become a number' },
+  ]);
+});
