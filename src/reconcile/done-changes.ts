@@ -19,7 +19,7 @@ const WAITS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Reject
 
 /** Returns whether the guard holds a change of the resource, or a person rejected one. */
 export const awaitsDecision = ({ condition }: Link): boolean =>
-  condition !== undefined && WAITS.has(condition.reason);
+  condition !== undefined && (WAITS.has(condition.reason) || condition.besides !== undefined);
 
 /** Returns the removals of a user that the platform has and the link does not know. */
 export function doneOfUser(user: UserCase): DoneChanges | undefined {

@@ -1,5 +1,7 @@
 // Tests a person of whom a change was rejected and whose attribute cannot be written: both are told, and the rejection keeps its time.
 import '../support/load-modules.ts';
+import { scimPatch } from '../support/reconciling.ts';
+import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -45,8 +47,23 @@ test('a rejected change stays an exception with its time while an attribute of t
   expect(account).toMatchObject({ active: true, attributes: { level: 4 } });
 });
 
-test('the end of the rejection leaves nothing in the list of exceptions', async () => {
+test('a person who is closed at the platform meanwhile is no longer an exception after the next reconcile', async () => {
   await push('title', 'high');
+  const scimId = (await place.platform.user(ANN))?.scimId;
+  const closed = await send(place.sandbox.ready.platformUrl, 'PATCH', `/api/scim/v2/Users/${scimId}`, {
+    headers: {
+      authorization: `Bearer ${place.sandbox.ready.fixtures.apiKeys.admin}`,
+      'content-type': 'application/json',
+    },
+    body: scimPatch({ op: 'replace', path: 'active', value: false }),
+  });
+  expect(closed.status).toBe(200);
+  await place.commands.run('reconcile', '--yes');
+  await place.idle();
+  expect(await rejected()).toEqual([]);
+});
+
+test('the end of the rejection leaves only the refusal in the message of the dead letter', async () => {
   await push('active', true);
   expect(await rejected()).toEqual([]);
   expect(await json('dead-letters', 'list')).toMatchObject([
