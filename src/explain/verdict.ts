@@ -22,6 +22,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (deadLetterSince !== null) return 'needsPerson';
   if (condition?.reason === 'Protected') return 'leftAlone';
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
+  if (mark && leavesHeldGroup(facts)) return 'held';
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';
   // Without a mark and a dead letter nothing is tried again by itself: rejected, or a dropped dead letter.
@@ -40,6 +41,10 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';
   return judgeByOthers(waiting);
 }
+
+/** Whether the guard holds a removal from a group, for which other changes of the person wait. */
+const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
+  kind === 'User' && memberships.some(({ state, condition }) => state === 'toRemove' && condition === 'Held');
 
 /** A resource without a condition whose memberships wait: the conditions of the groups, or of the members, decide. */
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
