@@ -15,9 +15,9 @@ import type { Resource } from '../scim/index.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 import { isEmpty } from '../sync/write-order.ts';
-import type { Explanation, AttributeState } from './explanation.ts';
+import type { Explanation, AttributeState, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
-import { lookAtPlatform } from './platform-look.ts';
+import { groupsLeftByHand, lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
@@ -102,6 +102,9 @@ async function explainAt(
     (readPlatform ?? isSettled) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
       : null;
+  const left =
+    look && found.kind === 'User' ? await groupsLeftByHand(scope, found.ref, related.memberships) : [];
+  const isLeft = ({ ref }: MembershipState): boolean => left.some((each) => each === ref);
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {
@@ -112,6 +115,8 @@ async function explainAt(
     ...detail,
     values: look ? look.observe(detail.values) : detail.values,
     ...related,
+    memberships: related.memberships.filter((each) => !isLeft(each)),
+    leftByHand: related.memberships.filter(isLeft).map(({ name }) => name),
     link: linkOf(link),
     platform: look?.platform ?? null,
     condition: await conditionOf(scope, found, link),

@@ -125,6 +125,11 @@ export interface Explanation {
   lookAgainAt: string | null;
   /** A user's groups, or up to a hundred pending members of a group. */
   memberships: MembershipState[];
+  /**
+   * Groups whose members somebody changed at the platform: the person is out of them, and the removal there was held or rejected.
+   * The next reconcile notes it.
+   */
+  leftByHand: string[];
   /** Of a group. */
   members: { desired: number; toAdd: number; toRemove: number; unknown: string[] } | null;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];

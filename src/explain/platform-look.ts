@@ -1,5 +1,5 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
-import type { Ref } from '../directory/records.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
 import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
@@ -7,7 +7,7 @@ import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
-import type { AttributeState, Explanation } from './explanation.ts';
+import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
 
 /** Time for all reads of one resource, milliseconds. */
 const LOOK_MS = 3000;
@@ -70,6 +70,37 @@ export async function lookAtPlatform(
     if (!signal.aborted) throw error;
     return unread;
   }
+}
+
+/** Groups of one person whose members are read, to see whether somebody took the person out. */
+const MOST_LEFT = 5;
+
+/** Returns the groups of which the guard holds the removal of a person, or a person rejected it, and that are left already. */
+export async function groupsLeftByHand(
+  scope: ReconcileScope,
+  user: Ref,
+  memberships: readonly MembershipState[],
+): Promise<Ref[]> {
+  const { id } = parseRef(user);
+  const signal = AbortSignal.timeout(LOOK_MS);
+  const left: Ref[] = [];
+  const waiting = memberships.filter(
+    ({ state, condition }) => state === 'toRemove' && condition !== undefined,
+  );
+  try {
+    for (const { ref } of waiting.slice(0, MOST_LEFT)) {
+      const group = ref as Ref;
+      const { users } = await scope.directory.membersOf(parseRef(group).id);
+      if (users.length > COMPARED_MEMBERS) continue;
+      const items = (await compareOne(scope, group, { signal }))?.done?.items ?? [];
+      const own = items.filter(({ kind, subject }) => kind === 'removeMembers' && subject === id);
+      const [verdict] = await scope.outbox.guardStore.verdictsOn(own);
+      if (verdict) left.push(group);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  return left;
 }
 
 /** A value without a difference is at the platform as desired. Without an account or group there is none. */

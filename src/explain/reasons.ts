@@ -1,12 +1,21 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
 import type { ExplainedFacts } from './explanation.ts';
 import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
-import { doneText } from '../reconcile/done-changes.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
-import type { DestructiveKind } from '../guard/judge.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
 import { counted } from '../support/counted.ts';
+import {
+  approvalReason,
+  capital,
+  guardReasons,
+  isDoneByHand,
+  leftReason,
+  MOST_NAMED,
+  noLongerWanted,
+  partlyDone,
+  someOf,
+} from './guard-reasons.ts';
 
 /** Returns the sentences that the summary does not contain already. */
 export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
@@ -16,13 +25,17 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   const say = (sentence: string | false | null | undefined): void => {
     if (sentence) reasons.push(sentence);
   };
+  // The next run ends the condition, so nobody has to decide about it.
   const { exception } = facts;
+  const isDone = isDoneByHand(facts);
   say(
     exception &&
+      !isDone &&
       `It is an exception since ${exception.since}, ${EXCEPTION_WORDS[exception.reason]}: no run changes it.`,
   );
   say(
     condition &&
+      !isDone &&
       (summary.includes(condition.message)
         ? `${condition.reason}. ${adviceOf(facts)}`.trim()
         : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`.trim()),
@@ -34,7 +47,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(breaker && breakerReason(facts.target, breaker, summary));
   // A condition names the only kind of change that it is about.
   const kinds = new Set(guard.map(({ kind, state }) => `${state} ${kind}`));
-  if (!condition || kinds.size > 1) for (const sentence of guardReasons(facts)) say(sentence);
+  if (!isDone && (!condition || kinds.size > 1)) for (const sentence of guardReasons(facts)) say(sentence);
   say(mark && waitingFor(facts));
   for (const { message, advice } of delays(facts)) say(`${capital(message)}. ${advice}`);
   say(
@@ -51,10 +64,10 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
         : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
   );
   say(membershipReason(facts));
-  say(approvalReason(facts));
+  if (!isDone) say(approvalReason(facts));
   say(noLongerWanted(facts));
-  const done = facts.platform?.done ?? 0;
-  say(done > 0 && `${doneText(done)}.`);
+  say(partlyDone(facts));
+  say(leftReason(facts));
   for (const sentence of valueReasons(facts, summary)) say(sentence);
   for (const sentence of differenceReasons(facts)) say(sentence);
   say(addedReason(facts));
@@ -89,85 +102,10 @@ function breakerReason(
   return `Calls to the target have failed in a row since ${since} (${answer}): only probes go out until one succeeds.`;
 }
 
-/** Returns sentences with the held changes and the id of the approval that covers them. */
-function approvalReason({
-  approval,
-  condition,
-  guard,
-  kind,
-  memberships,
-}: ExplainedFacts): string | undefined {
-  const waiting = memberships.filter((each) => each.condition === 'Held').map(({ name }) => name);
-  if (approval === null)
-    return !condition && waiting.length > 0
-      ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
-      : undefined;
-  const own = guard.filter(({ state }) => state === 'held').map((each) => each.kind);
-  const removed = own.filter((each) => each === 'removeMembers').length;
-  const others = new Set(own.filter((each) => each !== 'removeMembers').map((each) => GUARD_WORDS[each]));
-  const related = `${kind === 'User' ? 'group' : 'member'}${waiting.length === 1 ? '' : 's'}`;
-  const parts = [
-    ...(others.size > 0 ? [`its ${[...others].join(' and ')}`] : []),
-    ...(removed > 0
-      ? [
-          kind === 'User'
-            ? `its removal from ${counted(removed, 'group')}`
-            : `the removal of ${counted(removed, 'member')}`,
-        ]
-      : []),
-    ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
-  ];
-  return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
-}
-
-/** After a change of the settings a held or rejected removal may not be asked for any more. */
-function noLongerWanted({ guard, inScope, kind, mark, ref, stored }: ExplainedFacts): string | undefined {
-  const isKept = guard.some((each) => each.kind === 'deactivate' && each.state !== 'approved');
-  if (kind !== 'User' || !isKept || mark || !stored || stored.active === false || !inScope) return undefined;
-  return `By the source and the present settings the account stays active: the next reconcile, or scim-bridge sync ${ref}, ends what waits for a decision.`;
-}
-
 /** A dropped dead letter cannot be retried as one. The sentence about the approval is the advice of a held change. */
 function adviceOf({ condition, exception, ref, approval }: ExplainedFacts): string {
   if (exception?.reason === 'Dropped') return `Correct the cause, then scim-bridge sync ${ref}.`;
   return condition?.reason === 'Held' && approval !== null ? '' : (condition?.advice ?? '');
-}
-
-/** Number of names in a sentence. */
-const MOST_NAMED = 5;
-
-const someOf = (names: readonly string[]): string =>
-  names.slice(0, MOST_NAMED).join(', ') +
-  (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
-
-const GUARD_WORDS: Record<Exclude<DestructiveKind, 'removeMembers'>, string> = {
-  deactivate: 'deactivation',
-  delete: 'deletion',
-  clearAttributes: 'cleared attribute',
-};
-
-function guardText(count: number, change: DestructiveKind, kind: ExplainedFacts['kind']): string {
-  if (change !== 'removeMembers') return counted(count, GUARD_WORDS[change]);
-  return kind === 'User'
-    ? counted(count, 'removal from a group', 'removals from groups')
-    : counted(count, 'removal of a member', 'removals of members');
-}
-
-/** One sentence for all changes of a kind in the same state. */
-function guardReasons({ guard, kind: resource }: ExplainedFacts): string[] {
-  const counts = new Map<string, number>();
-  for (const { kind, state } of guard) {
-    const key = `${state} ${kind}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return (['held', 'approved', 'rejected'] as const).flatMap((state) => {
-    const kinds = [...counts].filter(([key]) => key.startsWith(state));
-    if (kinds.length === 0) return [];
-    const words = kinds.map(([key, count]) =>
-      guardText(count, key.slice(state.length + 1) as DestructiveKind, resource),
-    );
-    return [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
-  });
 }
 
 /** The memberships are listed by name; a sentence tells how many wait. */
@@ -250,8 +188,6 @@ function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
   if (values.every(({ state }) => state === 'equal' || state === 'unmapped')) return [];
   return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
 }
-
-const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 function waitingFor(facts: ExplainedFacts): string {
   const { mark, link, memberships, pause } = facts;

@@ -184,7 +184,16 @@ function storedText({ stored, inScope, name, nameAtTarget }: Explanation): strin
   ].join(', ');
 }
 
-function linkText({ link, platform, policy, mark, values, timeline, condition }: Explanation): string {
+function linkText({
+  link,
+  platform,
+  policy,
+  mark,
+  values,
+  timeline,
+  condition,
+  leftByHand,
+}: Explanation): string {
   const { platformId, account, origin, active, lastWrite, departed } = link;
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
   const isInTimeline = timeline.some(({ event }) => event === 'applied');
@@ -202,7 +211,11 @@ function linkText({ link, platform, policy, mark, values, timeline, condition }:
           ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
           ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
         ];
-  const read = { equal: ', read now: as last written', differs: '', unread: ', it could not be read now' };
+  const equal =
+    (platform?.done ?? 0) > 0 || leftByHand.length > 0
+      ? ', read now: changed there by hand'
+      : ', read now: as last written';
+  const read = { equal, differs: '', unread: ', it could not be read now' };
   const look = platform ? read[platform.state] : '';
   const marked = mark ? `; mark ${mark.generation} is ${mark.state}` : '';
   return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;

@@ -8,11 +8,13 @@ import type {
 } from './explanation.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { counted } from '../support/counted.ts';
+import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
 import { noWorkerOf, reasonsOf } from './reasons.ts';
 
 export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
   const verdict = judge(facts);
-  const summary = summaryOf(verdict, facts);
+  const isDone = verdict === 'asDesired' && isDoneByHand(facts);
+  const summary = isDone ? doneByHandSummary(facts) : summaryOf(verdict, facts);
   return { verdict, summary, reasons: reasonsOf(facts, summary) };
 }
 
@@ -21,6 +23,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   const noWorker = noWorkerOf(facts);
   if (deadLetterSince !== null) return 'needsPerson';
   if (condition?.reason === 'Protected') return 'leftAlone';
+  if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
   if (mark && leavesHeldGroup(facts)) return 'held';
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';

@@ -57,7 +57,9 @@ async function reject(): Promise<void> {
 async function expectEnded(name: string): Promise<void> {
   expect(await told('plan')).toContain(DONE);
   expect(await told('plan')).not.toContain('is shown only and not changed');
-  expect(await told('explain', name, '--all')).toContain(DONE);
+  const explained = await told('explain', name, '--all');
+  expect(explained).toMatch(/as the source wants it: .* made there by hand/);
+  expect(explained).not.toMatch(/approve or reject|withdraw|as last written|keeps what it has/);
   const { code } = await place.commands.run('reconcile');
   expect(code).toBe(0);
   await place.idle();
@@ -72,7 +74,7 @@ test.each(['held', 'rejected'])(
     await leave(ANN);
     if (state === 'rejected') await reject();
     expect(await told('plan')).not.toContain(DONE);
-    expect(await told('explain', ANN, '--all')).not.toContain(DONE);
+    expect(await told('explain', ANN, '--all')).not.toContain('by hand');
     await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path: 'active', value: false });
     await expectEnded(ANN);
     expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired: inactive`);
@@ -102,6 +104,13 @@ test.each(['held', 'rejected'])(
       });
     await takeOut(ANN);
     expect(await told('plan')).toContain(DONE);
+    expect(await told('explain', 'crew', '--all')).toContain(
+      '1 change of these is done at the platform already',
+    );
+    const explained = await told('explain', ANN, '--all');
+    expect(explained).toContain('as desired: active, in 0 groups');
+    expect(explained).toContain('Its removal from crew was made at the platform by hand');
+    expect(explained).not.toMatch(/still to be left|as last written/);
     await place.commands.run('reconcile');
     await place.idle();
     expect(await told('exceptions')).toContain('crew');

@@ -6,7 +6,14 @@ const SETTLED = {
   ...{ kind: 'Group', target: 'main', condition: null, exception: null, mark: null, hold: null },
   ...{ breaker: null, pause: null, guard: [], fleet: [], memberships: [], members: null, values: [] },
   ...{ link: { attempts: 0, creating: false, platformId: '1' }, approval: null, platform: null },
-  ...{ suspectedDrift: [], policy: { policy: 'sync' }, lookAgainAt: null, restored: null, inScope: true },
+  ...{
+    suspectedDrift: [],
+    policy: { policy: 'sync' },
+    lookAgainAt: null,
+    restored: null,
+    inScope: true,
+    leftByHand: [],
+  },
 };
 const reasons = (facts: object): string =>
   reasonsOf({ ...SETTLED, ...facts } as unknown as ExplainedFacts, '').join(' ');

@@ -1,0 +1,118 @@
+// Converts the changes of a resource that the guard holds, or that a person decided, to sentences. Pure.
+import type { DestructiveKind } from '../guard/judge.ts';
+import { counted } from '../support/counted.ts';
+import type { ExplainedFacts } from './explanation.ts';
+
+/** Number of names in a sentence. */
+export const MOST_NAMED = 5;
+
+export const someOf = (names: readonly string[]): string =>
+  names.slice(0, MOST_NAMED).join(', ') +
+  (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
+
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+const GUARD_WORDS: Record<Exclude<DestructiveKind, 'removeMembers'>, string> = {
+  deactivate: 'deactivation',
+  delete: 'deletion',
+  clearAttributes: 'cleared attribute',
+};
+
+/** Returns a number of changes of a kind, in words. */
+function guardText(count: number, change: DestructiveKind, kind: ExplainedFacts['kind']): string {
+  if (change !== 'removeMembers') return counted(count, GUARD_WORDS[change]);
+  return kind === 'User'
+    ? counted(count, 'removal from a group', 'removals from groups')
+    : counted(count, 'removal of a member', 'removals of members');
+}
+
+/** Returns the number of changes of each kind, in words. */
+function countsOf(changes: ExplainedFacts['guard'], resource: ExplainedFacts['kind']): string[] {
+  const counts = new Map<DestructiveKind, number>();
+  for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return [...counts].map(([kind, count]) => guardText(count, kind, resource));
+}
+
+/** One sentence for all changes in the same state. */
+export const guardReasons = ({ guard, kind }: ExplainedFacts): string[] =>
+  (['held', 'approved', 'rejected'] as const).flatMap((state) => {
+    const words = countsOf(
+      guard.filter((each) => each.state === state),
+      kind,
+    );
+    return words.length === 0 ? [] : [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
+  });
+
+/** Returns sentences with the held changes and the id of the approval that covers them. */
+export function approvalReason({
+  approval,
+  condition,
+  guard,
+  kind,
+  memberships,
+}: ExplainedFacts): string | undefined {
+  const waiting = memberships.filter((each) => each.condition === 'Held').map(({ name }) => name);
+  if (approval === null)
+    return !condition && waiting.length > 0
+      ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
+      : undefined;
+  const own = guard.filter(({ state }) => state === 'held').map((each) => each.kind);
+  const removed = own.filter((each) => each === 'removeMembers').length;
+  const others = new Set(own.filter((each) => each !== 'removeMembers').map((each) => GUARD_WORDS[each]));
+  const related = `${kind === 'User' ? 'group' : 'member'}${waiting.length === 1 ? '' : 's'}`;
+  const parts = [
+    ...(others.size > 0 ? [`its ${[...others].join(' and ')}`] : []),
+    ...(removed > 0
+      ? [
+          kind === 'User'
+            ? `its removal from ${counted(removed, 'group')}`
+            : `the removal of ${counted(removed, 'member')}`,
+        ]
+      : []),
+    ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
+  ];
+  return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
+}
+
+/** After a change of the settings a held or rejected removal may not be asked for any more. */
+export function noLongerWanted({
+  guard,
+  inScope,
+  kind,
+  mark,
+  ref,
+  stored,
+}: ExplainedFacts): string | undefined {
+  const isKept = guard.some((each) => each.kind === 'deactivate' && each.state !== 'approved');
+  if (kind !== 'User' || !isKept || mark || !stored || stored.active === false || !inScope) return undefined;
+  return `By the source and the present settings the account stays active: the next reconcile, or scim-bridge sync ${ref}, ends what waits for a decision.`;
+}
+
+/** Returns whether somebody made every held and rejected change of the resource at the platform, so that no decision is awaited. */
+export function isDoneByHand({ platform, guard }: ExplainedFacts): boolean {
+  const undone = guard.filter(({ state }) => state !== 'approved').length;
+  return platform !== null && platform.done > 0 && platform.done >= undone;
+}
+
+/** Returns the summary of a resource whose held and rejected changes somebody made at the platform. */
+export function doneByHandSummary({ guard, kind, name, ref, target }: ExplainedFacts): string {
+  const waiting = guard.filter(({ state }) => state !== 'approved');
+  const isOne = waiting.length === 1;
+  const which = waiting.every(({ state }) => state === 'rejected')
+    ? 'which a person rejected'
+    : `which ${isOne ? 'waits' : 'wait'} for a decision`;
+  return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${isOne ? 'was' : 'were'} made there by hand. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
+}
+
+/** Returns how many of several held and rejected changes somebody made at the platform. */
+export function partlyDone(facts: ExplainedFacts): string | undefined {
+  const done = facts.platform?.done ?? 0;
+  if (done === 0 || isDoneByHand(facts)) return undefined;
+  return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already, by hand: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
+}
+
+/** Returns the groups that the person has left already, because somebody changed them at the platform. */
+export function leftReason({ leftByHand }: ExplainedFacts): string | undefined {
+  if (leftByHand.length === 0) return undefined;
+  return `Its removal from ${someOf(leftByHand)} was made at the platform by hand: the next reconcile takes it off the list of what waits or was rejected.`;
+}
