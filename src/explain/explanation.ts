@@ -55,6 +55,8 @@ export interface MembershipState {
   because?: string;
   /** Reason of the condition of the other side; undefined when it has none, or is tried again by itself. */
   condition?: string;
+  /** Time since when writes of the other side fail and are tried again by themselves; undefined: they do not. */
+  triedSince?: string;
 }
 
 export interface Explanation {
@@ -108,6 +110,8 @@ export interface Explanation {
     leftOutGroups: string[];
     /** Number of held or rejected changes that the platform has already. */
     done: number;
+    /** Number of differences that the guard will hold when a run is to write them. */
+    toBeHeld: number;
   } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
   /** The exception of this resource, as the command exceptions lists it; null: none. */

@@ -105,11 +105,13 @@ const PASSING = new Set(['NotApplied', 'PlatformFailed']);
 function causeOf(
   condition: Link['condition'],
   settings: string,
-): Pick<MembershipState, 'because' | 'condition'> {
+): Pick<MembershipState, 'because' | 'condition' | 'triedSince'> {
   if (!condition) return {};
-  const { reason } = condition;
-  const message = conditionText(condition, settings);
-  return PASSING.has(reason) ? { because: message } : { because: message, condition: reason };
+  const { reason, since } = condition;
+  const because = conditionText(condition, settings);
+  return PASSING.has(reason)
+    ? { because, triedSince: new Date(since).toISOString() }
+    : { because, condition: reason };
 }
 
 function whyNotReady(link: Link, settings: string): string | undefined {

@@ -1,5 +1,6 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
 import { parseRef, type Ref } from '../directory/records.ts';
+import { DESTRUCTIVE_KINDS, judge, populationOf, type DestructiveKind } from '../guard/judge.ts';
 import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
@@ -29,7 +30,15 @@ export async function lookAtPlatform(
   const { clock } = scope;
   const at = new Date(clock.now()).toISOString();
   const unread: PlatformLook = {
-    platform: { at, state: 'unread', differences: [], addedByOthers: [], leftOutGroups: [], done: 0 },
+    platform: {
+      at,
+      state: 'unread',
+      differences: [],
+      addedByOthers: [],
+      leftOutGroups: [],
+      done: 0,
+      toBeHeld: 0,
+    },
     observe: (values) => values,
   };
   // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
@@ -48,7 +57,8 @@ export async function lookAtPlatform(
     };
     const isDifference = (entry: PlanEntry): boolean =>
       isChange(entry) || (entry.action === 'conflict' && entry.attribute !== undefined);
-    const differences = entries.filter(isDifference).map((entry) => {
+    const differing = entries.filter(isDifference);
+    const differences = differing.map((entry) => {
       const { action, reason, before, after } = entry;
       return { action, subject: entry.attribute ?? otherSide(entry) ?? null, reason, before, after };
     });
@@ -59,7 +69,10 @@ export async function lookAtPlatform(
     const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
     const state = differences.length > 0 ? 'differs' : 'equal';
     return {
-      platform: { at, state, differences, addedByOthers, leftOutGroups, done: found?.get(ref) ?? 0 },
+      platform: {
+        ...{ at, state, differences, addedByOthers, leftOutGroups },
+        ...{ done: found?.get(ref) ?? 0, toBeHeld: await countToBeHeld(scope, differing) },
+      },
       observe: (values) =>
         withObserved(
           values,
@@ -70,6 +83,29 @@ export async function lookAtPlatform(
     if (!signal.aborted) throw error;
     return unread;
   }
+}
+
+const ACTION_OF_KIND: Record<DestructiveKind, PlanEntry['action']> = {
+  deactivate: 'deactivate',
+  delete: 'delete',
+  removeMembers: 'removeMember',
+  clearAttributes: 'clearAttribute',
+};
+
+/** Returns how many of the differences the guard holds, by its counts of now, when a run is to write them. */
+async function countToBeHeld(
+  { outbox, target }: ReconcileScope,
+  found: readonly PlanEntry[],
+): Promise<number> {
+  const wanted = (kind: DestructiveKind): number =>
+    found.filter((entry) => isChange(entry) && entry.action === ACTION_OF_KIND[kind]).length;
+  if (DESTRUCTIVE_KINDS.every((kind) => wanted(kind) === 0)) return 0;
+  const { guard } = target.policy;
+  const { kinds, population } = await outbox.guardStore.counts(guard.windowMs);
+  const isHeld = (kind: DestructiveKind): boolean =>
+    judge(wanted(kind), kinds[kind], populationOf(kind, population, kinds[kind], wanted(kind)), guard[kind])
+      .kind === 'held';
+  return DESTRUCTIVE_KINDS.filter(isHeld).reduce((sum, kind) => sum + wanted(kind), 0);
 }
 
 /** Groups of one person whose members are read, to see whether somebody took the person out. */

@@ -75,7 +75,7 @@ function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
 }
 
 function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
-  const { name, target, condition, mark, link, kind } = facts;
+  const { name, target, condition, link, kind } = facts;
   const what = kind === 'User' ? 'account' : 'group';
   switch (verdict) {
     case 'asDesired':
@@ -83,9 +83,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
         facts.platform?.state === 'unread' ? `, by the last answers: ${target} could not be read now` : ''
       }.`;
     case 'onItsWay':
-      return `A change of ${name} is on its way to ${target}, accepted ${mark?.since ?? 'a moment ago'}; ${
-        mark && facts.pause ? pauseWords(facts.pause) : 'nobody has to do anything'
-      }.`;
+      return onItsWaySummary(facts);
     case 'held':
       if (condition?.reason === 'LastAdministrator')
         return `The guard holds the deactivation of ${name} at ${target}: no other active administrator would be left there.`;
@@ -133,20 +131,43 @@ const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedF
     ? `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told.only)}`
     : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
 
+/** The mark of the resource, or the condition of the other side of a membership, tells since when. */
+function onItsWaySummary({ name, target, mark, pause, kind, memberships }: ExplainedFacts): string {
+  const change = `A change of ${name} is on its way to ${target}`;
+  if (mark)
+    return `${change}, accepted ${mark.since}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;
+  const failing = memberships.find(({ triedSince }) => triedSince !== undefined);
+  if (!failing) return `${change}; nobody has to do anything.`;
+  return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. It is tried again; if it stays, ask the operator of the platform.`;
+}
+
 /** Names the run that brings a resource that differs to the platform. */
-function bringsIt({ hold, target, platform, ref }: ExplainedFacts): string {
+function bringsIt({ hold, target, platform, ref, values }: ExplainedFacts): string {
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
-  return hold
-    ? `nothing is written there while ${target} is on hold`
-    : `the next reconcile, or scim-bridge sync ${ref}, brings it`;
+  if (hold) return `nothing is written there while ${target} is on hold`;
+  const run = `the next reconcile, or scim-bridge sync ${ref}`;
+  const { differences = [], toBeHeld = 0 } = platform ?? {};
+  if (toBeHeld > 0)
+    return toBeHeld === differences.length
+      ? `${run}, asks the guard, which will hold it: a person has to approve it then`
+      : `${run}, brings it, except what the guard will hold`;
+  const differing = values.filter(({ state }) => !isSettledValue(state));
+  const unmappable = differing.filter(({ state }) => state === 'unmappable').length;
+  if (unmappable === 0) return `${run}, brings it`;
+  return unmappable === differing.length && differences.length === 0
+    ? 'no run brings it before the rule or the value is corrected'
+    : `${run}, brings it, except what cannot be mapped`;
 }
+
+const sideText = (kind: ExplainedFacts['kind'], { name, because }: MembershipState): string =>
+  `${kind === 'User' ? 'group' : 'member'} ${name}: ${because ?? ''}`;
 
 /** Returns words about the first membership that waits for an operator, else about the policy of the target. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
   const first = memberships.find(({ condition }) => condition !== undefined);
   if (!first) return `the policy is ${policy.policy}`;
-  return `${kind === 'User' ? 'group' : 'member'} ${first.name}: ${first.because ?? ''}`;
+  return sideText(kind, first);
 }
 
 function activityOf({ kind, stored, memberships, members }: ExplainedFacts): string {

@@ -1,6 +1,7 @@
 // Tests that explain tells the truth about changes that wait for a decision, were decided, or were made by hand at the platform.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
+import { scimPatch } from '../support/reconciling.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -37,4 +38,38 @@ test('a change that waits for a held removal waits for a person', async () => {
   });
   expect(found.verdict).toBe('held');
   expect(found.summary).toContain('a person has to approve or reject it');
+}, 30_000);
+
+test('an account that was reopened by hand is told as one that the guard will hold', async () => {
+  await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const { scimId } = (await place.platform.user(ANN)) ?? {};
+  await fetch(`${platformUrl}/api/scim/v2/Users/${scimId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify(scimPatch({ op: 'replace', path: 'active', value: true })),
+  });
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  expect((await explain(ANN)).summary).toContain('asks the guard, which will hold it');
+  expect((await place.commands.run('reconcile')).text).toContain('held');
+  await place.idle();
+  expect(await explain(ANN)).toMatchObject({ verdict: 'held' });
+}, 30_000);
+
+test('a person whom the platform leaves out of a group is told with the cause, not as just accepted', async () => {
+  const rule = { method: 'PATCH', path: 'Groups', times: 50, ignoreMembers: true };
+  await place.platform.control('PATCH', '/faults', { rules: [rule] });
+  await place.idp.createGroup('crew', [idOf(ANN)]);
+  const { summary } = await eventually('the write has failed', async () => {
+    const each = await explain(ANN);
+    return each.memberships.some(({ because }: { because?: string }) => because) ? each : undefined;
+  });
+  expect(summary).toMatch(
+    /has failed since \S+: group crew: .*if it stays, ask the operator of the platform/,
+  );
+  await place.platform.control('PATCH', '/faults', { rules: [] });
 }, 30_000);

@@ -1,0 +1,51 @@
+// Tests the verdict and the summary of an explanation.
+import type { ExplainedFacts } from '../../../src/explain/explanation.ts';
+import { toVerdict } from '../../../src/explain/verdict.ts';
+
+const ANN = {
+  ...{
+    kind: 'User',
+    ref: 'User:1',
+    name: 'ann',
+    target: 'main',
+    condition: null,
+    exception: null,
+    mark: null,
+  },
+  ...{
+    hold: null,
+    breaker: null,
+    pause: null,
+    guard: [],
+    fleet: [],
+    memberships: [],
+    members: null,
+    values: [],
+  },
+  ...{ link: { attempts: 0, creating: false, platformId: '1' }, approval: null, platform: null, stored: {} },
+  ...{ suspectedDrift: [], policy: { policy: 'sync' }, lookAgainAt: null, restored: null, inScope: true },
+  ...{ deadLetterSince: null, leftByHand: [] },
+};
+const told = (facts: object) => toVerdict({ ...ANN, ...facts } as unknown as ExplainedFacts);
+
+const level = { name: 'attributes.level', desired: null, applied: null, state: 'unmappable', reason: 'text' };
+const team = { name: 'attributes.team', desired: 'red', applied: 'blue', state: 'differs' };
+
+test('no run is promised to bring a value that cannot be mapped', () => {
+  expect(told({ values: [level] }).summary).toContain(
+    'no run brings it before the rule or the value is corrected',
+  );
+  expect(told({ values: [level, team] }).summary).toContain('brings it, except what cannot be mapped');
+  expect(told({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
+});
+
+test('a membership that the platform leaves out is told with its time, its cause and who can help', () => {
+  const triedSince = '2026-01-01T00:00:00.000Z';
+  const crew = { name: 'crew', state: 'toAdd', because: 'the platform left 1 of 1 members out', triedSince };
+  const { verdict, summary } = told({ memberships: [crew] });
+  expect(verdict).toBe('onItsWay');
+  expect(summary).toBe(
+    `A change of ann is on its way to main and has failed since ${triedSince}: group crew: the platform left 1 of 1 members out. It is tried again; if it stays, ask the operator of the platform.`,
+  );
+  expect(told({ memberships: [{ name: 'crew', state: 'toAdd' }] }).summary).not.toContain('accepted');
+});
