@@ -117,8 +117,10 @@ function render(report: AccessReport): string[] {
   const { asked, person, chain, differences, securityContext, entities, query, notes } = report;
   const title = person ? `${person.userName}  ${person.connection} → ${person.target}` : asked;
   const differing = differences.map(
-    ({ name, desired, actual }) =>
-      `              ${name}: wanted ${JSON.stringify(desired)}, is ${JSON.stringify(actual)}`,
+    ({ name, desired, actual, unmappable }) =>
+      `              ${name}: ${
+        unmappable === undefined ? `wanted ${JSON.stringify(desired)}` : `cannot be mapped (${unmappable})`
+      }, is ${JSON.stringify(actual)}`,
   );
   const lines = [title, ''];
   for (const link of chain) lines.push(renderLink(link), ...(link.stage === 'applied' ? differing : []));

@@ -42,7 +42,7 @@ export interface Facts {
 
 /** Returns the report for an unknown name; its chain fails at `push`. */
 export function nobody(asked: string): AccessReport {
-  const detail = 'no identity provider has pushed a user of this name';
+  const detail = 'no user of this name is known: none was pushed, or the person was forgotten';
   const chain = CHAIN.map((stage): ChainLink =>
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );
@@ -102,7 +102,8 @@ function appliedLink(facts: Facts): ChainLink {
   const { writes, link, wanted, isMarked, differences, readTookMs: tookMs } = facts;
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
   const times = {
-    ...(at === undefined ? {} : { at: iso(at) }),
+    // An older write is not of this push.
+    ...(at === undefined || at < pushedAt(facts) ? {} : { at: iso(at) }),
     // A later write, such as one of a reconcile, tells nothing about the time that the push took.
     ...(writes.ofPushAt === undefined ? {} : { afterMs: writes.ofPushAt - pushedAt(facts) }),
     tookMs,
@@ -125,12 +126,29 @@ function appliedLink(facts: Facts): ChainLink {
   return { stage: 'applied', ok: true, ...times, detail };
 }
 
-/** Returns why the account differs: the condition of the user, and groups that the source has taken the user out of. */
-function becauseOf({ link, wanted, reading }: Facts): string {
+/**
+ * Returns why the account differs: the condition of the user, a deactivation that waits or was rejected, and groups that the
+ * source has taken the user out of.
+ */
+function becauseOf({ link: { condition }, wanted, reading }: Facts): string {
+  // A value that cannot be mapped keeps an account from being opened, never from being closed.
+  const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed';
+  const cause = isAboutValues ? undefined : condition?.message;
   const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
-  const causes = [...(link.condition ? [link.condition.message] : []), ...leaving.map(leavingText)];
+  // The condition of a leaver tells about the deactivation.
+  const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
+  const causes = [
+    ...(cause === undefined ? [] : [cause]),
+    ...(closing ? [CLOSING_WORDS[closing]] : []),
+    ...leaving.map(leavingText),
+  ];
   return causes.length === 0 ? '' : `: ${causes.join('; ')}`;
 }
+
+const CLOSING_WORDS = {
+  rejected: 'a person rejected the deactivation',
+  held: 'the guard holds the deactivation',
+};
 
 const LEAVING_WORDS: Record<LeavingGroup['state'], string> = {
   rejected: 'a person rejected the removal from',

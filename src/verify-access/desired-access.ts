@@ -9,9 +9,12 @@ import { sameValue } from '../sync/values.ts';
 import type { AccountDifference } from './report.ts';
 import type { Reading, ExpectedGroup } from './account.ts';
 
-/** `closed`: the account must be inactive or deleted; `why` is the reason as a sentence. */
+/**
+ * `closed`: the account must be inactive or deleted; `why` is the reason as a sentence, `closing` the state of the deactivation
+ * at the guard.
+ */
 export type DesiredAccess =
-  | { kind: 'closed'; why: string; groups: ExpectedGroup[] }
+  | { kind: 'closed'; why: string; groups: ExpectedGroup[]; closing?: 'held' | 'rejected' | undefined }
   | { kind: 'open'; desired: DesiredUser; groups: ExpectedGroup[]; leaving: LeavingGroup[] };
 
 /** A group that the source has taken the user out of, and in which the platform may still have the user. */
@@ -20,9 +23,10 @@ export interface LeavingGroup extends ExpectedGroup {
 }
 
 export async function desiredAccessOf(scope: ReconcileScope, person: FoundResource): Promise<DesiredAccess> {
-  const { id, record } = person;
-  if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [] };
-  const { directory, links, target } = scope;
+  const { id, record, ref } = person;
+  const { directory, links, outbox, target } = scope;
+  const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
+  if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [], closing };
   const [joined = []] = await directory.groupsOf([id]);
   if (record.damaged)
     return { kind: 'closed', why: 'the stored record is damaged: push it again', groups: [] };
@@ -34,8 +38,8 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   const refs = named.map((group) => refOf('Group', group.id));
   const found = await links.getMany(target.name, refs);
   const groups = named.map(({ name }, index) => ({ name, platformId: found[index]?.id }));
-  if (!desired.inScope) return { kind: 'closed', why: 'out of the scope of this target', groups };
-  if (!desired.active) return { kind: 'closed', why: 'inactive at the source', groups };
+  if (!desired.inScope) return { kind: 'closed', why: 'out of the scope of this target', groups, closing };
+  if (!desired.active) return { kind: 'closed', why: 'inactive at the source', groups, closing };
   return { kind: 'open', desired, groups, leaving: await leavingOf(scope, person) };
 }
 
@@ -88,8 +92,9 @@ export function differencesOf(wanted: DesiredAccess, reading: Reading | undefine
   for (const { attribute, reason } of desired.faults)
     differences.push({
       name: `attributes.${attribute}`,
-      desired: reason,
+      desired: null,
       actual: view.attributes[attribute] ?? null,
+      unmappable: reason,
     });
   const present = new Set(view.groups.map(fold));
   const missing = groups.map(({ name }) => name).filter((name) => !present.has(fold(name)));

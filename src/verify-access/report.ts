@@ -26,6 +26,8 @@ export interface AccountDifference {
   name: string;
   desired: unknown;
   actual: unknown;
+  /** Reason why the desired value cannot be mapped; `desired` is null then. */
+  unmappable?: string;
 }
 
 /** The account as read from the platform. */

@@ -9,7 +9,8 @@ let place: Place;
 let eve = '';
 let analysts = '';
 beforeAll(async () => {
-  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none } } });
+  const attributes = { level: { type: 'number', from: 'title' } };
+  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none }, attributes } });
   const { idp } = place;
   const ann = await idp.createUser(ANN);
   eve = await idp.createUser(EVE);
@@ -71,4 +72,38 @@ test('data that a leaver with a rejected deactivation still sees is no success, 
   const { code, visible } = await verify(EVE);
   expect([code, visible.ok]).toEqual([2, false]);
   expect(visible.detail).toContain('although inactive at the source: a person rejected the deactivation');
+});
+
+test('a leaver with a rejected deactivation and a value that cannot be mapped is told with the cause of the open account', async () => {
+  const dan = await place.idp.createUser('dan@acme.example', { title: '3' });
+  await place.idle();
+  await place.idp.patch(
+    `/Users/${dan}`,
+    { op: 'replace', path: 'title', value: 'high' },
+    { op: 'replace', path: 'active', value: false },
+  );
+  await place.idle();
+  await reject();
+  const { applied, differences } = await verify('dan@acme.example');
+  expect(differences).toEqual([{ name: 'active', desired: false, actual: true }]);
+  expect(applied.detail).toBe('differs at the platform: active: a person rejected the deactivation');
+  expect(applied.at).toBeUndefined();
+});
+
+test('a value that cannot be mapped is no wanted value, and is told as the cause of the closed account', async () => {
+  await place.idp.createUser('fay@acme.example', { title: 'high' });
+  await place.idle();
+  const { differences, applied } = await verify('fay@acme.example');
+  expect(differences).toEqual([
+    { name: 'active', desired: true, actual: false },
+    { name: 'attributes.level', desired: null, actual: null, unmappable: expect.any(String) },
+  ]);
+  expect(applied.detail).toMatch(/^differs at the platform: active, attributes\.level: level is string/);
+  const { text } = await place.commands.run('verify-access', 'fay@acme.example');
+  expect(text).toMatch(/attributes\.level: cannot be mapped \(.*\), is null/);
+});
+
+test('a name that nobody has is told without a guess about pushes', async () => {
+  const { text } = await place.commands.run('verify-access', 'gus@acme.example');
+  expect(text).toContain('none was pushed, or the person was forgotten');
 });
