@@ -17,6 +17,7 @@ import { sameValue } from '../sync/values.ts';
 import { isEmpty } from '../sync/write-order.ts';
 import type { Explanation, AttributeState, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
+import { firstApprovalsOf, rejectionsOf } from './decided.ts';
 import { groupsLeftByHand, lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { handoverOf } from './handover.ts';
@@ -105,6 +106,7 @@ async function explainAt(
   const left =
     look && found.kind === 'User' ? await groupsLeftByHand(scope, found.ref, related.memberships) : [];
   const isLeft = ({ ref }: MembershipState): boolean => left.some((each) => each === ref);
+  const memberships = related.memberships.filter((each) => !isLeft(each));
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {
@@ -115,7 +117,7 @@ async function explainAt(
     ...detail,
     values: look ? look.observe(detail.values) : detail.values,
     ...related,
-    memberships: related.memberships.filter((each) => !isLeft(each)),
+    memberships,
     leftByHand: related.memberships.filter(isLeft).map(({ name }) => name),
     link: linkOf(link),
     platform: look?.platform ?? null,
@@ -126,6 +128,8 @@ async function explainAt(
     lookAgainAt: where.alarmAt === null ? null : iso(where.alarmAt),
     guard: where.guard,
     approval: approval ? `${scope.connection}.${approval.id}` : null,
+    rejections: await rejectionsOf(scope, found, where.guard, memberships),
+    firstApprovals: approval ? await firstApprovalsOf(scope, found, where.guard, memberships) : [],
     suspectedDrift: where.suspectedDrift,
     hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
     ...obstacleOf(breaker),

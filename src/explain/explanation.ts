@@ -139,6 +139,10 @@ export interface Explanation {
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
   /** Id of the open approval that covers the held changes of this resource or of its memberships; null: none is held. */
   approval: string | null;
+  /** The newest rejection of the resource's own changes (`group` null), and of a person's removal from each group. */
+  rejections: { id: string; by: string; at: string; ref: string; group: string | null }[];
+  /** Approvals of one person that wait for a second one; `total`: number of changes. */
+  firstApprovals: { id: string; by: string; at: string; total: number }[];
   /** Names of values with suspected drift. */
   suspectedDrift: string[];
   hold: { since: string; by: string; note: string | null } | null;

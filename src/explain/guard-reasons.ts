@@ -1,7 +1,7 @@
 // Converts the changes of a resource that the guard holds, or that a person decided, to sentences. Pure.
 import type { DestructiveKind } from '../guard/judge.ts';
 import { counted } from '../support/counted.ts';
-import type { ExplainedFacts } from './explanation.ts';
+import type { ExplainedFacts, MembershipState } from './explanation.ts';
 
 /** Number of names in a sentence. */
 export const MOST_NAMED = 5;
@@ -51,7 +51,10 @@ export function approvalReason({
   kind,
   memberships,
 }: ExplainedFacts): string | undefined {
-  const waiting = memberships.filter((each) => each.condition === 'Held').map(({ name }) => name);
+  const held = memberships.filter((each) => each.condition === 'Held');
+  const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
+  const following = held.filter(isFollowing).map(({ name }) => name);
+  const waiting = held.filter((each) => !isFollowing(each)).map(({ name }) => name);
   if (approval === null)
     return !condition && waiting.length > 0
       ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
@@ -69,9 +72,39 @@ export function approvalReason({
             : `the removal of ${counted(removed, 'member')}`,
         ]
       : []),
+    ...(following.length > 0
+      ? [
+          `the deactivation of its ${following.length === 1 ? 'member' : 'members'} ${someOf(following)}, who ${following.length === 1 ? 'leaves' : 'leave'} with the account`,
+        ]
+      : []),
     ...(waiting.length > 0 ? [`changes of its ${related} ${someOf(waiting)}`] : []),
   ];
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
+}
+
+/** One sentence for each approval of one person that a second person has to join. */
+export const firstApprovalReasons = ({ firstApprovals }: ExplainedFacts): string[] =>
+  firstApprovals.map(
+    ({ id, by, at, total }) =>
+      `${by} approved ${counted(total, 'change')} at ${at}: a second person approves with scim-bridge approvals approve ${id}.`,
+  );
+
+/** One sentence for each rejection. The advice of the condition names the command for the changes of the resource itself. */
+export function rejectionReasons({ condition, kind, ref, rejections }: ExplainedFacts): string[] {
+  const shown = rejections.slice(0, MOST_NAMED).map((each) => {
+    const what =
+      each.group === null
+        ? `changes of ${kind === 'User' ? 'this person' : 'this group'}`
+        : `its removal from ${each.group}`;
+    const decided = `${each.by} rejected ${what} at ${each.at}`;
+    if (each.group === null && condition?.reason === 'Rejected') return `${decided}.`;
+    const part = each.group === null ? '' : ` --person ${ref}`;
+    return `${decided}: scim-bridge approvals withdraw ${each.id} --ref ${each.ref}${part} takes it back.`;
+  });
+  const left = rejections.length - shown.length;
+  return left > 0
+    ? [...shown, `${counted(left, 'rejection')} more: see scim-bridge approvals list --all.`]
+    : shown;
 }
 
 /** After a change of the settings a held or rejected removal may not be asked for any more. */

@@ -60,14 +60,17 @@ export async function membershipsOfGroup(
   const { users, unresolved } = await directory.membersOf(id);
   const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
-  const [known, names, moving] = await Promise.all([
+  const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
+  const [known, names, moving, decisions] = await Promise.all([
     links.getMany(target.name, refs),
     readRecordNames(directory, refs),
     withHeldRemoval(
       outbox,
       refs.filter((_, index) => pending[index]?.[1] === '+'),
     ),
+    outbox.guardStore.decisionsOfMembers(leaving),
   ]);
+  const following = new Set(leaving.filter((_, index) => decisions[index] === 'follows'));
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const link = known[index] ?? {};
     const because = sign === '+' ? whyNotReady(link, outbox.settings) : undefined;
@@ -78,6 +81,7 @@ export async function membershipsOfGroup(
       state: stateOf(sign),
       ...(sign === 'r' ? REJECTED : {}),
       ...(moving.has(ref) ? MOVING : {}),
+      ...(following.has(user) ? FOLLOWING : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };
   });
@@ -95,6 +99,12 @@ const REJECTED = { because: 'a person rejected the removal', condition: 'Rejecte
 
 /** The cause of an addition of a person whose removal from another group waits for a decision. */
 const MOVING = { because: 'the guard holds the removal from another group', condition: 'Held' };
+
+/** The cause of a removal that is written with the deactivation of the account. */
+const FOLLOWING = {
+  because: 'leaves with the account, whose deactivation the guard holds',
+  condition: 'Held',
+};
 
 const stateOf = (sign: '+' | '-' | 'r' | undefined): MembershipState['state'] =>
   sign === undefined ? 'applied' : sign === '+' ? 'toAdd' : 'toRemove';

@@ -8,12 +8,14 @@ import { counted } from '../support/counted.ts';
 import {
   approvalReason,
   capital,
+  firstApprovalReasons,
   guardReasons,
   isDoneByHand,
   leftReason,
   MOST_NAMED,
   noLongerWanted,
   partlyDone,
+  rejectionReasons,
   someOf,
 } from './guard-reasons.ts';
 
@@ -64,7 +66,11 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
         : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
   );
   say(membershipReason(facts));
-  if (!isDone) say(approvalReason(facts));
+  if (!isDone) {
+    say(approvalReason(facts));
+    for (const sentence of firstApprovalReasons(facts)) say(sentence);
+    for (const sentence of rejectionReasons(facts)) say(sentence);
+  }
   say(noLongerWanted(facts));
   say(partlyDone(facts));
   say(leftReason(facts));

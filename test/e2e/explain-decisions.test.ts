@@ -73,3 +73,52 @@ test('a person whom the platform leaves out of a group is told with the cause, n
   );
   await place.platform.control('PATCH', '/faults', { rules: [] });
 }, 30_000);
+
+test('a rejected removal is told with its decision and a command that takes back that person alone', async () => {
+  const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
+  await place.idle();
+  await leaveGroup(crew, ANN);
+  await leaveGroup(crew, BOB);
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', id, '--person', ANN, '--yes');
+  await place.idle();
+  // The group has a held and a rejected removal.
+  expect((await explain('crew')).reasons.join(' ')).toMatch(/withdraw \S+ --ref Group:\S+ takes it back/);
+  const found = await explain(ANN);
+  const told = found.reasons.join(' ');
+  expect(told).toMatch(/ rejected its removal from crew at \S+: /);
+  const [, words = ''] = /scim-bridge (approvals withdraw .*?) takes it back/.exec(told) ?? [];
+  expect((await place.commands.run(...words.split(' '), '--yes')).code).toBe(0);
+  await place.idle();
+  expect((await explain(ANN)).rejections).toEqual([]);
+}, 30_000);
+
+test('a group tells which member leaves with the account', async () => {
+  const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
+  await place.idle();
+  await place.idp.patch(`/Users/${idOf(BOB)}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await leaveGroup(crew, ANN);
+  await leaveGroup(crew, BOB);
+  const { reasons, memberships } = await explain('crew');
+  expect(reasons.join(' ')).toMatch(
+    /holds the removal of 1 member and the deactivation of its member bob@acme.example, who leaves with the account:/,
+  );
+  expect(memberships.find(({ name }: { name: string }) => name === BOB).because).toContain(
+    'leaves with the account',
+  );
+}, 30_000);
+
+test('an approval of one of two persons is told', async () => {
+  await place.change(({ targets: { main } }) => {
+    if (main) main.guard = { ...(main.guard as object), approvers: 2 };
+  });
+  await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  const { reasons } = await explain(ANN);
+  expect(reasons.join(' ')).toMatch(
+    / approved 1 change at \S+: a second person approves with scim-bridge approvals approve \S+\./,
+  );
+}, 30_000);

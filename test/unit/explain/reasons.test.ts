@@ -13,6 +13,8 @@ const SETTLED = {
     restored: null,
     inScope: true,
     leftByHand: [],
+    rejections: [],
+    firstApprovals: [],
   },
 };
 const reasons = (facts: object): string =>

@@ -24,7 +24,7 @@ const ANN = {
   },
   ...{ link: { attempts: 0, creating: false, platformId: '1' }, approval: null, platform: null, stored: {} },
   ...{ suspectedDrift: [], policy: { policy: 'sync' }, lookAgainAt: null, restored: null, inScope: true },
-  ...{ deadLetterSince: null, leftByHand: [] },
+  ...{ deadLetterSince: null, leftByHand: [], rejections: [], firstApprovals: [] },
 };
 const told = (facts: object) => toVerdict({ ...ANN, ...facts } as unknown as ExplainedFacts);
 

@@ -1,0 +1,82 @@
+// Reads the decisions about the changes of a resource: its rejections, and the first of two approvals.
+import type { Decision } from '../directory/guard/decisions.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import type { FoundResource } from '../ops/find.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { Explanation, MembershipState } from './explanation.ts';
+
+type Guard = Explanation['guard'];
+
+/** Returns the newest rejection of each changed resource: of the resource itself, and of a person's groups. */
+export async function rejectionsOf(
+  { connection, outbox }: ReconcileScope,
+  { ref, kind }: FoundResource,
+  guard: Guard,
+  memberships: readonly MembershipState[],
+): Promise<Explanation['rejections']> {
+  const groups = kind === 'User' ? memberships.filter(isRejected) : [];
+  const own = guard.some(({ state }) => state === 'rejected');
+  if (!own && groups.length === 0) return [];
+  const decisions = (await outbox.guardStore.decisions()).filter(({ action }) => action === 'reject');
+  const shown = (found: Decision | undefined, rest: { ref: Ref; group: string | null }) =>
+    found === undefined
+      ? []
+      : [
+          {
+            ...{ id: `${connection}.${found.id}`, by: found.by, at: new Date(found.at).toISOString() },
+            ...rest,
+          },
+        ];
+  const { id } = parseRef(ref);
+  return [
+    ...(own
+      ? shown(
+          newest(decisions, (item) => item.ref === ref),
+          { ref, group: null },
+        )
+      : []),
+    ...groups.flatMap((group) =>
+      shown(
+        newest(decisions, (item) => item.ref === group.ref && item.subject === id),
+        { ref: group.ref as Ref, group: group.name },
+      ),
+    ),
+  ];
+}
+
+const isRejected = ({ state, condition }: MembershipState): boolean =>
+  state === 'toRemove' && condition === 'Rejected';
+
+const newest = (
+  decisions: readonly Decision[],
+  isMeant: (item: Destruction) => boolean,
+): Decision | undefined => decisions.find(({ items }) => items.some(isMeant));
+
+/** Returns the approvals of one person that a second one has to join, as far as they cover a held change of the resource. */
+export async function firstApprovalsOf(
+  { connection, outbox, target }: ReconcileScope,
+  { ref }: FoundResource,
+  guard: Guard,
+  memberships: readonly MembershipState[],
+): Promise<Explanation['firstApprovals']> {
+  if (target.policy.guard.approvers !== 2) return [];
+  const { id } = parseRef(ref);
+  const items: Destruction[] = [
+    ...guard
+      .filter(({ state }) => state === 'held')
+      .map(({ kind, subject }) => ({ kind, ref, ...(subject === null ? {} : { subject }) })),
+    ...memberships
+      .filter(({ condition }) => condition === 'Held')
+      .map((group) => ({ kind: 'removeMembers' as const, ref: group.ref as Ref, subject: id })),
+  ];
+  const { firstApprovals } = outbox.guardStore;
+  const found = [];
+  for (const first of await firstApprovals.list()) {
+    const isChosen = await firstApprovals.choiceOf(first);
+    if (isChosen && !items.some(isChosen)) continue;
+    const { by, at, total } = first;
+    found.push({ id: `${connection}.${first.id}`, by, at: new Date(at).toISOString(), total });
+  }
+  return found;
+}
