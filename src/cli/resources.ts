@@ -30,7 +30,7 @@ export class UnknownResource extends Error {
       ? 'userName, externalId, address, id and ref'
       : 'userName, externalId, address, group name, id and ref';
     super(
-      `No person${isPerson ? '' : ' and no group'} is known as ${text} in ${noun} ${namesOf(searched)}, ` +
+      `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
         `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
         'A deleted resource is found by its ref: scim-bridge log lists refs. ' +
         (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +

@@ -1,6 +1,6 @@
 // Explains why a user or group is, or is not, as desired at each target, by what Redis keeps and the platform shows.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
-import { conditionText, isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
+import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { adviceFor } from '../ops/advice.ts';
@@ -225,19 +225,19 @@ const linkOf = (link: Link): Explanation['link'] => ({
   lastWrite: link.writtenAt === undefined ? null : iso(link.writtenAt),
 });
 
-/** The advice about settings that have changed since is in the message. */
 async function conditionOf(
-  { connection, outbox }: ReconcileScope,
+  { connection, outbox, target }: ReconcileScope,
   { ref }: FoundResource,
   link: Link,
 ): Promise<Explanation['condition']> {
   const { condition } = link;
   if (!condition) return null;
   const { settings } = outbox;
-  const { reason, since, status } = condition;
-  const message = conditionText(condition, settings);
+  const { reason, message, since, status } = condition;
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
-  const advice = isBySettingsOfThen(condition, settings) ? '' : adviceFor(reason, { ref, approvals });
+  const advice = isBySettingsOfThen(condition, settings)
+    ? `The settings have changed since ${iso(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
+    : adviceFor(reason, { ref, approvals, target: target.name, message });
   return { reason, message, since: iso(since), status: status ?? null, advice };
 }
 

@@ -1,5 +1,5 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
-import type { ExplainedFacts } from './explanation.ts';
+import type { ExplainedFacts, PlatformDifference } from './explanation.ts';
 import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
@@ -39,7 +39,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     condition &&
       !isDone &&
       (summary.includes(condition.message)
-        ? `${condition.reason}. ${adviceOf(facts)}`.trim()
+        ? adviceOf(facts) && `${condition.reason}. ${adviceOf(facts)}`
         : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`.trim()),
   );
   say(
@@ -156,13 +156,18 @@ function valueReasons({ values, inScope, link, target }: ExplainedFacts, summary
 }
 
 function differenceReasons({ platform }: ExplainedFacts): string[] {
-  const found = platform?.differences ?? [];
+  const all = platform?.differences ?? [];
+  const defined = new Set(all.filter(isDefinition).map(({ subject }) => subject));
+  // The missing definition is the reason why the value is missing too.
+  const found = all.filter((each) => isDefinition(each) || !defined.has(each.subject));
   const sentences = found
     .slice(0, MOST_NAMED)
     .map(({ subject, reason }) => `At the platform${subject === null ? '' : `, ${subject}`}: ${reason}.`);
   const left = found.length - MOST_NAMED;
   return left > 0 ? [...sentences, `${counted(left, 'difference')} more at the platform.`] : sentences;
 }
+
+const isDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
 /** Memberships that the bridge did not write count for what a person sees too. */
 function addedReason({ platform, kind, restored }: ExplainedFacts): string | undefined {

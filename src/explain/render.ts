@@ -217,9 +217,15 @@ function linkText({
       : ', read now: as last written';
   const read = { equal, differs: '', unread: ', it could not be read now' };
   const look = platform ? read[platform.state] : '';
-  const marked = mark ? `; mark ${mark.generation} is ${mark.state}` : '';
+  const marked = mark ? `; ${MARK_WORDS[mark.state]}` : '';
   return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;
 }
+
+const MARK_WORDS = {
+  due: 'a change waits',
+  queued: 'a change is in the queue',
+  running: 'a change is being written',
+};
 
 const STATE_SIGNS: Record<AttributeState['state'], string> = {
   equal: '=',
@@ -247,17 +253,44 @@ const membersTitle = ({ members }: Explanation): string =>
     ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove)`
     : 'Members not equal yet';
 
-/** Equal consecutive events are one line, and a message that the page has shown already is not repeated. */
+interface Row {
+  at: string;
+  event: string;
+  text: string;
+  times: number;
+}
+
+/**
+ * Equal consecutive events are one line, equal consecutive pairs of events two, and a message that the page has shown already is not
+ * repeated.
+ */
 function timelineLines({ timeline, condition }: Explanation): string[] {
-  const rows: { at: string; event: string; text: string; times: number }[] = [];
+  const rows: Row[] = [];
   for (const { at, event, text } of timeline) {
     const told = condition ? text.replace(`: ${condition.message}`, ', as above') : text;
+    const row = { at, event, text: told, times: 1 };
     const last = rows.at(-1);
-    if (last?.event === event && last.text === told) Object.assign(last, { at, times: last.times + 1 });
-    else rows.push({ at, event, text: told, times: 1 });
+    if (last && isSame(last, row)) Object.assign(last, { at, times: last.times + 1 });
+    else rows.push(row);
+    joinPairs(rows);
   }
   return rows.map(
     ({ at, event, text, times }) =>
       `${at}  ${event.padEnd(8)}  ${text}${times > 1 ? ` (${times} times)` : ''}`,
   );
+}
+
+/** Each reconcile has another id. */
+const withoutRun = (text: string): string => text.replace(/^(ordered by a reconcile) \(.*\)$/, '$1');
+
+const isSame = (one: Row, other: Row): boolean =>
+  one.event === other.event && withoutRun(one.text) === withoutRun(other.text);
+
+/** Adds the last two rows to the two before when these are equal. */
+function joinPairs(rows: Row[]): void {
+  const [first, second, third, fourth] = rows.slice(-4);
+  if (!first || !second || !third || !fourth || !isSame(first, third) || !isSame(second, fourth)) return;
+  Object.assign(first, third, { times: first.times + third.times });
+  Object.assign(second, fourth, { times: second.times + fourth.times });
+  rows.splice(-2);
 }

@@ -9,9 +9,15 @@ export interface AdviceFacts {
   /** Undefined: the approvals are not read, and the advice names a list of them. */
   approvals?: ApprovalIds | undefined;
   status?: LogStatus;
+  /** Undefined: the advice names the setting of any target. */
+  target?: string | undefined;
+  /** Message of the condition, which tells why an account is protected. */
+  message?: string | undefined;
 }
 
 const retry = ({ ref }: AdviceFacts): string => `then scim-bridge dead-letters retry ${ref}.`;
+
+const targetIn = ({ target }: AdviceFacts): string => target ?? '<name>';
 
 /** Returns words about how to take the rejection of a resource back. */
 export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
@@ -28,7 +34,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   AccountNotFound: () => 'Check that the platform key may read users.',
   Conflict: (facts) => `Decide which account or group is meant, rename or delete the other, ${retry(facts)}`,
   NotAdopted: (facts) =>
-    `Set adopt to exact if it is not, or rename or delete one of the two, ${retry(facts)}`,
+    `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two, ${retry(facts)}`,
   TakenByConnection: (facts) =>
     `Rename one of the two; or unassign it at the identity provider of the other connection, order scim-bridge links forget NAME for it there, ${retry(facts)}`,
   Forbidden: (facts) =>
@@ -45,7 +51,10 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
         : `scim-bridge approvals approve ${approvals.held} --ref ${ref}.`
     }`,
   Rejected: (facts) => `Nothing, unless the decision was wrong: ${withdrawAdvice(facts)}.`,
-  Protected: () => 'Nothing: users.protected or the ownership of the platform key protects this name.',
+  Protected: (facts) =>
+    facts.message?.startsWith('owner of the platform key')
+      ? 'Nothing, if it is meant so; else give the target a platform key of another account.'
+      : `Nothing, if it is meant so; else take the name out of targets.${targetIn(facts)}.users.protected and restart.`,
   OutOfScope: () => 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
   RecordDamaged: () =>
     'Push it again at the identity provider, as a whole: its stored record cannot be read.',

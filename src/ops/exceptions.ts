@@ -25,10 +25,6 @@ export interface ExceptionFilter {
   limit: number;
 }
 
-/** The owner of the platform key is protected without an entry in the settings. */
-const KEY_OWNER_ADVICE =
-  'Leave the account to its owner, or give the target a platform key of another account.';
-
 function adviceOf(
   { ref, reason, message }: StandingException,
   target: string,
@@ -41,16 +37,13 @@ function adviceOf(
       const withdraw = withdrawAdvice({ ref, approvals });
       return `If the decision was wrong: ${withdraw}. Else take the change back at the identity provider.`;
     }
-    case 'Protected':
-      return message.startsWith('owner of the platform key')
-        ? KEY_OWNER_ADVICE
-        : 'Take the name out of users.protected of the target, or leave the account to its owner.';
     case 'Dropped':
       return `Correct the cause, then scim-bridge sync ${ref}.`;
     case 'LastAdministrator':
     case 'NotAdopted':
+    case 'Protected':
     case 'Held':
-      return adviceFor(reason, { ref, approvals });
+      return adviceFor(reason, { ref, approvals, target, message });
   }
 }
 

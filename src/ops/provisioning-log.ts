@@ -230,7 +230,7 @@ function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
   }));
 }
 
-function errorOf({ ref, status, reason, message, http }: LocatedEntry) {
+function errorOf({ ref, target, status, reason, message, http }: LocatedEntry) {
   if (status === 'success') return null;
   const errorCode = reason ?? 'Unknown';
   return {
@@ -239,7 +239,7 @@ function errorOf({ ref, status, reason, message, http }: LocatedEntry) {
       status === 'held' ? ('guard' as const) : http ? ('failure' as const) : ('nonServiceFailure' as const),
     reason: message ?? '',
     additionalDetails: http ? `${http.method} ${http.route} ${http.status ?? 'no answer'}` : null,
-    recommendedAction: adviceFor(errorCode, { ref, status }),
+    recommendedAction: adviceFor(errorCode, { ref, status, target, message }),
   };
 }
 

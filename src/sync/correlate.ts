@@ -46,7 +46,7 @@ export function correlate(
     return {
       kind: 'conflict',
       isNotAdopted: true,
-      message: `the account exists already and adopt is ${adopt}: set adopt to exact to take it over`,
+      message: `the account exists already and adopt is ${adopt}`,
     };
   }
   return { kind: 'adopt', user, ours };

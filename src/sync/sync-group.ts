@@ -133,11 +133,10 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
   }
   const ours = holder !== undefined || link.creating === true;
   if (!ours && target.policy.adopt !== 'exact') {
-    const advice = `adopt is ${target.policy.adopt}: set adopt to exact to take it over`;
     return {
       kind: 'conflict',
       isNotAdopted: true,
-      message: `the group ${name} exists already and ${advice}`,
+      message: `the group ${name} exists already and adopt is ${target.policy.adopt}`,
     };
   }
   const origin = former === undefined ? undefined : (await links.get(target.name, former)).origin;

@@ -18,7 +18,7 @@ import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
 /** Settings of a target that limit what sync may write. */
 /** Message of the condition `Protected` for a user in `users.protected`. */
-export const LISTED_AS_PROTECTED = 'listed in users.protected: the bridge does not touch this account';
+export const LISTED_AS_PROTECTED = 'listed in users.protected';
 
 export interface SyncPolicy {
   policy: 'create-only' | 'upsert-only' | 'sync';

@@ -3,11 +3,11 @@ import type { DesiredState } from '../../../src/directory/desired-state.ts';
 import { listExceptions } from '../../../src/ops/exceptions.ts';
 
 test.each([
-  ['owner of the platform key: a bridge could lock itself out', /^Leave the account to its owner/],
   [
-    'listed in users.protected: the bridge does not touch this account',
-    /^Take the name out of users.protected/,
+    'owner of the platform key: a bridge could lock itself out',
+    /else give the target a platform key of another account/,
   ],
+  ['listed in users.protected', /else take the name out of targets\.main\.users\.protected and restart/],
 ])('the advice for a protected account fits its reason: %s', async (message, advice) => {
   const found = { ref: 'User:1', reason: 'Protected', since: 0, name: 'boss@acme.example', message };
   const outbox = { exceptions: () => Promise.resolve([found]) };
