@@ -1,7 +1,7 @@
 // Builds the health endpoints: checks of store, targets, data and queues.
 import { addExceptionCounts } from '../directory/outbox/exceptions.ts';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
-import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { exceptionTotalText } from '../reconcile/exception-words.ts';
 import { checkStore } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -67,7 +67,7 @@ export function buildHealth(
     const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
     const findings = [
-      ...(breaker.open ? [`calls fail (${breaker.status || 'no answer'}): only probes are sent`] : []),
+      ...(breaker.open ? [`calls fail (${answerWords(breaker.status)}): only probes are sent`] : []),
       ...(isKeyRefused(breaker)
         ? [`the platform ${breakerWords({ ...breaker, status: 401 })}: ${newKeyAdvice(name, breaker.only)}`]
         : []),

@@ -11,7 +11,7 @@ import { proofSummary } from '../ops/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
 import { loadText } from '../ops/load-progress.ts';
 import { isConverged, readStatus, type TargetStatus } from '../ops/status.ts';
-import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
+import { breakerWords, newKeyAdvice, pauseWords, webPageAdvice } from '../reconcile/breaker-words.ts';
 import { reconcileAgeText } from '../ops/reconcile-age.ts';
 import { coverageText } from '../reconcile/coverage-text.ts';
 import { expiryText } from './approval-view.ts';
@@ -137,9 +137,11 @@ const isWorkerMissing = ({ findings }: FleetReport): boolean =>
 function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {
   const { open, since = 0, status = 0, only, pause } = state;
   const isRefused = isKeyRefused(state);
+  const pageAdvice = open ? webPageAdvice(target, { status }) : undefined;
   const what = [
     ...(open ? [hasNoWorker ? 'no worker runs, so nothing is sent' : 'only probes are sent'] : []),
     ...(isRefused ? [newKeyAdvice(target, only)] : []),
+    ...(pageAdvice === undefined ? [] : [pageAdvice]),
   ];
   return [
     ...(what.length > 0

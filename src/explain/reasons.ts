@@ -1,6 +1,6 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
 import type { ExplainedFacts, PlatformDifference } from './explanation.ts';
-import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
+import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
@@ -104,8 +104,7 @@ function breakerReason(
 ): string {
   const refusal = `${target} ${breakerWords({ status, only })} since ${since}: ${newKeyAdvice(target, only)}`;
   if (!open) return summary.includes(refusal) ? '' : `The target ${refusal}.`;
-  const answer = status === 0 ? 'no answer' : `status ${status}`;
-  return `Calls to the target have failed in a row since ${since} (${answer}): only probes go out until one succeeds.`;
+  return `Calls to the target have failed in a row since ${since} (${answerWords(status)}): only probes go out until one succeeds.`;
 }
 
 /** A dropped dead letter cannot be retried as one. The sentence about the approval is the advice of a held change. */

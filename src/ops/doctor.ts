@@ -153,6 +153,14 @@ async function checkTarget(
     return [
       error(area, `fails: it answers ${owner.status}`, 'Ask its operator; changes are kept until it works.'),
     ];
+  if (owner.kind === 'absent' && (await answersPagesOnly(client, options)))
+    return [
+      error(
+        area,
+        'answers every address with a web page',
+        `Check targets.${name}.url, and any proxy before the platform.`,
+      ),
+    ];
   const findings = [
     owner.kind === 'answered'
       ? ok(area, `the key is valid and belongs to ${owner.value.username}`)
@@ -169,6 +177,15 @@ async function checkTarget(
 }
 
 type CallChoice = { signal: AbortSignal };
+
+/** A tenant may lack single addresses; a wrong address, or a proxy, answers all of them with its page. */
+async function answersPagesOnly(client: PlatformClient, options: CallChoice): Promise<boolean> {
+  const replies = [
+    await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options)),
+    await replyOf(() => client.attributes.list(options)),
+  ];
+  return replies.every(({ kind }) => kind === 'absent');
+}
 
 async function checkScim(
   area: string,

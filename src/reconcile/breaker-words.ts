@@ -1,7 +1,7 @@
 // Formats how a target fails, and why its calls pause, as text. Pure.
 
 interface ToldBreaker {
-  /** Status of the last answer; 0: no answer. */
+  /** Status of the last answer; 0: no answer; 200: a web page. */
   status: number;
   /** Methods that are answered with 401 while the key is accepted for others. */
   only?: readonly string[] | null | undefined;
@@ -10,11 +10,19 @@ interface ToldBreaker {
 /** Returns words that follow the name of the target. */
 export function breakerWords({ status, only }: ToldBreaker): string {
   if (status === 0) return 'does not answer';
+  if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
   if (status !== 401) return `answers ${status}`;
   return only
     ? `answers ${only.join(' and ')} with 401 and accepts the key for other calls`
     : 'refuses the key (401)';
 }
+
+/** A success counts as a failure only if it is a web page in place of data. */
+const isWebPage = (status: number): boolean => status >= 200 && status < 300;
+
+/** Returns the last answer of a target whose calls fail, for a text in brackets. */
+export const answerWords = (status: number | undefined): string =>
+  !status ? 'no answer' : isWebPage(status) ? 'web pages' : `status ${status}`;
 
 interface ToldPause {
   until: number | string;
@@ -32,6 +40,10 @@ export function pauseWords({ until, status, asked }: ToldPause): string {
         : `the platform answered HTTP ${status} without Retry-After: the bridge chose the wait`;
   return `all calls pause until ${new Date(until).toISOString()}, because ${cause}`;
 }
+
+/** Returns what an operator does about a target that answers with web pages; undefined for other failures. */
+export const webPageAdvice = (target: string, { status }: ToldBreaker): string | undefined =>
+  isWebPage(status) ? `check targets.${target}.url, or a proxy` : undefined;
 
 /** Returns what an operator does about a refused key. */
 export const newKeyAdvice = (target: string, only?: ToldBreaker['only']): string =>

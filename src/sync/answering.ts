@@ -44,8 +44,9 @@ export function createAnswering(clock: Clock) {
     started: (): void => {
       silence ??= { since: clock.now(), failures: 0, last: undefined };
     },
-    ended: ({ status, error, durationMs }: PlatformCall): void => {
-      const weight = weightOf(error === undefined ? { status } : { status, error });
+    ended: (call: PlatformCall): void => {
+      const { status, error, durationMs } = call;
+      const weight = weightOf(call);
       if (weight === undefined) return;
       if (weight === 0) noteAnswer(status);
       else {

@@ -111,6 +111,40 @@ test('a refused key (401): status, explain, plan and sync say since when and ask
   }
 }, 90_000);
 
+test('web pages in place of answers keep the breaker open, and status, explain and doctor name them', async () => {
+  const place = await openPlace({ rest });
+  try {
+    const id = await place.idp.createUser(BOB);
+    await place.idle();
+    await faults(place, { dropBefore: { share: 1 } });
+    await place.idp.patch(`/Users/${id}`, { op: 'replace', path: 'active', value: false });
+    await eventually('open', async () => (await breakerOf(place)).open, 30_000);
+    await faults(place, { htmlAnswer: { share: 1 } });
+    await eventually('web pages arrive', async () => (await breakerOf(place)).status === 200, 20_000);
+    // Each of several probes gets a web page.
+    await sleep(5000);
+    const [status, explain, doctor] = await Promise.all([
+      place.commands.run('status'),
+      place.commands.run('explain', BOB),
+      place.commands.run('doctor'),
+    ]);
+    expect(status.text).toMatch(
+      /the platform answers with web pages \(a wrong url, or a proxy\) since .*: only probes are sent; check targets.main.url, or a proxy/,
+    );
+    expect(explain.text).toContain('main answers with web pages (a wrong url, or a proxy)');
+    expect(explain.text).not.toContain('nobody has to do anything');
+    expect(doctor.text).toContain('answers every address with a web page');
+    expect(doctor.text).toContain('Check targets.main.url, and any proxy before the platform.');
+    expect(doctor.text).not.toContain('Switch SCIM on');
+    await faults(place, {});
+    await eventually('closed', async () => !(await breakerOf(place)).open, 20_000);
+    await place.idle();
+    expect(await place.platform.user(BOB)).toMatchObject({ active: false });
+  } finally {
+    await place.stop();
+  }
+}, 90_000);
+
 test('after a new key was set, doctor ends the wait for the refused one', async () => {
   const place = await openPlace({ rest });
   try {

@@ -11,6 +11,8 @@ export interface CallEnd {
   /** HTTP status; 0 = no complete answer. */
   status: number;
   method?: string;
+  /** Template of the address, such as `/api/scim/v2/Users/{id}`. */
+  route?: string;
   /** Name of the error, if the call failed. */
   error?: string;
 }
@@ -19,7 +21,7 @@ export interface BreakerState {
   open: boolean;
   /** Unix milliseconds of Redis of the first failure in a row, for 401 of the first 401; set while calls fail. */
   since?: number;
-  /** Status of the last failure, 0 = no answer; set while calls fail. */
+  /** Status of the last failure, 0 = no answer, 200 = a web page; set while calls fail. */
   status?: number;
   /** Methods of the calls that the platform answers with 401 while it accepts the key for others; absent: there are no others. */
   only?: string[];
@@ -44,9 +46,15 @@ const LONGEST_PROBE_MS = 2000;
 /** Time after which failures are forgotten; it is longer than every retry delay. */
 const KEEP_MS = 120_000;
 
+/** A tenant may lack single addresses, and answers them with a web page. Without SCIM the bridge can do nothing. */
+const isWebPage = ({ error }: CallEnd): boolean => error === 'EndpointAbsent';
+const isScim = ({ route = '' }: CallEnd): boolean => route.startsWith('/api/scim/');
+
 /** Returns the weight of a result against the target; undefined: the result does not count. */
-export function weightOf({ status, error }: CallEnd): number | undefined {
+export function weightOf(end: CallEnd): number | undefined {
+  const { status, error } = end;
   if (error === 'PlatformAborted') return undefined;
+  if (isWebPage(end) && isScim(end)) return FAILURE;
   if (status === 0 || status >= 500 || status === 401 || error === 'PlatformIntermediary') return FAILURE;
   return status === 403 ? REFUSAL : 0;
 }
@@ -70,6 +78,8 @@ export function createBreaker(
   /** Records the result of a call, without waiting for Redis. */
   function note(end: CallEnd): void {
     const weight = weightOf(end);
+    // A web page does not prove that the platform answers.
+    if (weight === 0 && isWebPage(end)) return;
     if (weight === undefined || (weight === 0 && !troubled)) return;
     troubled = weight > 0;
     void report(end, weight).catch(() => undefined);

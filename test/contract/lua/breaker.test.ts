@@ -163,6 +163,19 @@ async function spoken(run: () => void): Promise<{ commands: number }> {
   return { commands };
 }
 
+test('a web page in place of SCIM is a failure; the page of another address, which a tenant may lack, neither opens nor closes', async () => {
+  const one = replica();
+  const page = { status: 200, error: 'EndpointAbsent' };
+  expect(weightOf({ ...page, route: '/api/scim/v2/Users' })).toBeGreaterThan(0);
+  expect(weightOf({ ...page, route: '/api/v1/users' })).toBe(0);
+  await calls(one, 0, 0, 0, 0, 0);
+  await probeNow();
+  await one.budget.take(AbortSignal.timeout(50)).catch(() => undefined);
+  one.breaker.note({ ...page, route: '/api/v1/users' });
+  await pause(100);
+  expect(await isOpen(one)).toBe(true);
+});
+
 test('a call that the bridge aborted does not count for the breaker', () => {
   expect(weightOf({ status: 0, error: 'PlatformAborted' })).toBeUndefined();
   expect(weightOf({ status: 0, error: 'PlatformTimeout' })).toBeGreaterThan(0);
