@@ -133,7 +133,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
 /** Returns lines that describe the tokens of a backup, shown before the restore. */
 function describe({ tokens, header, proof }: CheckedBackup): string[] {
   return [
-    `The backup of ${header.createdAt} holds ${tokens.length} inbound tokens:`,
+    `The backup of ${header.createdAt} holds ${counted(tokens.length, 'inbound token')}:`,
     ...tokens.map(
       ({ connection, name, createdBy, createdAt, expiresAt }) =>
         `  ${name} opens ${connection}, made ${createdAt} by ${createdBy}, ${expiresAt === null ? 'never expires' : `expires ${expiresAt}`}`,
@@ -164,7 +164,7 @@ function outcomeOf({ createdAt, counts, dropped, forgottenSince, tokens }: Resto
       : []),
     ...(forgottenSince.length > 0
       ? [
-          `Forgotten since the backup was made, and back now: ${forgottenSince.join(' ')}. After the release give the order scim-bridge forget again for each.`,
+          `Forgotten since the backup was made, and stored as deleted at the identity provider: ${forgottenSince.join(' ')}. After the release give the order scim-bridge forget again for each, because links and logs of the backup name them.`,
         ]
       : []),
     'Every target is on hold. Look at scim-bridge plan, then scim-bridge release.',

@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { refOf, type Ref } from '../directory/records.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { OnItems } from './backup.ts';
 import {
   contentOf,
@@ -24,7 +24,7 @@ export interface RestoreReport {
   dropped: number;
   /** Number of resources that are synced after the release. */
   marked: number;
-  /** Refs of persons who were forgotten after the backup was made, so that the restore brought them back. */
+  /** Refs of persons who were forgotten after the backup was made. They are stored as deleted at the source. */
   forgottenSince: string[];
   /** Inbound tokens of the file, and whether they were restored. */
   tokens: { taken: boolean; ofFile: TokenInBackup[] };
@@ -80,6 +80,8 @@ export async function restore(
     if ((await state.acts.newestId()) === undefined) withoutActs.push(state);
     else await state.acts.record({ act: 'restore', ...actor, subject });
   }
+  const forgotten = new Map<DesiredState, Ref[]>();
+  for (const state of chosen) forgotten.set(state, await forgottenSince(state, Date.parse(header.createdAt)));
   for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
 
   const byName = new Map(chosen.map((state) => [state.connection, state]));
@@ -99,21 +101,29 @@ export async function restore(
   if (takesTokens) for (const line of checked.tokenLines) await load(line);
   for (const { archive } of chosen) await archive.finish();
   for (const { acts } of withoutActs) await acts.record({ act: 'restore', ...actor, subject });
+  // The provider deleted them before they were forgotten, and will not say so again.
+  for (const [{ directory }, refs] of forgotten)
+    for (const ref of refs)
+      await directory.remove('User', {
+        ...{ id: parseRef(ref).id, expected: undefined, now: Date.now(), request: REQUEST },
+      });
   let marked = 0;
   for (const state of chosen) marked += await markAll(state);
   return {
     ...{ createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked },
-    forgottenSince: await forgottenSince(chosen, Date.parse(header.createdAt)),
+    forgottenSince: [...forgotten.values()].flat(),
     tokens: { taken: takesTokens, ofFile: checked.tokens },
   };
 }
 
-async function forgottenSince(states: readonly DesiredState[], since: number): Promise<string[]> {
-  const refs: string[] = [];
-  for (const { acts } of states)
-    for await (const portion of acts.newest({ since }))
-      for (const { act, subject = '' } of portion) if (act === 'forget') refs.push(...subject.split(' '));
-  return refs.filter(Boolean);
+/** Returns refs of persons who were forgotten since a time, and whom no provider pushes. */
+async function forgottenSince({ acts, directory }: DesiredState, since: number): Promise<Ref[]> {
+  const refs: Ref[] = [];
+  for await (const portion of acts.newest({ since }))
+    for (const { act, subject = '' } of portion)
+      if (act === 'forget') refs.push(...(subject.split(' ').filter(Boolean) as Ref[]));
+  const pushed = await Promise.all(refs.map((ref) => directory.get('User', parseRef(ref).id)));
+  return refs.filter((_ref, index) => !pushed[index]);
 }
 
 /** Refuses a file without valid HMAC when `backup.key` is set, because its origin is unknown. */

@@ -206,6 +206,25 @@ test('a change that a worker was syncing during the backup is synced after the r
   await untilSynced();
 }, 60_000);
 
+test('a person who was forgotten since the backup stays deleted after the restore, and can be forgotten again', async () => {
+  const name = 'forgotten@acme.example';
+  const id = await bridge.idp.createUser(name);
+  await untilSynced();
+  await commands.run('backup', file, '--overwrite');
+  await bridge.idp.send('DELETE', `/Users/${id}`);
+  await untilSynced();
+  expect((await commands.run('forget', name, '--yes')).code).toBe(0);
+  const restored = await commands.run('restore', file, '--replace', '--yes');
+  expect(restored.text).toContain(`stored as deleted at the identity provider: User:${id}.`);
+  expect((await bridge.idp.send('GET', `/Users/${id}`)).status).toBe(404);
+  await bridge.platform.forgetRequests();
+  await commands.run('release');
+  await untilSynced();
+  expect(await bridge.platform.user(name)).toMatchObject({ active: false });
+  expect((await commands.run('plan', '--json')).text).not.toContain('reactivate');
+  expect(await commands.run('forget', `User:${id}`, '--yes')).toMatchObject({ code: 0 });
+}, 60_000);
+
 test('links are exported, forgotten and imported, and each import is checked at the platform', async () => {
   const out = join(commands.folder, 'links.ndjson');
   expect((await commands.run('links', 'export', out)).code).toBe(0);
