@@ -105,10 +105,13 @@ export async function createCredentialStore(
   const read = ({ keyring, stored }: Watched): Promise<void> =>
     attempt(async () => keyring.setStored(await stored.all()));
 
-  /** Stores last uses; after a failure the next interval stores them. */
-  const noteUses = ({ keyring, stored, noted }: Watched): Promise<void> =>
+  /** Stores last uses, or the first use of each token in this process; after a failure the next interval stores them. */
+  const noteUses = ({ keyring, stored, noted }: Watched, onlyFirst = false): Promise<void> =>
     attempt(async () => {
-      const news = keyring.all().filter(({ name, lastUsedAt }) => lastUsedAt > (noted.get(name) ?? 0));
+      const news = keyring
+        .all()
+        .filter(({ name, lastUsedAt }) => lastUsedAt > (noted.get(name) ?? 0))
+        .filter(({ name }) => !onlyFirst || !noted.has(name));
       const uses = new Map(news.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
       await stored.noteUses(uses);
       for (const [name, at] of uses) noted.set(name, at);
@@ -116,7 +119,7 @@ export async function createCredentialStore(
 
   async function tend(): Promise<void> {
     for (const [connection, { keyring }] of byConnection) announce(connection, keyring, clock.now());
-    await Promise.all([...byConnection.values()].map(noteUses));
+    await Promise.all([...byConnection.values()].map((each) => noteUses(each)));
   }
 
   async function watch(): Promise<void> {
@@ -127,7 +130,10 @@ export async function createCredentialStore(
         await tend();
       }
       await clock.sleep(LOOK_MS, stopping.signal);
-      if (!stopping.signal.aborted) await Promise.all([...byConnection.values()].map(read));
+      if (stopping.signal.aborted) return;
+      await Promise.all([...byConnection.values()].map(read));
+      // A process may be killed before the next interval, and a token without a use looks unused.
+      await Promise.all([...byConnection.values()].map((each) => noteUses(each, true)));
     }
   }
 
@@ -150,7 +156,7 @@ export async function createCredentialStore(
     stop: async () => {
       stopping.abort();
       await watching;
-      await Promise.all([...byConnection.values()].map(noteUses));
+      await Promise.all([...byConnection.values()].map((each) => noteUses(each)));
     },
   };
 }

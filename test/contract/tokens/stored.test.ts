@@ -122,6 +122,16 @@ test('token list shows tokens of settings and Redis with expiry and last use', a
   expect(only).toHaveLength(1);
 });
 
+test('the first use of a token is stored at once, so that a killed process does not leave it unused', async () => {
+  const secret = await rig.create('first');
+  await eventually('known', () => isAccepted(one, secret), 2500);
+  await eventually(
+    'stored',
+    async () => (await redis.hget(`${rig.prefix}:{default}:tokenUses`, 'first')) !== null,
+    5000,
+  );
+});
+
 test('token create prints the token alone on standard output, and each refusal says what to do', async () => {
   const { code, out, err } = await rig.command('token', 'create', '--name', 'plain', '--expires', '4w');
   expect([code, out.match(/^scimb_\S+$/) !== null]).toEqual([0, true]);
