@@ -51,8 +51,8 @@ export function openDesiredStates(config: Config): {
       compileMapping(target, userTypeFor([target], schemasOfTarget(config, target.name))),
     ]),
   );
-  const breakers = Object.keys(config.targets).map((target) => {
-    const options = { prefix: config.redis.prefix, target };
+  const breakers = Object.entries(config.targets).map(([target, keys]) => {
+    const options = { prefix: config.redis.prefix, target, keys };
     return [target, createBreaker({ ...store, logger: silentLogger }, options)] as const;
   });
   const states = buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false);

@@ -24,7 +24,7 @@ export function buildTargets(parts: Parts): Map<string, Target> {
   for (const settings of Object.values(config.targets)) {
     const { name, rateLimit } = settings;
     const { prefix } = config.redis;
-    const breaker = createBreaker(parts, { prefix, target: name });
+    const breaker = createBreaker(parts, { prefix, target: name, keys: settings });
     const hooks = parts.instruments?.target(name);
     const budget = createBudget(
       { ...parts, onFailing: breaker.noteFailing, onWait: hooks?.onWait },

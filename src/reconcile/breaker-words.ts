@@ -49,4 +49,4 @@ export const webPageAdvice = (target: string, { status }: ToldBreaker): string |
 export const newKeyAdvice = (target: string, only?: ToldBreaker['only']): string =>
   only
     ? `check the rights of targets.${target}.token, and any gateway before the platform`
-    : `set a new targets.${target}.token`;
+    : `set a new targets.${target}.token and restart the service`;

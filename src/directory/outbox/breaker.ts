@@ -1,5 +1,6 @@
 // Circuit breaker of a target, shared by all replicas through Redis: consecutive failures suspend calls, and single probes
 // find out when the platform answers again. While the breaker is open, take_budget.lua delays the other calls.
+import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { createKeyspace } from '../keys.ts';
@@ -59,12 +60,20 @@ export function weightOf(end: CallEnd): number | undefined {
   return status === 403 ? REFUSAL : 0;
 }
 
+/** The keys of the platform in the settings of this process. */
+interface Keys {
+  token: string;
+  scimToken: string | null;
+}
+
 export function createBreaker(
   deps: { redis: Redis; scripts: Scripts; logger: Logger },
-  options: { prefix: string; target: string },
+  options: { prefix: string; target: string; keys: Keys },
 ) {
   const { redis, scripts, logger } = deps;
   const { target } = options;
+  /** Distinguishes the key of this process from a former one that another process still uses; too short to lead to the key. */
+  const keyMark = hash('sha256', `${options.keys.token} ${options.keys.scimToken ?? ''}`, 'hex').slice(0, 8);
   const keys = createKeyspace(options.prefix, `target.${target}`);
   const pauses = createPauses(redis, options);
   /** Whether calls have failed recently; successes are recorded only then. */
@@ -87,7 +96,7 @@ export function createBreaker(
 
   async function report({ status, method = 'GET' }: CallEnd, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
-      ...{ target, weight, limit: LIMIT, status, method },
+      ...{ target, weight, limit: LIMIT, status, method, keyMark },
       // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
@@ -113,24 +122,20 @@ export function createBreaker(
 
   /**
    * Closes the breaker and ends a pause for the key. For reads that do not wait for the budget, such as those of doctor, after
-   * they succeeded. Writes that the platform answered with 401 stay noted.
+   * they succeeded. Writes that the platform answered with 401 stay noted; if the same key was refused, it is noted as accepted.
    */
   async function close(): Promise<void> {
     const key = keys.key('breaker', target);
     const stored = await redis.hgetall(key);
     const others = refusedMethods(stored).filter((method) => method !== 'GET');
     const opening = ['openedAt', 'probing', 'probeAt', 'probeMs', 'weight'];
-    const end =
-      others.length === 0
-        ? redis.del(key)
-        : stored.partial
-          ? redis.hdel(key, 'refused:GET', ...opening)
-          : redis
-              .multi()
-              .hdel(key, 'refused:GET', 'status', 'since', ...opening)
-              .hset(key, 'accepted', 1)
-              .exec();
-    await Promise.all([end, pauses.endForKey()]);
+    const gone = stored.partial ? opening : [...opening, 'status', 'since'];
+    const end = redis.multi();
+    if (others.length === 0) end.del(key);
+    else end.hdel(key, 'refused:GET', ...gone);
+    // The service may still use a former key: this process knows nothing about it.
+    if (others.length > 0 && !stored.partial && stored.refusedKey === keyMark) end.hset(key, 'accepted', 1);
+    await Promise.all([end.exec(), pauses.endForKey()]);
   }
 
   return { noteFailing, note, read, close };

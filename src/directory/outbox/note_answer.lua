@@ -1,6 +1,6 @@
 -- Records the result of a platform call for the shared breaker, which opens after consecutive failures.
 -- KEYS base
--- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, method, grows (whether probes
+-- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, method, keyMark (of the key of this process), grows (whether probes
 --        become rarer), firstMs, longestMs (between probes), keepMs (time without failures after which the count expires) }
 -- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}
 local breaker = key('breaker', p.target)
@@ -25,12 +25,15 @@ if p.weight == 0 then
   redis.call('HDEL', breaker, 'openedAt', 'probing', 'probeAt', 'probeMs', 'weight')
   -- The key may be a new one, so the refusal counts as partial only after it was repeated.
   if redis.call('HEXISTS', breaker, 'partial') == 0 then
-    redis.call('HSET', breaker, 'accepted', 1)
+    -- A success with another key says nothing about the refused one.
+    if redis.call('HGET', breaker, 'refusedKey') == p.keyMark then redis.call('HSET', breaker, 'accepted', 1) end
     redis.call('HDEL', breaker, 'status', 'since')
   end
   return { opened_at and 'closed' or 'failing' }
 end
 if p.status == 401 then
+  if redis.call('HGET', breaker, 'refusedKey') ~= p.keyMark then redis.call('HDEL', breaker, 'accepted', 'partial') end
+  redis.call('HSET', breaker, 'refusedKey', p.keyMark)
   redis.call('HSETNX', breaker, 'refused:' .. p.method, clock())
   if redis.call('HEXISTS', breaker, 'accepted') == 1 then redis.call('HSET', breaker, 'partial', 1) end
 end

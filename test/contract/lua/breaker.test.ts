@@ -21,9 +21,10 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-function replica(): Replica {
+function replica(token = 'key'): Replica {
   const options = { prefix: store.prefix, target: 'main' };
-  const breaker = createBreaker({ ...store, logger: silentLogger }, options);
+  const keys = { token, scimToken: null };
+  const breaker = createBreaker({ ...store, logger: silentLogger }, { ...options, keys });
   const budget = createBudget(
     { ...store, clock: systemClock, onFailing: breaker.noteFailing },
     { ...options, requestsPerSecond: 1000, burst: 1000 },
@@ -175,6 +176,24 @@ test('a web page in place of SCIM is a failure; the page of another address, whi
   await pause(100);
   expect(await isOpen(one)).toBe(true);
 });
+
+test.each(['doctor', 'a call'])(
+  'a new key that %s of another process proves does not make the refusal of the former key one of a method',
+  async (way) => {
+    const [service, command] = [replica('former'), replica('new')];
+    const refused = async (): Promise<void> => {
+      service.breaker.note({ status: 401, method: 'PATCH' });
+      await eventually('noted', async () => (await service.breaker.read()).status === 401);
+    };
+    await refused();
+    if (way === 'doctor') await command.breaker.close();
+    else await call(command, 200);
+    await eventually('ended', async () => (await service.breaker.read()).status === undefined);
+    await refused();
+    const { status, only } = await service.breaker.read();
+    expect({ status, only }).toEqual({ status: 401, only: undefined });
+  },
+);
 
 test('a call that the bridge aborted does not count for the breaker', () => {
   expect(weightOf({ status: 0, error: 'PlatformAborted' })).toBeUndefined();
