@@ -1,7 +1,7 @@
 // Connects a command to Redis. Without an answer the error has the address and the reason.
 import type { Redis } from 'ioredis';
 import { createDataVersion } from '../directory/fleet/data-version.ts';
-import { connectRedis, untilReady } from '../directory/redis/connection.ts';
+import { connectRedis } from '../directory/redis/connection.ts';
 import type { RedisSettings } from '../directory/redis/redis-options.ts';
 import { watchErrors, whereRedisIs, whyAway } from '../directory/redis/why-away.ts';
 import type { Logger } from '../support/logger.ts';
@@ -11,15 +11,15 @@ import type { Clock } from '../support/sources.ts';
  * Wait for Redis in a command, milliseconds. It is longer than at the start of the service, because a command
  * cannot go on without Redis.
  */
-const COMMAND_WAIT_MS = 5000;
+const COMMAND_WAIT_MS = 10_000;
 
 export interface CommandRedis {
   redis: Redis;
   /**
-   * Waits for the first answer, and checks the version of the data.
+   * Waits for the first answer, and checks the version of the data. `signal` ends the wait and the connection.
    * @throws Error with address, reason and what to do; DataVersionRefused
    */
-  reach: () => Promise<void>;
+  reach: (signal?: AbortSignal) => Promise<void>;
   /** Last error of the connection, since it was last ready. */
   lastError: () => Error | undefined;
 }
@@ -30,29 +30,34 @@ export function connectCommand(
 ): CommandRedis {
   const redis = connectRedis(settings, 'commands', logger);
   const lastError = watchErrors(redis);
-  /** Retries the first read: a cluster reports ready before all of its nodes are reachable. */
-  async function answered(): Promise<void> {
+  /** Repeats the first read: a cluster reports ready before all of its nodes are reachable. */
+  async function answered(signal?: AbortSignal): Promise<void> {
     for (const end = clock.now() + COMMAND_WAIT_MS; ;) {
       try {
         await redis.ping();
         return;
       } catch (error) {
-        if (clock.now() >= end) throw lastError() ?? error;
-        await clock.sleep(100);
+        if (clock.now() >= end || signal?.aborted) throw lastError() ?? error;
+        await clock.sleep(100, signal);
       }
     }
   }
   return {
     redis,
     lastError,
-    reach: async () => {
-      await untilReady(redis, COMMAND_WAIT_MS);
-      await answered().catch((error: unknown) => {
-        throw new Error(
-          `Redis at ${whereRedisIs(settings)} does not answer (${whyAway(error)}): check redis.url or REDIS_URL.`,
-        );
-      });
-      await createDataVersion({ redis }, settings).check();
+    reach: async (signal) => {
+      const cut = (): void => redis.disconnect();
+      signal?.addEventListener('abort', cut);
+      try {
+        await answered(signal).catch((error: unknown) => {
+          throw new Error(
+            `Redis at ${whereRedisIs(settings)} does not answer (${whyAway(error)}): check redis.url or REDIS_URL.`,
+          );
+        });
+        await createDataVersion({ redis }, settings).check();
+      } finally {
+        signal?.removeEventListener('abort', cut);
+      }
     },
   };
 }

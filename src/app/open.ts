@@ -81,17 +81,17 @@ export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nex
 
 /**
  * Opens one reconcile scope for each connection and target. With `worker`, dirty marks are applied in this
- * process too.
+ * process too. `signal` ends the wait for Redis.
  */
 export async function openScopes(
   config: Config,
   deps: AppDeps,
-  { worker }: { worker: boolean },
+  { worker, signal }: { worker: boolean; signal?: AbortSignal },
 ): Promise<{ scopes: ScheduledScope[]; readFleet: ReadFleet; stop: () => Promise<void> }> {
   const releasers = createReleasers(deps.logger);
   const { redis, reach } = connectCommand(config.redis, deps);
   releasers.add('redis', () => redis.disconnect());
-  await reach().catch(async (error: Error) => {
+  await reach(signal).catch(async (error: Error) => {
     await releasers.releaseAll();
     throw error;
   });

@@ -47,11 +47,14 @@ export async function withScopes<T>(
   // Failures during the run are written to standard error; the result is returned.
   const logger = createCommandLogger('warn');
   const deps: AppDeps = { logger, clock: systemClock, ids: randomIds, random: () => Math.random() };
-  const { scopes, readFleet, stop } = await openScopes(config, deps, { worker });
   const onSignal = (): void =>
     ended.abort(new Error('ended by a signal; what is marked is applied by a worker'));
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
+  let stop = (): Promise<void> => Promise.resolve();
   try {
+    const opened = await openScopes(config, deps, { worker, signal: ended.signal });
+    const { scopes, readFleet } = opened;
+    stop = opened.stop;
     const chosen = scopes
       .filter(({ scope }) => target === undefined || scope.target.name === target)
       .map((each) => ({ ...each, name: `${each.scope.connection} → ${each.scope.target.name}` }));

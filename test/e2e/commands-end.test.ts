@@ -119,6 +119,33 @@ test('plan, reconcile and sync end with exit 1 and the reason, in whichever way 
   await Promise.all(FAULTS.map(endsWith));
 }, 180_000);
 
+test('reconcile ends at --deadline while Redis is away', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
+  try {
+    const file = join(folder, 'bridge.json');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        redis: { url: 'redis://127.0.0.1:9' },
+        connections: { default: { tokens: [{ name: 'one', secret: TOKEN }], targets: ['main'] } },
+        targets: {
+          main: { url: 'http://127.0.0.1:9', token: 'a-key-for-tests-only', allowLoopbackHttp: true },
+        },
+      }),
+      { mode: 0o600 },
+    );
+    const ended = await command(file, 'reconcile', '--deadline', '1s');
+    expect(ended).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('Redis at 127.0.0.1:9 does not answer (nothing listens there)'),
+    });
+    // The deadline, and the start of a process on a busy machine; without it the command waits 10 s for Redis.
+    expect(ended.ms).toBeLessThan(7000);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 60_000);
+
 test('plan and reconcile end at --deadline, and an invalid --deadline is refused', async () => {
   const bridge = await buildBridge({ sandbox: {} });
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
