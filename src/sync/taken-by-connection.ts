@@ -42,5 +42,5 @@ const takenBy = (context: SyncContext, kind: Kind, holder: Holder): Condition =>
 /** Returns why an account or group of another connection is not adopted, and what an operator does. */
 export function takenText(kind: Kind, { connection, name, ref }: Holder): string {
   const what = kind === 'User' ? 'account' : 'group';
-  return `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or unassign it there, let that connection forget its link, then retry`;
+  return `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or unassign it there, order scim-bridge links forget ${ref}, then retry`;
 }
