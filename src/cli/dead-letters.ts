@@ -14,7 +14,8 @@ import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withStore } from './store.ts';
-import { say, sayJson, sayRows } from './output.ts';
+import { EXIT_UNKNOWN } from './resources.ts';
+import { complain, say, sayJson, sayRows } from './output.ts';
 
 interface Flags extends OperatorFlags {
   all?: boolean;
@@ -40,12 +41,17 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
 
   group
     .command('show <name>')
-    .description('everything known of one: a name, mail, id or ref such as User:3f…')
+    .description(
+      'everything known of one: a name, mail, id or ref such as User:3f…; exit 4 when it is no dead letter',
+    )
     .option('--json', 'print as JSON; it is always so')
     .action(async (name: string, _flags: Flags, command: Command) => {
       const letters = await withStore(readConfig(command, cli), (states) => findDeadLetters(states, [name]));
-      if (letters.length === 0)
-        throw new Error(`${name} is no dead letter: see scim-bridge dead-letters list.`);
+      if (letters.length === 0) {
+        complain(`${name} is no dead letter: see scim-bridge dead-letters list.`);
+        cli.exit(EXIT_UNKNOWN);
+        return;
+      }
       sayRows(...JSON.stringify(letters, null, 2).split('\n'));
     });
 

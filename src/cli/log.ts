@@ -30,7 +30,12 @@ export function logCommand(program: Command, cli: Cli): void {
     .description('the provisioning log: every change at the platform, refusal, hold and skip; newest first')
     .option('--resource <name>', 'only this person or group, as for scim-bridge explain')
     .addOption(new Option('--action <actions...>', 'only these').choices([...LOG_ACTIONS]))
-    .addOption(new Option('--status <statuses...>', 'only these').choices([...LOG_STATUSES]));
+    .addOption(
+      new Option(
+        '--status <statuses...>',
+        'only these: failure (shown as refused), retry (tried again), held, skipped (left alone), success',
+      ).choices([...LOG_STATUSES]),
+    );
   withLogOptions(command)
     .option('--csv', 'CSV with a header')
     .action(async (flags: Flags, self: Command) => {

@@ -21,9 +21,15 @@ export function sayRows(...rows: readonly string[]): void {
   for (const row of rows) console.log(visible(row));
 }
 
-/** Prints lines to standard error; a message is one line, for the logs of the system that runs the command. */
+/**
+ * Prints lines to standard error: wrapped on a terminal; elsewhere a message is one line, for the logs of the system that runs
+ * the command.
+ */
 export function complain(...lines: readonly string[]): void {
-  for (const line of lines) console.error(visible(withCommandName(line)));
+  for (const line of lines) {
+    const text = visible(withCommandName(line));
+    console.error(process.stderr.isTTY ? wholeLines(text).join('\n') : text);
+  }
 }
 
 /** Prints a JSON document on one line. */

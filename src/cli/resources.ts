@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Cli } from './cli.ts';
 import { complain } from './output.ts';
 
-const EXIT_UNKNOWN = 4;
+export const EXIT_UNKNOWN = 4;
 
 /** Place that was searched for a name. */
 interface SearchedPlace {

@@ -170,8 +170,12 @@ export function processText(process: FleetProcess): string {
 }
 
 /** Returns `2 processes`, or `no process`. */
-export const fleetText = ({ processes }: FleetReport): string =>
-  processes.length === 0 ? 'no process' : counted(processes.length, 'process', 'processes');
+export const fleetText = ({ processes }: FleetReport): string => {
+  const silent = processes.filter((each) => each.silent).length;
+  const running = processes.length - silent;
+  const text = running === 0 ? 'no process runs' : counted(running, 'process', 'processes');
+  return silent === 0 ? text : `${text}, ${silent} silent`;
+};
 
 /** Returns one finding of doctor for each process and for each fault of the fleet. */
 export function fleetFindings({ processes, findings }: FleetReport): DoctorFinding[] {

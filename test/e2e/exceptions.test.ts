@@ -150,7 +150,7 @@ test('a protected account and a dropped dead letter are exceptions', async () =>
   expect((await status()).blocked).toBe(1);
 
   expect(await command('dead-letters', 'show', 'kept@acme.example')).toMatchObject({
-    code: 1,
+    code: 4,
     answer: expect.stringContaining('kept@acme.example is no dead letter'),
   });
   expect((await command('dead-letters', 'show', userName)).answer).toContain(`User:${taken}`);

@@ -1,6 +1,6 @@
 // Tests the findings about the fleet: missing roles, silent processes, differing versions.
 import type { FleetProcess, FleetView } from '../../../src/directory/fleet/fleet-store.ts';
-import { fleetFindings, judgeFleet, processText } from '../../../src/ops/fleet.ts';
+import { fleetFindings, fleetText, judgeFleet, processText } from '../../../src/ops/fleet.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
@@ -35,6 +35,15 @@ test.each<[string, FleetProcess[], boolean, string[]]>([
   ['all are gone', [], true, ['noProcess error']],
 ])('missing and silent processes give findings: %s', (_name, processes, isScheduled, expected) => {
   expect(kinds(view(processes), isScheduled)).toEqual(expected);
+});
+
+test.each([
+  [[one('all')], '1 process'],
+  [[one('api'), silent('worker')], '1 process, 1 silent'],
+  [[silent('all')], 'no process runs, 1 silent'],
+  [[], 'no process runs'],
+])('the summary counts silent processes apart', (processes, expected) => {
+  expect(fleetText({ processes, findings: [] })).toBe(expected);
 });
 
 test('while Redis takes no writes, no process is reported as missing, because none can announce itself', () => {
