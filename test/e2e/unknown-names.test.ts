@@ -62,3 +62,9 @@ test.each([
     expect(text).toContain('There is no target prod. The settings have: main, test.');
   },
 );
+
+test('an empty name is shown as one', async () => {
+  const { code, text } = await place.commands.run('explain', '');
+  expect(code).toBe(4);
+  expect(text).toContain('is known as "" in');
+});
