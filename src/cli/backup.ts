@@ -1,6 +1,7 @@
 // Defines the commands backup and restore.
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
+import type { FleetProcess } from '../directory/fleet/fleet-store.ts';
 import type { BackupReport } from '../ops/backup.ts';
 import type { CheckedBackup, TokenInBackup } from '../ops/backup-file.ts';
 import type { RestoreReport } from '../ops/restore.ts';
@@ -114,7 +115,9 @@ export function restoreCommand(program: Command, cli: Cli): void {
             'Remove everything that is stored and put the backup there?',
           );
         const progress = createProgressLine('restore');
-        const report = await withStore(config, async (states) => {
+        const report = await withStore(config, async (states, { readFleet }) => {
+          const running = (await readFleet()).processes.filter(({ silent }) => !silent);
+          if (running.length > 0) complain(stillRunning(running));
           const ops = await import('../ops/restore.ts');
           return ops.restore(states, input, checked, {
             replace: flags.replace ?? false,
@@ -129,6 +132,9 @@ export function restoreCommand(program: Command, cli: Cli): void {
       });
     });
 }
+
+const stillRunning = (running: readonly FleetProcess[]): string =>
+  `The service ran a few seconds ago (${running.map(({ role, host }) => `${role} ${host}`).join(', ')}): a push during the restore may be lost. If it runs still, stop it and restore again.`;
 
 /** Returns lines that describe the tokens of a backup, shown before the restore. */
 function describe({ tokens, header, proof }: CheckedBackup): string[] {

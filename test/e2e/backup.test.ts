@@ -215,6 +215,9 @@ test('a person who was forgotten since the backup stays deleted after the restor
   await untilSynced();
   expect((await commands.run('forget', name, '--yes')).code).toBe(0);
   const restored = await commands.run('restore', file, '--replace', '--yes');
+  expect(restored.text).toMatch(
+    /The service ran a few seconds ago \(all \S+\): .* stop it and restore again\./,
+  );
   expect(restored.text).toContain(`stored as deleted at the identity provider: User:${id}.`);
   expect((await bridge.idp.send('GET', `/Users/${id}`)).status).toBe(404);
   await bridge.platform.forgetRequests();
