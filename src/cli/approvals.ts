@@ -1,6 +1,7 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/decisions.ts';
+import type { DesiredState } from '../directory/desired-state.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { decideApproval, listApprovals, previewDecision, showApproval } from '../ops/approvals.ts';
 import type { Approval } from '../ops/approval-lookup.ts';
@@ -83,6 +84,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         const first = await read(flags.offset);
         if (flags.json) return sayJson(first);
         printApproval(first, Date.now());
+        if (first.state === 'rejected' && !first.firstApprovals)
+          say(`  ${await stillRejected(states, first)}`);
         let kind = printChanges(first.items);
         let next = flags.offset + first.items.length;
         while (flags.all && next < first.matching) {
@@ -145,6 +148,12 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         });
       });
   }
+}
+
+/** Returns how many changes of a rejection were neither withdrawn nor approved since. */
+async function stillRejected(states: readonly DesiredState[], { id, total }: Approval): Promise<string> {
+  const left = await previewDecision(states, id, 'withdraw', {}, 0);
+  return `still rejected: ${left?.count ?? 0} of ${total}`;
 }
 
 /** Returns what is held after a decision. A change whose rejection was taken back may be held again in a moment. */

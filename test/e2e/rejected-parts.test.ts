@@ -56,6 +56,14 @@ test('two rejected parts of one list have ids of their own, and withdraw takes b
   expect((await place.platform.user(ANN))?.active).toBe(false);
 });
 
+test('show tells how many changes of a rejection are still rejected', async () => {
+  await leave(ANN, BOB, CID);
+  const id = await heldId();
+  await decide('reject', id);
+  await decide('withdraw', id, ANN);
+  expect((await place.commands.run('approvals', 'show', id)).text).toContain('still rejected: 2 of 3');
+});
+
 test('a selection of the list takes back the rejection of a person; the id of the list takes back all its parts', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
