@@ -62,12 +62,17 @@ export async function formerRefusals({
   links,
   target,
 }: Pick<ReconcileScope, 'outbox' | 'links' | 'target'>): Promise<Ref[]> {
+  const former: Ref[] = [];
   const refs = (await outbox.blocked()).map(({ ref }) => ref);
-  const found = await links.getMany(target.name, refs);
-  return refs.filter((_, index) => {
-    const condition = found[index]?.condition;
-    return condition !== undefined && isBySettingsOfThen(condition, outbox.settings);
-  });
+  for (let start = 0; start < refs.length; start += PORTION) {
+    const portion = refs.slice(start, start + PORTION);
+    const found = await links.getMany(target.name, portion);
+    for (const [index, ref] of portion.entries()) {
+      const condition = found[index]?.condition;
+      if (condition && isBySettingsOfThen(condition, outbox.settings)) former.push(ref);
+    }
+  }
+  return former;
 }
 
 const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
