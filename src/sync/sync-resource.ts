@@ -157,9 +157,11 @@ function createContext(
       // Once the write is sent, a comparison before it tells nothing any more, also when no answer arrives.
       const seen = takeObserved(context.link, names);
       await context.save();
+      let isAnswered = false;
       try {
         let ignored: string | undefined;
         const result = await context.write(operation, run, async (answer) => {
+          isAnswered = true;
           ignored = await ignoredText?.(answer);
           return ignored === undefined ? { names, observed: seen, ...(why && { why }) } : 'ignored';
         });
@@ -167,8 +169,8 @@ function createContext(
         settle();
         return result;
       } catch (error) {
-        // A refused write changed nothing; values that were unsure before stay unsure.
-        if (error instanceof PlatformError && !error.mayHaveCommitted) {
+        // A refused write changed nothing; values that were unsure before stay unsure. After an answer the error is of a later read.
+        if (!isAnswered && error instanceof PlatformError && !error.mayHaveCommitted) {
           context.link.unsure = before;
           if (observed) context.link.observed = observed;
         }

@@ -14,6 +14,8 @@ let place: Place;
 let front: Server;
 /** How the server in front of the platform answers the PATCH of a user with the unchanged user: instead of it, or before it. */
 let unchanged: 'instead' | 'before' | undefined;
+/** Whether the server in front of the platform refuses to read users. */
+let refusesReads = false;
 const ids: string[] = [];
 
 /** Starts a server that passes each request on, apart from ignored changes. */
@@ -24,6 +26,10 @@ async function startFront(platformUrl: string): Promise<string> {
       for await (const chunk of incoming) chunks.push(chunk as Buffer);
       const isOfUser = incoming.method === 'PATCH' && (incoming.url ?? '').includes('/scim/v2/Users/');
       const how = isOfUser ? unchanged : undefined;
+      if (refusesReads && incoming.method === 'GET' && (incoming.url ?? '').includes('/scim/v2/Users/')) {
+        answer.writeHead(403, { 'content-type': 'application/json' }).end('{}');
+        return;
+      }
       const send = async (method: string | undefined, payload: Buffer) => {
         const { authorization = '' } = incoming.headers;
         const { statusCode, headers, body } = await request(`${platformUrl}${incoming.url ?? ''}`, {
@@ -134,4 +140,18 @@ test('an account that the answer shows as it was before the write is read, and i
   await eventually('open', async () => (await place.platform.user(BOB))?.active === true, 20_000);
   await place.idle();
   expect((await written(BOB, 'activate')).map(({ status }) => status)).toEqual(['success', 'success']);
+}, 60_000);
+
+test('an account that could not be read after such an answer is deactivated by the next push', async () => {
+  await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
+  await eventually('closed', async () => (await place.platform.user(BOB))?.active === false, 20_000);
+  await place.idle();
+  unchanged = 'before';
+  refusesReads = true;
+  await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: true });
+  await eventually('open', async () => (await place.platform.user(BOB))?.active === true, 20_000);
+  unchanged = undefined;
+  refusesReads = false;
+  await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
+  await eventually('closed again', async () => (await place.platform.user(BOB))?.active === false, 10_000);
 }, 60_000);
