@@ -1,13 +1,16 @@
 -- Functions for pending memberships: memberships that are not yet written at a target.
 -- NEEDS marks, spread
 
--- Ends a pending removal: the user, and the groups that wait to add the user, become due.
+-- Ends a pending removal: the user becomes due, and after the last removal the groups that wait to add the user.
 local function end_removal(target, group, user)
   requeue(target, 'User:' .. user, 1)
-  local now = clock()
-  for _, other in ipairs(redis.call('HKEYS', key('pendingGroups', target .. ':' .. user))) do
-    if other ~= group then mark_at(target, 'Group:' .. other, 1, now) end
+  local signs, waiting = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user)), {}
+  for index = 1, #signs, 2 do
+    if signs[index + 1] == '-' then return end
+    if signs[index + 1] == '+' and signs[index] ~= group then waiting[#waiting + 1] = signs[index] end
   end
+  local now = clock()
+  for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, 1, now) end
 end
 
 -- Stores pending additions ('+'), removals ('-') or rejected removals ('r') of distinct users at every target. Nothing waits for

@@ -259,6 +259,25 @@ describe('delivery of dirty marks to the queue', () => {
     expect([...(await store.marks()).keys()].sort()).toEqual([GROUP, `Group:${idOf('new')}`].sort());
   });
 
+  it('groups that wait to add a user are marked after the last of several removals, and the other removals are not marked again', async () => {
+    const groups = ['first', 'second', 'third'].map(idOf);
+    for (const id of groups) await store.putGroup(id, id, [add(ADA)]);
+    await store.settleAll();
+    await store.putGroup(idOf('new'), 'New', [add(ADA)]);
+    for (const id of groups) await store.members(id, drop(ADA));
+    await store.claimRefs();
+    await store.outbox.ack(await store.begun(`Group:${idOf('new')}`), {}, SYNCED);
+    for (const id of groups) {
+      const before = await store.marks();
+      expect([...before.keys()]).not.toContain(`Group:${idOf('new')}`);
+      await store.outbox.ackMembers(await store.begun(`Group:${id}`), '-', [ADA]);
+      const marks = await store.marks();
+      for (const other of groups) expect(marks.get(`Group:${other}`)).toEqual(before.get(`Group:${other}`));
+    }
+    expect([...(await store.marks()).keys()]).toContain(`Group:${idOf('new')}`);
+    await expect(store.outbox.readiness([ADA])).resolves.toMatchObject([{ ready: true }]);
+  });
+
   it('deactivations are delivered even when the queue is full; others follow by priority and age', async () => {
     await edit('zero');
     const put = (name: string, priority: 'edit' | 'new' | 'deactivation') =>
