@@ -1,14 +1,11 @@
-// Writes member changes of one group in portions.
+// Decides which pending members of a group are removed and added now, and in which portions.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Readiness } from '../directory/outbox/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
-import type { PlatformPatchOperation, WireGroup, WireUser } from '../platform/wire.ts';
-import { counted } from '../support/counted.ts';
-import { isAbsent } from './absence.ts';
 import type { SyncContext } from './context.ts';
-import { namesGroup } from './diff.ts';
-import { isGone, isStatus } from './failures.ts';
+import { isGone } from './failures.ts';
 import { permit } from './gate.ts';
+import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { WriteIgnored } from './write-ignored.ts';
 
 /** Members in one PATCH; a refused portion is halved. */
@@ -21,21 +18,12 @@ const COALESCE_LIMIT_MS = 3000;
 /** User id → sign of the membership that is to be written: `+`, `-`, or `r`, a removal that a person rejected. */
 export type PendingMembers = Map<string, string>;
 
-interface Member {
-  user: string;
-  /** The user's SCIM id at the platform. */
-  platformId: string;
-}
-
 /** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
-interface Leaver extends Member {
+interface Leaver extends LinkedMember {
   isOpen: boolean;
   /** The platform answered the last change of the account with success and left it out. */
   isIgnored?: boolean;
 }
-
-/** Sentences about members whose change the platform answered with success and left out; the sync ends with WriteIgnored. */
-type Ignored = string[];
 
 /**
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
@@ -58,7 +46,8 @@ export async function removeMembers(
   }
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
   const { members, isWaiting } = await permitted(context, leavers);
-  for (const portion of portions(members, PORTION)) ignored.push(...(await send(context, '-', portion)));
+  for (const portion of portions(members, PORTION))
+    ignored.push(...(await writeMembers(context, '-', portion)));
   if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
   return { isWaiting, ignored };
 }
@@ -143,7 +132,7 @@ async function toForeignLeaver(context: SyncContext, user: string): Promise<Leav
 async function permitted(
   context: SyncContext,
   leavers: Leaver[],
-): Promise<{ members: Member[]; isWaiting: boolean }> {
+): Promise<{ members: LinkedMember[]; isWaiting: boolean }> {
   const { gate, outbox, work } = context;
   const open = leavers.filter(({ isOpen }) => isOpen);
   const found = await outbox.guardStore.decisionsOfMembers(open.map(({ user }) => user));
@@ -205,7 +194,7 @@ export async function addMembers(
   const ignored: Ignored = [];
   for (const portion of portions(ready, PORTION)) {
     const members = portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' }));
-    ignored.push(...(await send(context, '+', members)));
+    ignored.push(...(await writeMembers(context, '+', members)));
   }
   return { coalesceMs: 0, missing, ignored };
 }
@@ -217,108 +206,6 @@ export const marked = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[]
 /** Returns the users whose removal is pending or was rejected. */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
-
-async function send(context: SyncContext, sign: '+' | '-', members: Member[]): Promise<Ignored> {
-  if (members.length === 0) return [];
-  const { target, link, outbox, work } = context;
-  const operations = sign === '+' ? additions(members) : removals(members);
-  try {
-    let written: string[] = [];
-    await context.write(
-      sign === '+' ? 'add members' : 'remove members',
-      () => target.client.groups.patch(link.id ?? '', operations, context.call),
-      async (group) => {
-        const confirmed = new Set(await confirmedOf(context, sign, group, members));
-        const users = members.map(({ user }) => user);
-        written = users.filter((user) => confirmed.has(user));
-        return { members: written, ignored: users.filter((user) => !confirmed.has(user)) };
-      },
-    );
-    context.provisioning.append();
-    if (written.length > 0) await outbox.ackMembers(work, sign, written);
-    if (written.length === members.length) return [];
-    const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
-    return [
-      sign === '+'
-        ? `the platform answered success and left ${ignored} out`
-        : `the platform answered success and kept ${ignored} in the group`,
-    ];
-  } catch (error) {
-    if (
-      !isStatus(error, 400, 404, 413) ||
-      (isGone(error) && members.length > 1 && (await groupIsGone(context)))
-    ) {
-      throw error;
-    }
-    if (members.length === 1) {
-      await refused(context, members[0] as Member, error);
-      return [];
-    }
-    const half = Math.ceil(members.length / 2);
-    const first = await send(context, sign, members.slice(0, half));
-    return [...first, ...(await send(context, sign, members.slice(half)))];
-  }
-}
-
-const additions = (members: Member[]): PlatformPatchOperation[] => [
-  { op: 'add', path: 'members', value: members.map(({ platformId }) => ({ value: platformId })) },
-];
-
-/** Returns one removal with a filtered path for each member: a platform that ignores `value` would empty the group. */
-const removals = (members: Member[]): PlatformPatchOperation[] =>
-  members.map(({ platformId }) => ({
-    op: 'remove',
-    path: `members[value eq ${JSON.stringify(platformId)}]`,
-  }));
-
-/**
- * Returns the users of the members whose change the answer does not contradict, because a platform may answer 200 and ignore
- * members. The list may be truncated or old, so the account of a contradicted member is read: it may list its groups (contract
- * 2.2). An answer without members says nothing about them.
- */
-async function confirmedOf(
-  { target, call }: SyncContext,
-  sign: '+' | '-',
-  group: WireGroup | undefined,
-  members: Member[],
-): Promise<string[]> {
-  if (!group?.members) return members.map(({ user }) => user);
-  const present = new Set(group.members.map(({ value }) => value));
-  const written: string[] = [];
-  for (const { user, platformId } of members) {
-    const isWritten =
-      present.has(platformId) === (sign === '+') ||
-      contains(await target.client.users.get(platformId, call), group.id) === (sign === '+');
-    if (isWritten) written.push(user);
-  }
-  return written;
-}
-
-/** Returns whether an account lists the group; undefined: it lists no groups at all. */
-const contains = (account: WireUser, groupId: string): boolean | undefined =>
-  Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
-
-/** Handles a member that the platform refuses; usually its account was deleted there. */
-async function refused(context: SyncContext, member: Member, error: Error): Promise<void> {
-  const { links, outbox, target } = context;
-  const ref = refOf('User', member.user);
-  const { core = {} } = await links.get(target.name, ref);
-  if (await isAbsent(context, 'User', { id: member.platformId, core })) {
-    context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
-    await outbox.forgetLink(ref, member.platformId);
-    return;
-  }
-  throw error;
-}
-
-async function groupIsGone(context: SyncContext): Promise<boolean> {
-  try {
-    await context.target.client.groups.get(context.link.id ?? '', { members: false }, context.call);
-    return false;
-  } catch (error) {
-    return isGone(error);
-  }
-}
 
 function* portions<T>(items: T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);

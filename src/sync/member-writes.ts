@@ -1,0 +1,127 @@
+// Writes portions of member changes to one group, and judges what the answer says about each member.
+import { refOf } from '../directory/records.ts';
+import type { PlatformPatchOperation, WireGroup, WireUser } from '../platform/wire.ts';
+import { counted } from '../support/counted.ts';
+import { isAbsent } from './absence.ts';
+import type { SyncContext } from './context.ts';
+import { namesGroup } from './diff.ts';
+import { isGone, isStatus } from './failures.ts';
+
+export interface LinkedMember {
+  user: string;
+  /** The user's SCIM id at the platform. */
+  platformId: string;
+}
+
+/** Sentences about members whose change the platform answered with success and left out; the sync ends with WriteIgnored. */
+export type Ignored = string[];
+
+/**
+ * Adds or removes members by one PATCH, clears the pending memberships that the answer confirms, and halves a refused PATCH.
+ * @returns what the platform left out @throws an error of the platform that is not about a single member, or LeaseLost
+ */
+export async function writeMembers(
+  context: SyncContext,
+  sign: '+' | '-',
+  members: LinkedMember[],
+): Promise<Ignored> {
+  if (members.length === 0) return [];
+  const { target, link, outbox, work } = context;
+  const operations = sign === '+' ? additions(members) : removals(members);
+  try {
+    let written: string[] = [];
+    await context.write(
+      sign === '+' ? 'add members' : 'remove members',
+      () => target.client.groups.patch(link.id ?? '', operations, context.call),
+      async (group) => {
+        const confirmed = new Set(await confirmedOf(context, sign, group, members));
+        const users = members.map(({ user }) => user);
+        written = users.filter((user) => confirmed.has(user));
+        return { members: written, ignored: users.filter((user) => !confirmed.has(user)) };
+      },
+    );
+    context.provisioning.append();
+    if (written.length > 0) await outbox.ackMembers(work, sign, written);
+    if (written.length === members.length) return [];
+    const ignored = `${members.length - written.length} of ${counted(members.length, 'member')}`;
+    return [
+      sign === '+'
+        ? `the platform answered success and left ${ignored} out`
+        : `the platform answered success and kept ${ignored} in the group`,
+    ];
+  } catch (error) {
+    if (
+      !isStatus(error, 400, 404, 413) ||
+      (isGone(error) && members.length > 1 && (await groupIsGone(context)))
+    ) {
+      throw error;
+    }
+    if (members.length === 1) {
+      await refused(context, members[0] as LinkedMember, error);
+      return [];
+    }
+    const half = Math.ceil(members.length / 2);
+    const first = await writeMembers(context, sign, members.slice(0, half));
+    return [...first, ...(await writeMembers(context, sign, members.slice(half)))];
+  }
+}
+
+const additions = (members: LinkedMember[]): PlatformPatchOperation[] => [
+  { op: 'add', path: 'members', value: members.map(({ platformId }) => ({ value: platformId })) },
+];
+
+/** Returns one removal with a filtered path for each member: a platform that ignores `value` would empty the group. */
+const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
+  members.map(({ platformId }) => ({
+    op: 'remove',
+    path: `members[value eq ${JSON.stringify(platformId)}]`,
+  }));
+
+/**
+ * Returns the users of the members whose change the answer does not contradict, because a platform may answer 200 and ignore
+ * members. The list may be truncated or old, so the account of a contradicted member is read: it may list its groups (contract
+ * 2.2). An answer without members says nothing about them.
+ */
+async function confirmedOf(
+  { target, call }: SyncContext,
+  sign: '+' | '-',
+  group: WireGroup | undefined,
+  members: LinkedMember[],
+): Promise<string[]> {
+  if (!group?.members) return members.map(({ user }) => user);
+  const present = new Set(group.members.map(({ value }) => value));
+  const written: string[] = [];
+  for (const { user, platformId } of members) {
+    const isWritten =
+      present.has(platformId) === (sign === '+') ||
+      contains(await target.client.users.get(platformId, call), group.id) === (sign === '+');
+    if (isWritten) written.push(user);
+  }
+  return written;
+}
+
+/** Returns whether an account lists the group; undefined: it lists no groups at all. */
+const contains = (account: WireUser, groupId: string): boolean | undefined =>
+  Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
+
+/** Handles a member that the platform refuses; usually its account was deleted there. */
+async function refused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
+  const { links, outbox, target } = context;
+  const ref = refOf('User', member.user);
+  const { core = {} } = await links.get(target.name, ref);
+  if (await isAbsent(context, 'User', { id: member.platformId, core })) {
+    context.logger.warn({ ref }, 'account of a member is gone, looking for it anew');
+    await outbox.forgetLink(ref, member.platformId);
+    return;
+  }
+  throw error;
+}
+
+async function groupIsGone(context: SyncContext): Promise<boolean> {
+  try {
+    await context.target.client.groups.get(context.link.id ?? '', { members: false }, context.call);
+    return false;
+  } catch (error) {
+    return isGone(error);
+  }
+}
