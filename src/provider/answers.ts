@@ -26,10 +26,10 @@ export const locationOf = (type: ResourceType, id: string, baseUrl: string): str
 /** Adds `id`, `meta` and `extra` to the stored text. `extra`: a user's groups or a group's members as JSON text with key. */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
   const created = new Date(record.created).toISOString();
-  const lastModified = new Date(record.lastModified).toISOString();
+  const isNew = record.lastModified === record.created;
+  const lastModified = isNew ? created : new Date(record.lastModified).toISOString();
   const location = JSON.stringify(locationOf(type, record.id, baseUrl));
-  const version = JSON.stringify(weakVersion(record.version));
-  const meta = `{"resourceType":"${type.name}","created":"${created}","lastModified":"${lastModified}","location":${location},"version":${version}}`;
+  const meta = `{"resourceType":"${type.name}","created":"${created}","lastModified":"${lastModified}","location":${location},"version":"W/\\"${record.version}\\""}`;
   return `{"id":"${record.id}",${record.text.slice(1, -1)}${extra},"meta":${meta}}`;
 }
 

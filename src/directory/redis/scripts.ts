@@ -57,8 +57,8 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
   for (const [name, lua] of scriptTexts()) redis.defineCommand(name, { lua, numberOfKeys: 1 });
   const client = redis as unknown as ScriptClient;
   const batch = createBatch();
-  /** Runners by script and key base: the calls of one command share their keys. */
-  const runners = new Map<string, RunCall>();
+  /** Runners by key base and script: the calls of one command share their keys. */
+  const runners = new Map<string, Map<string, RunCall>>();
 
   async function send(name: string, base: string, texts: string[]): Promise<unknown> {
     const command = client[name];
@@ -68,14 +68,17 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
     return reply;
   }
 
-  function createRunner(name: string, base: string): RunCall {
-    return batch(
+  function addRunner(name: string, base: string): RunCall {
+    const runner = batch(
       async (calls: Call[]) => {
         const replies = (await send(name, base, calls.flat())) as (ScriptReply | string)[];
         return replies.map((reply) => (reply[0] === FAILED ? failure(name, reply) : reply));
       },
       BATCHED.get(name) ?? 1,
     );
+    const ofBase = runners.get(base) ?? new Map<string, RunCall>();
+    runners.set(base, ofBase.set(name, runner));
+    return runner;
   }
 
   function run(
@@ -84,9 +87,7 @@ export function loadScripts(redis: Redis, confirm?: Confirm): Scripts {
     args: object | string,
     ...texts: string[]
   ): Promise<ScriptReply | string> {
-    const key = `${name} ${base}`;
-    const runner = runners.get(key) ?? createRunner(name, base);
-    runners.set(key, runner);
+    const runner = runners.get(base)?.get(name) ?? addRunner(name, base);
     const json = typeof args === 'string' ? args : JSON.stringify(args);
     return runner([String(texts.length), json, ...texts]);
   }
