@@ -82,10 +82,12 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_CHECK_MS = 2000;
 const KEEP_ALIVE_MS = 65_000;
 const IDLE_LOOK_MS = 100;
+/** Connections at once; further ones are closed at once. A connection with incomplete headers takes about 12 kB. */
+const MOST_CONNECTIONS = 15_000;
 
 export async function listen(
   app: RequestListener,
-  options: { host: string; port: number },
+  options: { host: string; port: number; mostConnections?: number },
 ): Promise<Listening> {
   let draining = false;
   const inTurn = onePerSocket(app);
@@ -103,6 +105,7 @@ export async function listen(
       inTurn(request, response);
     },
   );
+  server.maxConnections = options.mostConnections ?? MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     // Node.js takes IPv4 alone when no host is given and the machine has no IPv6; with '::' it would fail there.

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { listen } from '../../../src/http/server.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -37,4 +38,25 @@ test('a request that runs when the server stops is answered, and then the connec
   const startedAt = Date.now();
   await stopped;
   expect(Date.now() - startedAt).toBeLessThan(5000);
+});
+
+test('a connection beyond the limit is closed at once, and one that ends makes room', async () => {
+  const server = await listen((_request, response) => response.end('here'), {
+    ...LOCAL,
+    mostConnections: 2,
+  });
+  const answerOf = async (socket: Socket): Promise<string> => {
+    socket.on('error', () => socket.destroy());
+    socket.write(REQUEST);
+    const [data] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as unknown[];
+    return Buffer.isBuffer(data) ? String(data) : 'closed';
+  };
+  const open = (): Socket => connect(server.port, '127.0.0.1');
+  const first = open();
+  expect(await answerOf(first)).toMatch(/here$/);
+  expect(await answerOf(open())).toMatch(/here$/);
+  expect(await answerOf(open())).toBe('closed');
+  first.destroy();
+  await eventually('room for one more', async () => /here$/.test(await answerOf(open())));
+  await server.stop(0);
 });
