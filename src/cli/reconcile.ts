@@ -9,6 +9,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { confirm } from './confirm.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
+import type { PlanReview } from '../reconcile/review-plan.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
 import { unreadable } from './private-file.ts';
@@ -62,7 +63,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 export function applyCommand(program: Command, cli: Cli): void {
   withDeadline(withOperator(program.command('apply <file>')))
     .description(
-      'carry out exactly a saved plan; exit 3 when anything that it changes moved since it was made',
+      'carry out exactly a saved plan, without what was carried out since; exit 3 when anything else that it changes moved',
     )
     .option('--yes', 'do not ask; needed without a terminal when the plan takes something away')
     .option('--json', 'print as JSON')
@@ -73,8 +74,13 @@ export function applyCommand(program: Command, cli: Cli): void {
         { worker: true, deadlineMs: deadlineOf(flags) },
         async (context) => {
           const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.scopes) }));
-          const stale = [];
-          for (const { plan, each } of pairs) stale.push(...(await staleIn(plan, each, context.signal)));
+          const stale: string[] = [];
+          const reviewed: { review: PlanReview; each: SelectedScope }[] = [];
+          for (const { plan, each } of pairs) {
+            const review = await reviewOf(plan, each, context.signal);
+            stale.push(...(review?.stale.map(briefly) ?? [OTHER_RULES]));
+            if (review) reviewed.push({ review, each });
+          }
           if (stale.length > 0) {
             complain(
               `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more, such as`,
@@ -88,18 +94,23 @@ export function applyCommand(program: Command, cli: Cli): void {
             const [first] = plans;
             if (first)
               say(`Saved at ${first.createdAt}; what has moved since is looked for in its changes only.`);
-            await printPlans(plans, false, cli);
+            await printLeft(
+              reviewed.map(({ review }) => review),
+              cli,
+            );
           }
-          const total = plans.reduce((sum, plan) => sum + writesIn(plan), 0);
+          const left = reviewed.map(({ review }) => review.left);
+          const total = left.reduce((sum, plan) => sum + writesIn(plan), 0);
           // A saved plan with removals needs a confirmation; one without removals may be applied unattended.
-          const takesAway = plans.some(({ entries }) => entries.some(isRemoval));
+          const takesAway = left.some(({ entries }) => entries.some(isRemoval));
           if (takesAway) await confirm(flags, carryOutQuestion(total));
           else if (total > 0 && !(await agreed(flags, carryOutQuestion(total)))) {
             cli.exit(1);
             return;
           }
           const reports = [];
-          for (const { plan, each } of pairs) reports.push(await carryOut(plan, each, context, flags, cli));
+          for (const { review, each } of reviewed)
+            reports.push(await carryOut(review, each, context, flags, cli));
           if (flags.json) sayJson(reports);
           cli.exit(worst(reports.map(({ outcome }) => EXIT_CODES[outcome])));
         },
@@ -197,21 +208,42 @@ function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {
   return found;
 }
 
-async function staleIn(plan: Plan, { name, scope }: SelectedScope, signal: AbortSignal): Promise<string[]> {
-  if (plan.mapping !== scope.digest) return ['the mapping rules are others than those it was made with'];
-  const { staleEntries } = await import('../reconcile/mark.ts');
+const OTHER_RULES = 'the mapping rules are others than those it was made with';
+
+const briefly = ({ action, kind, name }: PlanEntry): string => `${action} ${kind} ${name}`;
+
+/** Prints what is left of saved plans, and how much of them is carried out. */
+async function printLeft(reviews: PlanReview[], cli: Cli): Promise<void> {
+  const done = reviews.reduce((sum, each) => sum + each.done, 0);
+  const left = reviews.filter((each) => each.done === 0 || writesIn(each.left) > 0);
+  await printPlans(
+    left.map((each) => each.left),
+    false,
+    cli,
+  );
+  if (done > 0 && left.length > 0)
+    say(`${done} of the changes ${done === 1 ? 'was' : 'were'} already carried out, and not shown.`);
+}
+
+/** Compares a saved plan with the present state. @returns undefined when it was made with other mapping rules */
+async function reviewOf(
+  plan: Plan,
+  { name, scope }: SelectedScope,
+  signal: AbortSignal,
+): Promise<PlanReview | undefined> {
+  if (plan.mapping !== scope.digest) return undefined;
+  const { reviewPlan } = await import('../reconcile/review-plan.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
-  const stale = await whileAnswering(
+  return whileAnswering(
     scope,
     signal,
-    (answering) => staleEntries(scope, plan, answering),
+    (answering) => reviewPlan(scope, plan, answering),
     (waiting) => complain(`${name}: ${waiting}`),
   );
-  return stale.map((entry) => `${entry.action} ${entry.kind} ${entry.name}`);
 }
 
 async function carryOut(
-  plan: Plan,
+  review: PlanReview,
   { name, scope, guard }: SelectedScope,
   { signal, deps }: CommandContext,
   flags: Flags,
@@ -224,7 +256,7 @@ async function carryOut(
     scope,
     signal,
     (answering) =>
-      applySaved(scope, plan, {
+      applySaved(scope, review, {
         guard,
         signal: answering,
         logger: deps.logger,

@@ -3,12 +3,8 @@ import type { Drift, Noted } from '../directory/outbox/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
-import { canonicalJson } from '../support/canonical-json.ts';
 import { isChange, type PlanEntry } from './entry.ts';
-import { createNarrowScan } from './narrow-scan.ts';
 import type { ReconcileScope } from './scope.ts';
-import { verifyGroups } from './verify-groups.ts';
-import { verifyUsers } from './verify-users.ts';
 import { countsOf, type Plan } from './plan.ts';
 
 export interface MarkedPlan {
@@ -21,7 +17,7 @@ export interface MarkedPlan {
 }
 
 /** Returns the entries that need a mark; pending pushes have one, and followers are written with another resource. */
-const ownEntries = (plan: Plan): PlanEntry[] =>
+export const ownEntries = (plan: Plan): PlanEntry[] =>
   plan.entries.filter(
     (entry) => isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined,
   );
@@ -144,44 +140,4 @@ function namesIn({ action, attribution, attribute, platformId, after }: PlanEntr
     case 'unmanaged':
       return [];
   }
-}
-
-/** Returns the parts by which two entries are compared; cause and text are left out. */
-const essence = ({
-  action,
-  ref,
-  platformId,
-  attribute,
-  member,
-  before,
-  after,
-  effect,
-  basis,
-}: PlanEntry): string =>
-  canonicalJson({
-    ...{ action, ref, platformId, attribute, before, after, effect, basis },
-    member: member && { ref: member.ref, platformId: member.platformId },
-  });
-
-/**
- * Reads all resources of a plan again. @returns the stale entries: their record, link or platform state changed since the
- * plan was made
- */
-export async function staleEntries(
-  scope: ReconcileScope,
-  plan: Plan,
-  signal: AbortSignal,
-): Promise<PlanEntry[]> {
-  const own = ownEntries(plan);
-  const scan = createNarrowScan(scope, signal);
-  const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>
-    new Set(own.flatMap((entry) => (entry.kind === kind && entry.ref && has(entry) ? [entry.ref] : [])));
-  const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
-  const membered = refsOf('Group', ({ member }) => member !== undefined);
-  const verified = [
-    ...(await verifyUsers(scan, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
-    ...(await verifyGroups(scan, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
-  ];
-  const now = new Set(verified.flatMap(({ entries }) => entries.map(essence)));
-  return own.filter((entry) => !now.has(essence(entry)));
 }

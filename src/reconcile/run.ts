@@ -21,6 +21,7 @@ import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
 import { isChange, isNotice } from './entry.ts';
 import { changesIn, countsOf, driftCounts, writesIn, type Plan } from './plan.ts';
+import type { PlanReview } from './review-plan.ts';
 
 export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   signal: AbortSignal;
@@ -74,10 +75,13 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
   }
 }
 
-/** Applies a saved plan whose entries were checked (mark.ts). @throws RunLost when another run took the lock */
+/**
+ * Applies what is left of a saved plan (review-plan.ts). @param done number of its changes that are carried out
+ * @throws RunLost when another run took the lock
+ */
 export async function applySaved(
   scope: ReconcileScope,
-  plan: Plan,
+  { left: plan, done }: Pick<PlanReview, 'left' | 'done'>,
   options: Pick<RunOptions, 'guard' | 'signal' | 'logger' | 'onProgress' | 'orderedBy'>,
 ): Promise<RunReport> {
   await recordOrder(scope, 'apply', options, { subject: `plan:${plan.id}`, count: writesIn(plan) });
@@ -94,7 +98,7 @@ export async function applySaved(
       scope,
       { ...options, signal: right.signal, id: plan.id },
       plan,
-      end.outcome === 'converged' ? endOfApply(plan, noted, isDone) : end,
+      end.outcome === 'converged' ? endOfApply(plan, noted, { done, isDone }) : end,
     );
     return { ...toReport(plan, startedAt, clock.now(), exceptFor(result, exceptions)), exceptions };
   } finally {
@@ -104,17 +108,22 @@ export async function applySaved(
 
 /**
  * Returns the end of a saved plan whose marks were applied. Of an empty plan nothing was compared.
- * @param isDone whether no change of the plan was left to write when the run began
+ * @param was.done number of changes that the review took out of the plan
+ * @param was.isDone whether no change of the plan was left to write when the run began
  */
-function endOfApply(plan: Plan, { stale, busy }: MarkedPlan['noted'], isDone: boolean): End {
+function endOfApply(
+  plan: Plan,
+  { stale, busy }: MarkedPlan['noted'],
+  was: { done: number; isDone: boolean },
+): End {
   const moved = stale + busy;
   if (moved > 0)
     return {
       outcome: 'failed',
       message: `resources skipped because they changed or were being synced: ${moved}; make a new plan`,
     };
-  const count = changesIn(plan);
-  if (isDone && count > 0) {
+  const count = was.done + changesIn(plan);
+  if (was.isDone && count > 0) {
     const were = count === 1 ? 'the change of the plan was' : `all ${count} changes of the plan were`;
     return { outcome: 'converged', message: `${were} already carried out before` };
   }

@@ -110,6 +110,7 @@ async function verifyGroup(
   return {
     ref,
     entries: groupEntries(group, { policy: target.policy, members }),
+    version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),

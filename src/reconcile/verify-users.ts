@@ -29,6 +29,8 @@ export interface GroupOfAccount {
 export interface VerifiedUsers {
   ref: Ref;
   entries: PlanEntry[];
+  /** Version of the record that was compared; 0: there is none. Undefined: nothing was compared. */
+  version?: number;
   /** Time of the last change at the platform, ISO 8601. */
   changedAt?: string | undefined;
   /** Time of the bridge's last write, Unix milliseconds. */
@@ -161,6 +163,7 @@ async function verifyUser(
   return {
     ref,
     entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],
+    version: basis.version,
     changedAt: present?.meta?.lastModified,
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),

@@ -51,7 +51,13 @@ test('plan lists drift without writes, and apply repairs exactly its entries', a
   expect(applied).toMatchObject({ state: 'succeeded', outcome: 'converged' });
   expect(await nameOf(PEOPLE[0] ?? '')).not.toBe('Meddled');
   const again = await started('/apply', { saved: plan.result });
-  expect(again).toMatchObject({ outcome: 'stale', message: expect.stringContaining('nothing was changed') });
+  expect(again).toMatchObject({
+    outcome: 'converged',
+    message: 'the change of the plan was already carried out before',
+  });
+  await rename(PEOPLE[0] ?? '', 'Meddled again');
+  const moved = await started('/apply', { saved: plan.result });
+  expect(moved).toMatchObject({ outcome: 'stale', message: expect.stringContaining('nothing was changed') });
 });
 
 test("reconcile repairs drift, and another replica returns the operation's result", async () => {

@@ -2,7 +2,7 @@
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
-import { staleEntries } from '../../../reconcile/mark.ts';
+import { reviewPlan, type PlanReview } from '../../../reconcile/review-plan.ts';
 import type { Progress } from '../../../reconcile/scope.ts';
 import { makePlan } from '../../../reconcile/make-plan.ts';
 import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
@@ -69,7 +69,8 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/apply',
     id: 'apply',
     twin: 'apply FILE --yes --json',
-    summary: 'Carries out exactly a plan that was made before; refused as stale when anything moved since.',
+    summary:
+      'Carries out what is left of a plan that was made before; refused as stale when anything else moved since.',
     body: {
       ...body({
         operation: { ...textField, description: 'Of the plan, while its result is kept.' },
@@ -155,7 +156,7 @@ interface Pair {
   each: ScheduledScope;
 }
 
-/** Applies a plan. Nothing is applied if one of its resources has changed since the plan was made. */
+/** Applies a plan. Nothing is applied if one of its resources has changed since the plan was made to another state than the plan's. */
 async function carryOut(
   context: AdminContext,
   pairs: Pair[],
@@ -163,11 +164,13 @@ async function carryOut(
   work: OperationWork,
 ): Promise<Finished> {
   const stale: string[] = [];
+  const reviewed: (Pick<Pair, 'each'> & { review: PlanReview })[] = [];
   for (const { plan: saved, each } of pairs) {
     if (saved.mapping !== each.scope.digest) stale.push('the mapping rules');
     else {
-      const entries = await staleEntries(each.scope, saved, work.signal);
-      stale.push(...entries.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
+      const review = await reviewPlan(each.scope, saved, work.signal);
+      reviewed.push({ each, review });
+      stale.push(...review.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
     }
   }
   if (stale.length > 0) {
@@ -175,7 +178,7 @@ async function carryOut(
     return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
   }
   const reports: RunReport[] = [];
-  for (const { plan: saved, each } of pairs) {
+  for (const { each, review } of reviewed) {
     const { guard } = each;
     const watched = {
       guard,
@@ -184,7 +187,7 @@ async function carryOut(
       logger: context.logger,
       onProgress: watch(each, work),
     };
-    reports.push(await applySaved(each.scope, saved, watched));
+    reports.push(await applySaved(each.scope, review, watched));
   }
   return toFinished(reports);
 }

@@ -1,0 +1,112 @@
+// Compares a saved plan with the present state before it is applied: which of its entries are stale, and which are carried out.
+import type { Ref } from '../directory/records.ts';
+import { canonicalJson } from '../support/canonical-json.ts';
+import { isChange, type PlanEntry } from './entry.ts';
+import { ownEntries } from './mark.ts';
+import { createNarrowScan } from './narrow-scan.ts';
+import { changesIn, countsOf, type Plan } from './plan.ts';
+import type { ReconcileScope, ScanResult } from './scope.ts';
+import { verifyGroups } from './verify-groups.ts';
+import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
+
+export interface PlanReview {
+  /** Entries whose record, link or platform state is another one than the plan has seen, and not the one that it leads to. */
+  stale: PlanEntry[];
+  /** The plan without the entries that are carried out. */
+  left: Plan;
+  /** Number of changes that are carried out. */
+  done: number;
+}
+
+/** Reads all resources of a plan again. */
+export async function reviewPlan(
+  scope: ReconcileScope,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<PlanReview> {
+  const own = ownEntries(plan);
+  const scan = createNarrowScan(scope, signal);
+  const now = await verifyAgain(scan, own);
+  const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
+  const moved = own.filter((entry) => !present.has(essence(entry)));
+  const done = new Set(moved.filter((entry) => isCarriedOut(entry, now)));
+  // An entry is written with the sync of the resource that it follows, which is not marked when nothing of its own is left.
+  const remaining = new Set(own.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
+  const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
+  const followers = plan.entries.filter(
+    (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
+  );
+  const followed = await verifyAgain(scan, followers);
+  // A value of an attribute proves its definition, which has no ref.
+  const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
+  const gone = new Set([...done, ...followers.filter(isWritten)]);
+  const entries = plan.entries.filter((entry) => !gone.has(entry));
+  const left = { ...plan, entries, counts: countsOf(entries) };
+  return {
+    stale: [...moved, ...followers].filter((entry) => !gone.has(entry)),
+    left,
+    done: changesIn(plan) - changesIn(left),
+  };
+}
+
+/** Returns the present entries of the resources of these entries; a resource that cannot be read is left out. */
+async function verifyAgain(
+  scan: ScanResult,
+  entries: readonly PlanEntry[],
+): Promise<ReadonlyMap<Ref, VerifiedUsers>> {
+  const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>
+    new Set(entries.flatMap((entry) => (entry.kind === kind && entry.ref && has(entry) ? [entry.ref] : [])));
+  const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
+  const membered = refsOf('Group', ({ member }) => member !== undefined);
+  const verified = [
+    ...(await verifyUsers(scan, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
+    ...(await verifyGroups(scan, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
+  ];
+  return new Map(verified.map((each) => [each.ref, each]));
+}
+
+/** Returns the parts by which two entries are compared; cause and text are left out. */
+const essence = ({
+  action,
+  ref,
+  platformId,
+  attribute,
+  member,
+  before,
+  after,
+  effect,
+  basis,
+}: PlanEntry): string =>
+  canonicalJson({
+    ...{ action, ref, platformId, attribute, before, after, effect, basis },
+    member: member && { ref: member.ref, platformId: member.platformId },
+  });
+
+/**
+ * Returns whether the source wants what it wanted, and nothing of what the entry changes differs from that any more. An entry that
+ * follows another resource has the version of that one, which was compared there.
+ */
+function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedUsers>): boolean {
+  const found = entry.ref === null ? undefined : now.get(entry.ref);
+  if (found?.version === undefined) return false;
+  if (entry.follows === undefined && found.version !== entry.basis.version) return false;
+  return !found.entries.some((other) => concernsSame(entry, other));
+}
+
+/** Actions that make, link or remove the whole resource. */
+const WHOLE: ReadonlySet<PlanEntry['action']> = new Set(['create', 'adopt', 'relink', 'delete']);
+
+function concernsSame(entry: PlanEntry, other: PlanEntry): boolean {
+  if (other.action === 'unmanaged') return false;
+  // A conflict without desired values is an attribute that cannot be mapped: the plan cannot have an entry for its value.
+  if (other.action === 'conflict') return other.after !== null;
+  if (WHOLE.has(other.action) || partOf(other) === partOf(entry)) return true;
+  return WHOLE.has(entry.action) && other.member === undefined;
+}
+
+/** Returns the part of the resource that an entry changes: a member, an attribute, the activity or the names. */
+function partOf({ action, attribute, member }: PlanEntry): string {
+  if (member) return `member ${member.ref ?? member.platformId ?? ''}`;
+  if (attribute !== undefined) return `attribute ${attribute}`;
+  return action === 'deactivate' || action === 'reactivate' ? 'active' : 'core';
+}

@@ -1,0 +1,140 @@
+// Tests that apply counts only the changes of its plan: those that were carried out before, and what they led to.
+import '../support/load-modules.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isChange } from '../../src/reconcile/entry.ts';
+import { parseSaved } from '../../src/reconcile/plan.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const CID = 'cid@acme.example';
+const NONE = { count: 0, percent: 0 };
+const TEAM = 'urn:cube:params:1.0:UserAttribute:team';
+
+let place: Place;
+const ids = new Map<string, string>();
+beforeEach(async () => {
+  const attributes = { team: { type: 'string', from: 'nickName' } };
+  place = await openPlace({ target: { guard: { deactivate: NONE }, attributes } });
+  for (const name of [ANN, BOB, CID])
+    ids.set(name, await place.idp.createUser(name, { nickName: 'red', displayName: `Of ${name}` }));
+  await place.idle();
+}, 30_000);
+afterEach(() => place.stop());
+
+const idOf = (name: string): string => ids.get(name) ?? '';
+const file = (): string => join(place.commands.folder, 'plan.json');
+const apply = () => place.commands.run('apply', file(), '--yes');
+
+/** Changes an account or a group as a person does by hand, with the platform's SCIM interface. */
+async function byHand(method: string, path: string, ...operations: object[]): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}/api/scim/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    ...(operations.length > 0
+      ? {
+          body: JSON.stringify({
+            schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+            Operations: operations,
+          }),
+        }
+      : {}),
+  });
+  expect(answer.ok).toBe(true);
+}
+const accountOf = async (name: string): Promise<string> =>
+  `/Users/${(await place.platform.user(name))?.scimId ?? ''}`;
+const rename = async (name: string, displayName: string): Promise<void> =>
+  byHand('PATCH', await accountOf(name), { op: 'replace', path: 'displayName', value: displayName });
+const nameAt = async (name: string): Promise<unknown> => (await place.platform.user(name))?.displayName;
+
+/** Saves a plan with so many changes. */
+async function save(changes: number): Promise<void> {
+  expect((await place.commands.run('plan', '--full', '--out', file())).code).toBe(2);
+  const [saved] = parseSaved(readFileSync(file(), 'utf8'));
+  expect(saved?.entries.filter(isChange)).toHaveLength(changes);
+}
+
+test('a plan that was applied before is carried out, and writes nothing', async () => {
+  const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
+  expect(crew).toBeDefined();
+  await place.idle();
+  await rename(ANN, 'Meddled');
+  await byHand('PATCH', await accountOf(BOB), { op: 'replace', path: TEAM, value: 'blue' });
+  await byHand('PATCH', await accountOf(CID), { op: 'replace', path: 'active', value: false });
+  const group = `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`;
+  const gone = (await accountOf(ANN)).slice('/Users/'.length);
+  await byHand('PATCH', group, { op: 'remove', path: `members[value eq "${gone}"]` });
+  await save(4);
+  expect((await apply()).code).toBe(0);
+  await place.idle();
+  await place.platform.forgetRequests();
+  const again = await apply();
+  expect(again.text).toContain('converged: all 4 changes of the plan were already carried out before');
+  expect(again.code).toBe(0);
+  await expect(place.platform.writes()).resolves.toEqual([]);
+}, 30_000);
+
+test('a plan that creates an account and its membership again is carried out once', async () => {
+  await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
+  await place.idle();
+  await byHand('DELETE', await accountOf(ANN));
+  await save(2);
+  expect((await apply()).code).toBe(0);
+  await place.idle();
+  const { code, text } = await apply();
+  expect(text).toContain('converged: all 2 changes of the plan were already carried out before');
+  expect(code).toBe(0);
+  await byHand('PATCH', `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`, {
+    op: 'remove',
+    path: `members[value eq "${(await accountOf(ANN)).slice('/Users/'.length)}"]`,
+  });
+  expect((await apply()).code).toBe(3);
+}, 30_000);
+
+test('a plan whose changes somebody made at the platform by hand is carried out', async () => {
+  await rename(ANN, 'Meddled');
+  await save(1);
+  await rename(ANN, `Of ${ANN}`);
+  await place.platform.forgetRequests();
+  const { code, text } = await apply();
+  expect(text).toContain('converged: the change of the plan was already carried out before');
+  expect(code).toBe(0);
+  await expect(place.platform.writes()).resolves.toEqual([]);
+}, 30_000);
+
+test('a plan of which a part was carried out carries out the rest', async () => {
+  await rename(ANN, 'Meddled');
+  await rename(BOB, 'Meddled');
+  await save(2);
+  await rename(ANN, `Of ${ANN}`);
+  const { code, text } = await apply();
+  expect(text).toContain('1 of the changes was already carried out');
+  expect(code).toBe(0);
+  expect(await nameAt(BOB)).toBe(`Of ${BOB}`);
+}, 30_000);
+
+test('a plan is stale when the source wants another value since, though the platform has it', async () => {
+  await rename(ANN, 'Meddled');
+  await save(1);
+  await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'displayName', value: 'Ann' });
+  await place.idle();
+  expect(await nameAt(ANN)).toBe('Ann');
+  const { code, text } = await apply();
+  expect(text).toContain('The plan is stale: 1 of its changes');
+  expect(code).toBe(3);
+}, 30_000);
+
+test('a plan of which a part was changed again is stale', async () => {
+  await rename(ANN, 'Meddled');
+  await rename(BOB, 'Meddled');
+  await save(2);
+  await rename(ANN, `Of ${ANN}`);
+  await rename(BOB, 'Meddled again');
+  const { code, text } = await apply();
+  expect(text).toContain('The plan is stale: 1 of its changes');
+  expect(code).toBe(3);
+  expect(await nameAt(BOB)).toBe('Meddled again');
+}, 30_000);
