@@ -2,10 +2,11 @@
 import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
+import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
 import { formerRefusals, rejectedRefs } from './held.ts';
-import { markPlan } from './mark.ts';
+import { markPlan, removalsOf } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import type { RunFindings } from './make-plan.ts';
 import { changesIn, type Plan } from './plan.ts';
@@ -192,23 +193,22 @@ async function whatIsHeld(
     if (end.outcome === 'failed') return end;
   }
   const approval = await scope.outbox.guardStore.open();
-  return approval && toHeld(scope, approval);
+  return approval && toHeld(scope, approval, { letters: (await scope.outbox.blocked()).length });
 }
 
 /**
  * Returns the end of a run with held changes; dead letters are named too. Public ids of approvals begin with the name of the connection.
- * @param ofRun held changes of this run; default: all of the approval
+ * @param run.ofRun held changes of this run; default: all of the approval
  */
-async function toHeld(
-  { connection, outbox }: ReconcileScope,
+function toHeld(
+  { connection }: ReconcileScope,
   { id, total }: { id: string; total: number },
-  ofRun = total,
-): Promise<End> {
+  { letters, ofRun = total }: { letters: number; ofRun?: number },
+): End {
   const changes =
     ofRun === total
       ? counted(total, 'change')
       : `${counted(ofRun, 'change')} of this run, ${ofRun} of ${total} in the approval`;
-  const letters = (await outbox.blocked()).length;
   const besides = letters > 0 ? `; ${deadLetters(letters)}` : '';
   return {
     outcome: 'held',
@@ -261,11 +261,15 @@ async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]):
 /** Where a report is kept, the hold may be over. */
 export const releaseAdvice = (target: string): string => `scim-bridge release --target ${target} ends a hold`;
 
-/** Waits until no resource of the plan has a dirty mark, and returns their outcomes. */
+/**
+ * Waits until no resource of the plan has a dirty mark, and returns their outcomes.
+ * @param saved the plan, when it is a saved one: then its own removals and the dead letters of its resources count, and no others
+ */
 export async function untilApplied(
   scope: ReconcileScope,
   { signal, onProgress }: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
   refs: Ref[],
+  saved?: Plan,
 ): Promise<End> {
   const { outbox, clock } = scope;
   let left = refs;
@@ -284,13 +288,13 @@ export async function untilApplied(
     await clock.sleep(POLL_MS, signal);
   }
   const ours = new Set(refs);
+  const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
+  const letters = (await outbox.blocked()).filter(({ ref }) => !saved || ours.has(ref)).length;
   const approval = await outbox.guardStore.open();
   let waiting = 0;
   if (approval)
-    for await (const page of outbox.guardStore.pages(approval))
-      waiting += page.filter(({ ref }) => ours.has(ref)).length;
-  if (approval && waiting > 0) return toHeld(scope, approval, waiting);
-  const letters = (await outbox.blocked()).length;
+    for await (const page of outbox.guardStore.pages(approval)) waiting += page.filter(isOurs).length;
+  if (approval && waiting > 0) return toHeld(scope, approval, { letters, ofRun: waiting });
   return letters > 0 ? blocked(letters) : CONVERGED;
 }
 

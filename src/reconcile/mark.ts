@@ -63,6 +63,12 @@ function toDestruction(entry: PlanEntry): Destruction[] {
 
 const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
+/** Returns whether a removal is a change of the plan. */
+export function removalsOf(plan: Plan): (item: Destruction) => boolean {
+  const names = new Set(plan.entries.filter(isChange).flatMap(toDestruction).map(nameOf));
+  return (item) => names.has(nameOf(item));
+}
+
 /** Holds all entries of a kind that exceeds its limit, before any of them is marked. Other kinds are applied. */
 async function holdOverLimit(
   { outbox }: ReconcileScope,

@@ -92,7 +92,7 @@ export async function applySaved(
   try {
     const { refs, noted } = await markPlan(scope, plan, options.guard, fence);
     const isDone = noted.applied === 0 && (await scope.drifts.stillMarked(refs)).length === 0;
-    const end = await untilApplied(scope, { ...options, signal: right.signal }, refs);
+    const end = await untilApplied(scope, { ...options, signal: right.signal }, refs, plan);
     const { exceptions } = await scope.outbox.backlog();
     const result = await withHandover(
       scope,
@@ -100,7 +100,7 @@ export async function applySaved(
       plan,
       end.outcome === 'converged' ? endOfApply(plan, noted, { done, isDone }) : end,
     );
-    return { ...toReport(plan, startedAt, clock.now(), exceptFor(result, exceptions)), exceptions };
+    return { ...toReport(plan, startedAt, clock.now(), result), exceptions };
   } finally {
     await right.release();
   }

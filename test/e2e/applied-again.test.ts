@@ -48,6 +48,8 @@ const accountOf = async (name: string): Promise<string> =>
   `/Users/${(await place.platform.user(name))?.scimId ?? ''}`;
 const rename = async (name: string, displayName: string): Promise<void> =>
   byHand('PATCH', await accountOf(name), { op: 'replace', path: 'displayName', value: displayName });
+const heldIds = async (): Promise<string[]> =>
+  (await place.commands.run('approvals', 'list', '--json')).json.map(({ id }: any) => id);
 const nameAt = async (name: string): Promise<unknown> => (await place.platform.user(name))?.displayName;
 
 /** Saves a plan with so many changes. */
@@ -137,4 +139,57 @@ test('a plan of which a part was changed again is stale', async () => {
   expect(text).toContain('The plan is stale: 1 of its changes');
   expect(code).toBe(3);
   expect(await nameAt(BOB)).toBe('Meddled again');
+}, 30_000);
+
+/** Lets the platform refuse the next value of a person, which leads to a dead letter. */
+async function refuse(name: string): Promise<void> {
+  await place.platform.control('PATCH', '/faults', {
+    rules: [
+      { method: 'PATCH', path: await accountOf(name), times: 1000, status5xx: { share: 1, status: 400 } },
+    ],
+  });
+  await place.idp.patch(`/Users/${idOf(name)}`, { op: 'replace', path: 'displayName', value: 'Refused' });
+  await place.idle();
+  expect((await place.commands.run('dead-letters', 'list')).text).toContain(name);
+}
+const leave = async (name: string): Promise<void> => {
+  await place.idp.patch(`/Users/${idOf(name)}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+};
+
+test('apply names no dead letter and no held change that its plan did not lead to', async () => {
+  await leave(ANN);
+  await refuse(CID);
+  await rename(ANN, 'Meddled');
+  await rename(BOB, 'Meddled');
+  await save(2);
+  const { code, text } = await apply();
+  expect(text.split('\n').at(-1)).toBe('default → main: converged');
+  expect(code).toBe(0);
+  expect([await nameAt(ANN), await nameAt(BOB)]).toEqual([`Of ${ANN}`, `Of ${BOB}`]);
+}, 30_000);
+
+test('apply names the dead letter of a change of its plan', async () => {
+  await rename(CID, 'Meddled');
+  await save(1);
+  await place.platform.control('PATCH', '/faults', {
+    rules: [
+      { method: 'PATCH', path: await accountOf(CID), times: 1000, status5xx: { share: 1, status: 400 } },
+    ],
+  });
+  const { code, text } = await apply();
+  expect(text).toContain('blocked: 1 dead letter');
+  expect(code).toBe(1);
+}, 30_000);
+
+test('apply names the removal of its plan that the guard holds', async () => {
+  await leave(ANN);
+  await place.commands.run('approvals', 'approve', (await heldIds())[0] ?? '', '--yes');
+  await place.idle();
+  await byHand('PATCH', await accountOf(ANN), { op: 'replace', path: 'active', value: true });
+  await save(1);
+  await leave(BOB);
+  const { code, text } = await apply();
+  expect(text).toContain('held: the guard holds 1 change of this run, 1 of 2 in the approval');
+  expect(code).toBe(2);
 }, 30_000);
