@@ -45,11 +45,17 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
   say(`  ${approvalCounts(approval)}`);
   if (approval.state === 'held') say(`  held since ${openedAt}, ${expiryText(expiresAt, now)}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
+  const left = stillRejectedText(approval);
+  if (left !== undefined) say(`  ${left}`);
   if (selection !== undefined) say(`  ${selection}`);
   if (note !== undefined) say(`  note: ${note}`);
   for (const first of approval.firstApprovals ?? []) say(`  ${firstText(first)}`);
   for (const limit of approval.limits ?? []) printLimit(limit);
 }
+
+/** Returns how many changes of a rejection are still rejected; undefined for other approvals. */
+export const stillRejectedText = ({ stillRejected, total }: Approval): string | undefined =>
+  stillRejected === undefined ? undefined : `still rejected: ${stillRejected} of ${total}`;
 
 /** Returns the approval of one person, and how a second one joins. */
 export const firstText = ({ id, by, at, total, selection, note }: WaitingApproval): string =>

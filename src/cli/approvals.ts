@@ -1,7 +1,6 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Decision } from '../directory/guard/decisions.ts';
-import type { DesiredState } from '../directory/desired-state.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { decideApproval, listApprovals, previewDecision, showApproval } from '../ops/approvals.ts';
 import type { Approval } from '../ops/approval-lookup.ts';
@@ -10,7 +9,14 @@ import { HELD_CAUSES, type HeldCause } from '../ops/held-change.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
-import { approvalCounts, expiryText, firstText, printApproval, printChanges } from './approval-view.ts';
+import {
+  approvalCounts,
+  expiryText,
+  firstText,
+  printApproval,
+  printChanges,
+  stillRejectedText,
+} from './approval-view.ts';
 import { confirm } from './confirm.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
@@ -84,8 +90,6 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         const first = await read(flags.offset);
         if (flags.json) return sayJson(first);
         printApproval(first, Date.now());
-        if (first.state === 'rejected' && !first.firstApprovals)
-          say(`  ${await stillRejected(states, first)}`);
         let kind = printChanges(first.items);
         let next = flags.offset + first.items.length;
         while (flags.all && next < first.matching) {
@@ -150,12 +154,6 @@ export function approvalsCommand(program: Command, cli: Cli): void {
   }
 }
 
-/** Returns how many changes of a rejection were neither withdrawn nor approved since. */
-async function stillRejected(states: readonly DesiredState[], { id, total }: Approval): Promise<string> {
-  const left = await previewDecision(states, id, 'withdraw', {}, 0);
-  return `still rejected: ${left?.count ?? 0} of ${total}`;
-}
-
 /** Returns what is held after a decision. A change whose rejection was taken back may be held again in a moment. */
 function afterwards(action: Decision['action'], items: number, remaining: number, target: string): string {
   if (action === 'withdraw' && items > 0)
@@ -191,9 +189,12 @@ function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string
 const unknownApproval = (id: string): Error =>
   new Error(`There is no approval ${id}: see scim-bridge approvals list --all.`);
 
-function dates({ openedAt, expiresAt, at, by, selection, note }: Approval): string {
+function dates(approval: Approval): string {
+  const { openedAt, expiresAt, at, by, selection, note } = approval;
   if (at === undefined) return `since ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
-  return [`${at} by ${by}`, selection, note].filter((part) => part !== undefined).join('; ');
+  return [`${at} by ${by}`, stillRejectedText(approval), selection, note]
+    .filter((part) => part !== undefined)
+    .join('; ');
 }
 
 const upTo =

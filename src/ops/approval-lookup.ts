@@ -1,5 +1,6 @@
 // Finds approvals by their ids, with the changes that each of them covers.
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { Decision } from '../directory/guard/decisions.ts';
 import type { FirstApproval, StoredFirstApproval } from '../directory/guard/first-approvals.ts';
 import type { ChangeList, Destruction } from '../directory/guard/held-changes.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
@@ -23,6 +24,8 @@ export interface Approval {
   selection?: string;
   kinds: Record<DestructiveKind, number>;
   total: number;
+  /** Changes of a rejection that were neither withdrawn, approved nor taken back by the source since. */
+  stillRejected?: number;
   /** Approvals of one person where two have to approve, the oldest first. */
   firstApprovals?: WaitingApproval[];
 }
@@ -75,18 +78,25 @@ export async function approvalsAt(
     const found = firsts.filter((first) => first.source === source && isOf(first));
     return found.length === 0 ? {} : { firstApprovals: found.map((first) => shownFirst(connection, first)) };
   };
-  const found: FoundApproval[] = (await outbox.guardStore.decisions()).map(
-    ({ id, action, at, by, note, selection, kinds, items }) => ({
+  const rejection = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
+    const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
+    const { total } = await outbox.guardStore.countOf(list);
+    return { stillRejected: total, ...waiting('guardRejected', id) };
+  };
+  const toFound = async (decision: Decision): Promise<FoundApproval> => {
+    const { id, action, at, by, note, selection, kinds, items } = decision;
+    return {
       ...{ state, outbox, items },
       approval: {
         ...{ id: `${connection}.${id}`, connection, target, state: STATES[action], at: isoDate(at), by },
         ...(note === undefined ? {} : { note }),
         ...(selection === undefined ? {} : { selection }),
         ...{ kinds, total: sumOf(kinds) },
-        ...(action === 'reject' ? waiting('guardRejected', id) : {}),
+        ...(action === 'reject' ? await rejection(decision) : {}),
       },
-    }),
-  );
+    };
+  };
+  const found = await Promise.all((await outbox.guardStore.decisions()).map(toFound));
   if (open) {
     const { id, openedAt, expiresAt, kinds, total } = open;
     const dates = { openedAt: isoDate(openedAt), expiresAt: isoDate(expiresAt) };
@@ -129,10 +139,11 @@ export async function findApproval(
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
   if (!first || !list) return undefined;
   const { selection, total, storedChoice } = first;
-  const kinds = { ...found.approval.kinds, ...noneOf(found.approval.kinds), ...storedChoice?.chosen };
+  const { stillRejected: _, ...approval } = found.approval;
+  const kinds = { ...approval.kinds, ...noneOf(approval.kinds), ...storedChoice?.chosen };
   return {
     ...{ ...found, first, list },
-    approval: { ...found.approval, id, kinds, total, ...(selection === undefined ? {} : { selection }) },
+    approval: { ...approval, id, kinds, total, ...(selection === undefined ? {} : { selection }) },
   };
 }
 

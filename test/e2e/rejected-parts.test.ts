@@ -56,12 +56,25 @@ test('two rejected parts of one list have ids of their own, and withdraw takes b
   expect((await place.platform.user(ANN))?.active).toBe(false);
 });
 
-test('show tells how many changes of a rejection are still rejected', async () => {
+test('show and list tell how many changes of a rejection are still rejected', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   await decide('reject', id);
   await decide('withdraw', id, ANN);
   expect((await place.commands.run('approvals', 'show', id)).text).toContain('still rejected: 2 of 3');
+  const { json: shown } = await place.commands.run('approvals', 'show', id, '--json');
+  expect(shown).toMatchObject({ state: 'rejected', total: 3, stillRejected: 2 });
+  const { text } = await place.commands.run('approvals', 'list', '--all');
+  const lineOf = (state: string) => text.split('\n').find((line) => line.includes(`  ${state}  `));
+  expect(lineOf('rejected')).toContain('still rejected: 2 of 3');
+  expect(lineOf('withdrawn')).not.toContain('still rejected');
+  expect((await approvals()).map(({ state, stillRejected }) => [state, stillRejected])).toEqual([
+    ['held', undefined],
+    ['withdrawn', undefined],
+    ['rejected', 2],
+  ]);
+  await decide('withdraw', id);
+  expect((await place.commands.run('approvals', 'list', '--all')).text).toContain('still rejected: 0 of 3');
 });
 
 test('a selection of the list takes back the rejection of a person; the id of the list takes back all its parts', async () => {

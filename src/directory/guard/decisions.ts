@@ -29,6 +29,12 @@ import {
 export interface Decision {
   /** Id of the list; of a decision about a part of it, followed by `~` and the digest of the decided changes. */
   id: string;
+  /** Number of the approval. */
+  serial: number;
+  /** Last place of the list. */
+  upTo: number;
+  /** Score of the changes that it rejected. */
+  number: number;
   action: 'approve' | 'reject' | 'withdraw';
   at: number;
   by: string;
@@ -67,14 +73,7 @@ export interface DecisionOptions {
   portions?: number | undefined;
 }
 
-/** A stored decision. `number`: the score of the changes that it rejected. */
-type StoredDecision = Omit<Decision, 'items'> & {
-  serial: number;
-  upTo: number;
-  part?: string;
-  number: number;
-  items: string[];
-};
+type StoredDecision = Omit<Decision, 'items'> & { part?: string; items: string[] };
 
 /** Number of decisions that are kept. */
 const KEPT = 50;

@@ -12,6 +12,10 @@ const approvalFields = {
   ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: textField, note: textField },
   selection: { ...textField, description: 'Which part of the list was decided; absent: all.' },
   ...{ kinds: kindCounts, total: integerField },
+  stillRejected: {
+    ...integerField,
+    description: 'Changes of a rejection that are still rejected; absent: it is none.',
+  },
   firstApprovals: {
     ...arrayOf(
       object(
