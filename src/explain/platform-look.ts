@@ -49,6 +49,7 @@ export async function lookAtPlatform(
     // No run writes what is held or rejected, or a membership that waits: the explanation names these by itself.
     const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
+    const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };
     // The other side of a membership: the group of a person (also one that is made again), or the member of a group.
     const otherSide = (entry: PlanEntry): string | undefined => {
       const { kind, name, member } = entry;
@@ -71,7 +72,7 @@ export async function lookAtPlatform(
     return {
       platform: {
         ...{ at, state, differences, addedByOthers, leftOutGroups },
-        ...{ done: found?.get(ref) ?? 0, toBeHeld: await countToBeHeld(scope, differing) },
+        ...{ done: held + rejected, toBeHeld: await countToBeHeld(scope, differing) },
       },
       observe: (values) =>
         withObserved(

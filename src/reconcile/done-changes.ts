@@ -38,16 +38,21 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   return items.length === 0 ? undefined : { items, basis };
 }
 
-/** Returns how many of the done changes of each resource are held or rejected. */
+/** Numbers of held and rejected changes of a resource. */
+export type DecidableCounts = Record<'held' | 'rejected', number>;
+
+/** Returns how many of the done changes of each resource are held, and how many rejected. */
 export async function countDecidable(
   { guardStore }: Pick<ReconcileScope['outbox'], 'guardStore'>,
   done: readonly DoneChanges[],
-): Promise<Map<Ref, number>> {
-  const counts = new Map<Ref, number>();
+): Promise<Map<Ref, DecidableCounts>> {
+  const counts = new Map<Ref, DecidableCounts>();
   for (const { items } of done)
     for (const [index, verdict] of (await guardStore.verdictsOn(items)).entries()) {
       const ref = items[index]?.ref;
-      if (ref && verdict) counts.set(ref, (counts.get(ref) ?? 0) + 1);
+      if (!ref || !verdict) continue;
+      const known = counts.get(ref) ?? { held: 0, rejected: 0 };
+      counts.set(ref, { ...known, [verdict]: known[verdict] + 1 });
     }
   return counts;
 }
@@ -74,6 +79,12 @@ export function toDoneNote({ items, basis }: DoneChanges): Drift {
   };
 }
 
-/** Returns a sentence without its end: how many changes of a resource need no decision any more. */
-export const doneText = (count: number): string =>
-  `${counted(count, 'change')} that ${count === 1 ? 'waits' : 'wait'} for a decision ${count === 1 ? 'is' : 'are'} done at the platform already: the next reconcile, or scim-bridge sync, takes ${count === 1 ? 'it' : 'them'} off the list`;
+/** Returns a sentence without its end: how many held and rejected changes of a resource need no operator any more. */
+export function doneText({ held, rejected }: DecidableCounts): string {
+  const parts = [
+    ...(held > 0 ? [`${counted(held, 'change')} that ${held === 1 ? 'waits' : 'wait'} for a decision`] : []),
+    ...(rejected > 0 ? [counted(rejected, 'rejected change')] : []),
+  ];
+  const isOne = held + rejected === 1;
+  return `${parts.join(' and ')} ${isOne ? 'is' : 'are'} done at the platform already: the next reconcile, or scim-bridge sync, takes ${isOne ? 'it' : 'them'} off the list`;
+}
