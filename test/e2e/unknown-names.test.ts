@@ -29,6 +29,9 @@ test.each([
   [['log', '--resource', NAME], 'No person and no group', 'the connections hr, lab'],
   [['forget', NAME, '--yes'], 'No person', 'the connections hr, lab'],
   [['handover', 'undo', NAME, '--yes'], 'No person', 'the connections hr, lab'],
+  [['verify-access', NAME], 'No person', 'the connections hr, lab'],
+  [['verify-access', NAME, '--json'], 'No person', 'the connections hr, lab'],
+  [['verify-access', NAME, '--connection', 'hr'], 'No person', 'the connection hr'],
   [['explain', NAME, '--target', 'test'], 'No person and no group', 'the connection lab'],
   [['log', '--resource', NAME, '--connection', 'hr'], 'No person and no group', 'the connection hr'],
 ])('%p tells where it searched for an unknown name, and exits 4', async (words, nobody, places) => {

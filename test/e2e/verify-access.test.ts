@@ -231,7 +231,7 @@ test('a deactivated user sees nothing, the command succeeds, and no token is req
 test('verify-access of a user who was never pushed stops before the first step', async () => {
   const { code, report } = await verify('nobody@acme.example');
   expect([code, report.ok, report.person, ...stages(report)]).toEqual([
-    2,
+    4,
     false,
     null,
     false,
