@@ -1,17 +1,16 @@
 // Shows one target: its lag, its obstacles, and the orders for it.
+import { breakerNote, failureLabel, isKeyRefused } from './breaker.js';
 import { advised, ago, count, duration, h, pill } from './dom.js';
 import { orders } from './target-orders.js';
 
 const missingIn = ({ coverage: { users, groups } }) => users.missing + groups.missing;
 
-const KEY_REFUSED = 401;
-
 /** Returns the label of the most severe state of the target. */
 function stateOf(row) {
   const { hold, breaker, blocked, guard, dirty } = row;
   if (hold) return pill('warn', 'On hold');
-  if (breaker.status === KEY_REFUSED) return pill('bad', 'Key refused');
-  if (breaker.open) return pill('bad', 'Platform does not answer');
+  const failure = failureLabel(breaker);
+  if (failure) return pill('bad', failure);
   if (missingIn(row) > 0) return pill('bad', 'Somebody is missing');
   if (blocked > 0) return pill('bad', 'Needs a person');
   if (guard.held > 0) return pill('warn', 'Waits for approval');
@@ -140,19 +139,9 @@ function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last
     found.push(
       'Mapping, scope or group names in the settings changed since the last reconcile: the counts are by the former ones',
     );
-  if (breaker.open)
-    found.push([
-      `Breaker open: ${breaker.status ? `answers ${breaker.status}` : 'no answer'}, only probes go out`,
-    ]);
-  else if (breaker.status === KEY_REFUSED)
-    found.push([
-      breaker.only
-        ? `The platform answers ${breaker.only.join(' and ')} with 401 and accepts the key for other calls, check the rights of targets.${target}.token and any gateway before the platform; first refused `
-        : `The platform refuses the key (401), set a new targets.${target}.token; first refused `,
-      ago(breaker.since),
-    ]);
-  else found.push('Breaker closed: the platform answers');
-  if (breaker.pause && breaker.pause.status !== KEY_REFUSED)
+  const note = breakerNote(breaker, target);
+  found.push(breaker.since ? [`${note}; first failure `, ago(breaker.since)] : note);
+  if (breaker.pause && !isKeyRefused(breaker.pause))
     found.push(
       `All calls pause until ${new Date(breaker.pause.until).toLocaleTimeString()}, because ${pauseCause(breaker.pause)}`,
     );

@@ -201,6 +201,19 @@ describeWith(CHROMIUM !== undefined, 'Chromium')('in a browser', () => {
     await platform.control('PATCH', '/faults', {});
   }, 60_000);
 
+  test('the page says that web pages answer in place of the platform, and what to check', async () => {
+    const platform = createPlatformView(sandbox.ready.controlUrl);
+    await platform.control('PATCH', '/faults', { htmlAnswer: { share: 1 } });
+    await idp.createUser('page@acme.example');
+    await page.getByText('Web pages answer', { exact: true }).waitFor();
+    await page
+      .getByText(
+        /The platform answers with web pages \(a wrong url, or a proxy\): .*check targets.main.url, or a proxy/,
+      )
+      .waitFor();
+    await platform.control('PATCH', '/faults', {});
+  }, 60_000);
+
   test('every view shows within five seconds that the process does not answer, and that it answers again', async () => {
     await live('Live');
     const pid = bridge.pid() ?? 0;

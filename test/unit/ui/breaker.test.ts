@@ -1,0 +1,32 @@
+// Tests that the operators' page says the same about a failing target as the commands status and doctor.
+import { breakerWords, newKeyAdvice, webPageAdvice } from '../../../src/reconcile/breaker-words.ts';
+// @ts-expect-error The page is plain JavaScript.
+import { breakerNote, failureLabel } from '../../../src/ui/breaker.js';
+
+interface Breaker {
+  open: boolean;
+  status: number;
+  only?: string[];
+}
+
+test.each<[Breaker, string]>([
+  [{ open: true, status: 0 }, 'Platform does not answer'],
+  [{ open: true, status: 200 }, 'Web pages answer'],
+  [{ open: true, status: 503 }, 'Platform answers 503'],
+  [{ open: true, status: 401 }, 'Key refused'],
+  [{ open: false, status: 401, only: ['PATCH', 'POST'] }, 'Key refused'],
+])('%j is told with the words and the advice of status', (breaker, label) => {
+  const note: string = breakerNote(breaker, 'main');
+  expect(failureLabel(breaker)).toBe(label);
+  expect(note).toContain(`The platform ${breakerWords(breaker)}: `);
+  expect(note.includes('only probes go out')).toBe(breaker.open);
+  const advice = breaker.status === 401 ? newKeyAdvice('main', breaker.only) : webPageAdvice('main', breaker);
+  expect(note).toContain(advice ?? '');
+});
+
+test('a target that answers has no failure', () => {
+  expect([failureLabel({ open: false }), breakerNote({ open: false }, 'main')]).toEqual([
+    undefined,
+    'Breaker closed: the platform answers',
+  ]);
+});
