@@ -133,7 +133,7 @@ test('the second approval of a part applies the changes of the first approval, e
   expect(await closed()).toEqual([NAMES[1]]);
 });
 
-test('two selections with the same description and different changes are two first approvals', async () => {
+test('a first approval does not count for another selection of changes with the same stored description', async () => {
   await leave(0, 1);
   const id = await heldId();
   const [own, other] = [0, 1].map((number) => `User:${ids[number]}`);

@@ -116,7 +116,7 @@ describe('groups in the directory', () => {
     await expect(store.state.directory.get('Group', G)).resolves.toMatchObject({ version: 1 });
   });
 
-  it('a membership that is added and removed before a sync is pending in the last direction', async () => {
+  it('after an addition and a removal of the same member, only the last change is pending', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.members(G, drop(ADA));
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(new Map([[ADA, '-']]));

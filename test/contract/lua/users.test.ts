@@ -85,7 +85,7 @@ describe('users in the directory', () => {
     expect((await store.marks()).size).toBe(1);
   });
 
-  it('a write that is stale, taken or of a missing user leaves record, version and generation unchanged', async () => {
+  it('a write with an old version, a taken name or an unknown id leaves record, version and generation unchanged', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const before = [await store.state.directory.get('User', ADA), await store.marks()];

@@ -116,7 +116,7 @@ test('VER-11 an unknown channel is 400', async () => {
   expect((await put({ releaseChannel: 'nightly' })).status).toBe(400);
 });
 
-test('VER-12 other fields are merged, absent and null ones stay, and an empty update is 200', async () => {
+test('VER-12 an update changes the fields that it has, keeps those that are absent or null, and is 200 when it is empty', async () => {
   const { body } = await put({ name: 'sales-eu', releaseChannelVersion: null, templateVariables: { a: 1 } });
   expect(body).toMatchObject({ name: 'sales-eu', releaseChannel: 'latest', templateVariables: { a: 1 } });
   expect((await put({ templateVariables: { b: 2 } })).body.templateVariables).toEqual({ a: 1, b: 2 });
