@@ -25,7 +25,7 @@ export interface DemoProcesses {
   tokens: Record<Idp, string>;
   adminToken: string;
   /** SCIM clients of the identity providers. */
-  lines: Record<Idp, ScimHttp>;
+  clients: Record<Idp, ScimHttp>;
   /** Returns the number of resources with pending changes. */
   backlog(): Promise<number>;
 }
@@ -92,7 +92,7 @@ export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDe
       ...{ bridge, sandbox: sandbox.ready, prefix, scimUrls, tokens, adminToken, redisUrl: redis.url },
       sharedRedis: redis.process === undefined,
       platform: createPlatform({ controlUrl, agent }),
-      lines: {
+      clients: {
         okta: line('okta', 'Okta', { 'user-agent': 'Okta SCIM Client 1.0.0' }),
         entra: line('entra', 'Entra', {}),
       },

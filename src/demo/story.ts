@@ -44,8 +44,8 @@ export async function runStory(
   signal: AbortSignal,
 ): Promise<Ending> {
   const providers: Providers = {
-    okta: createOkta(processes.lines.okta),
-    entra: createEntra(processes.lines.entra),
+    okta: createOkta(processes.clients.okta),
+    entra: createEntra(processes.clients.entra),
   };
   const ending: Ending = {
     company: createCompany(),
@@ -96,7 +96,7 @@ async function arrive(
   await pushEverything(providers[idp], ending.company, idp);
   const count = (all: readonly { idp: Idp }[]): number => all.filter((each) => each.idp === idp).length;
   const pushed = `pushed ${count(ending.company.people)} people and ${count(ending.company.groups)} groups`;
-  const requests = processes.lines[idp].sent();
+  const requests = processes.clients[idp].sent();
   screen.done(name, `${pushed}: ${requests} requests, answered in ${inMs(Date.now() - startedAtMs)}`);
 }
 
@@ -137,7 +137,7 @@ async function repeatPushes(context: StoryContext): Promise<void> {
   screen.heading('The same again');
   await untilIdle(context);
   const callsBefore = (await processes.platform.calls()).length;
-  const sent = (): number => processes.lines.okta.sent() + processes.lines.entra.sent();
+  const sent = (): number => processes.clients.okta.sent() + processes.clients.entra.sent();
   const sentBefore = sent();
   ending.callsOfRepeat = await screen.step(
     'Repeat',
