@@ -3,8 +3,8 @@
 import { createLogger, type Logger } from '../support/logger.ts';
 import { complain } from './output.ts';
 
-/** A command reports at its end that Redis does not answer, with advice. */
-const TOLD_AT_THE_END = 'redis away, connecting again';
+/** Message that is not printed, because a command itself reports at its end that Redis does not answer. */
+const REPORTED_BY_COMMAND = 'redis away, connecting again';
 
 export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
   createLogger(level, {
@@ -19,7 +19,7 @@ export const createCommandLogger = (level: 'warn' | 'info'): Logger =>
 /** Returns the message of a log line with its reason; undefined for events that the command reports itself. */
 function logText(line: string): string | undefined {
   const entry = JSON.parse(line) as { msg?: string; reason?: string; err?: { message?: string } };
-  if (entry.msg === TOLD_AT_THE_END) return undefined;
+  if (entry.msg === REPORTED_BY_COMMAND) return undefined;
   const reason = entry.reason ?? entry.err?.message;
   return `${entry.msg ?? ''}${reason === undefined ? '' : `: ${reason}`}`;
 }

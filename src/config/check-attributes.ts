@@ -9,13 +9,16 @@ import { validateSchema } from './validate.ts';
 export interface CheckedAttributes {
   /** The attributes without a fault, with defaults. */
   attributes: Record<string, AttributeConfig>;
-  /** Paths below the attributes: `/region/from`. */
+  /** Paths are relative to the attributes, such as `/region/from`. */
   faults: ConfigFault[];
 }
 
 const AT = '/targets/tried/attributes';
 
-/** @param schemas custom schemas of the connections of the target @param checks grammars of other layers */
+/**
+ * Checks the attribute mapping of one target without the rest of the settings.
+ * @param schemas custom schemas of the connections of the target
+ */
 export function checkAttributes(
   attributes: unknown,
   schemas: readonly object[],

@@ -9,7 +9,9 @@ import { checkNotices } from './notice-checks.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkAdminUrl, checkSignIn } from './sign-in-checks.ts';
 
-/** Checks of texts with grammars of other layers; each returns a sentence that describes the fault, or undefined. */
+/**
+ * Parsers of other layers, which config does not import. Each returns a sentence that describes the fault, or undefined.
+ */
 export interface ConfigChecks {
   expression(text: string): string | undefined;
   /** `schemas`: custom schemas whose attributes may be named. */

@@ -40,11 +40,11 @@ export interface NoticeChange {
 /** A message that is stored before its first attempt, so that every attempt has the same id and content. */
 export interface NoticeMessage {
   id: string;
-  /** Unix milliseconds of Redis. */
+  /** Unix milliseconds by the clock of Redis. */
   at: number;
   changes: NoticeChange[];
   attempts: number;
-  /** Time of the next attempt, Unix milliseconds of the process. */
+  /** Time of the next attempt, Unix milliseconds by the clock of the process. */
   nextAt: number;
 }
 
@@ -52,7 +52,7 @@ export interface NoticeMessage {
 export interface NoticePause {
   /** Digest of the address. */
   address: string;
-  /** Unix milliseconds of the process; null: without an end. */
+  /** End of the pause, Unix milliseconds by the clock of the process; null: the pause has no end. */
   until: number | null;
 }
 
@@ -60,7 +60,7 @@ export interface NoticeChannelState {
   told: ToldConditions;
   message: NoticeMessage | null;
   pause: NoticePause | null;
-  /** Unix milliseconds of the process; null: never. */
+  /** Unix milliseconds by the clock of the process; null: never. */
   lastSuccessAt: number | null;
   lastFailureAt: number | null;
   /** Reason why the last attempt failed; null: it succeeded. */

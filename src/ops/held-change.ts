@@ -36,7 +36,7 @@ export interface HeldChange {
   member?: string;
   /** Absent: the resource has changed at the source since the decision, so the cause of that time is not known. */
   cause?: HeldCause;
-  /** The cause in words; for the last administrator, why an approval alone does not allow the change. */
+  /** `cause` as a phrase. For `lastAdministrator` it also says why an approval alone does not allow the change. */
   reason: string;
   /** ISO 8601: time since when the change is held. */
   since?: string;

@@ -79,7 +79,7 @@ export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Pro
   Promise.all(
     logsOf(states).map(async ({ connection, target, verify, limits }) => {
       const acts = states.find((state) => state.connection === connection)?.acts;
-      // A log that is kept longer than the audit log outlives the orders.
+      // The audit log has the orders of the command forget. A log that is kept longer may have entries whose order is gone.
       const isComparable = acts !== undefined && limits.maxAgeMs <= ACT_LIMITS.maxAgeMs;
       const { broken, ...check } = await verify(isComparable ? await forgetOrders(acts) : undefined);
       return { connection, target, ...check, broken: publicBreak(`${connection}.${target}`, broken) };

@@ -12,7 +12,7 @@ export interface LoadQuery {
   order?: Record<string, 'asc' | 'desc'> | [string, 'asc' | 'desc'][];
   limit?: number;
   offset?: number;
-  /** Asks for the number of rows without limit. */
+  /** Also returns the number of rows that the query would have without `limit` and `offset`. */
   total?: boolean;
   timezone?: string;
   ungrouped?: boolean;

@@ -29,7 +29,7 @@ export interface ProviderDeps {
 
 /** The part of a request that shapes its answer. */
 export interface RequestContext {
-  /** Correlation id, from push to platform call. */
+  /** Id of the request, which the log lines and the platform calls of its change carry too. */
   request: string;
   /** Address of the connection's SCIM root, without a trailing slash. */
   baseUrl: string;

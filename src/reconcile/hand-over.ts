@@ -153,7 +153,10 @@ async function handOverPerson(
   return { moved: ended.moved, refused: refused.size, ...(problem === undefined ? {} : { problem }) };
 }
 
-/** Checks the person again, and stores the start of the handover. @returns undefined if nothing may be moved */
+/**
+ * Checks again that the account is closed and unchanged, and stores the start of the handover.
+ * @returns undefined if nothing may be moved
+ */
 async function beginHandover(
   scope: ReconcileScope,
   place: HandoverPlace,

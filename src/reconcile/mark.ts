@@ -22,7 +22,10 @@ export const ownEntries = (plan: Plan): PlanEntry[] =>
     (entry) => isChange(entry) && entry.attribution.cause !== 'source changed' && entry.follows === undefined,
   );
 
-/** @throws RunLost when another run has taken over */
+/**
+ * Holds the changes of a plan that exceed the limits of the guard, and marks the other changed resources for the worker.
+ * @throws RunLost when another run has taken over
+ */
 export async function markPlan(
   scope: ReconcileScope,
   plan: Plan,

@@ -11,7 +11,10 @@ export class TargetSilent extends Error {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** @param facts `state` is known to all replicas, `silence` to this process */
+/**
+ * Returns the error for a target that does not answer: since when, with which status, and what to do.
+ * @param facts `state` is shared by all replicas, `silence` is what this process has seen
+ */
 export function targetSilent(
   target: string,
   { now, state, silence }: { now: number; state: BreakerState; silence: TargetSilence | undefined },
@@ -27,7 +30,10 @@ export function targetSilent(
   return new TargetSilent(`${how}${detail}. Check it with scim-bridge doctor, then repeat the command.`);
 }
 
-/** @param pause the pause that outlasts the command */
+/**
+ * Returns the error for a target that goes on answering 429.
+ * @param pause the pause that the replicas share, if the target is paused
+ */
 export function targetRefusesRate(
   target: string,
   limited: RateLimited | undefined,

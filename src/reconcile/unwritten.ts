@@ -71,7 +71,7 @@ export async function withoutUnwritten(
   });
 }
 
-/** Returns the entries; a membership that a conflict keeps from the platform has the effect `report`. */
+/** Returns the entries; a membership whose user or group has a conflict is not written now and gets the effect `report`. */
 export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
   const conflicts = new Set(
     entries

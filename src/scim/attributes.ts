@@ -61,7 +61,7 @@ export interface Field {
   readonly path: string;
   /** Position among its siblings in the schema, from 0. */
   readonly place: number;
-  /** Whether any text of a client is stored unchanged. */
+  /** Whether every string that a client sends is accepted and stored unchanged. */
   readonly keepsText: boolean;
   /** Whether the value refers to another resource. With the deviation `reference-for-value` a client may send only `$ref`. */
   readonly isReference: boolean;

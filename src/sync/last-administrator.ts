@@ -17,8 +17,8 @@ export const UNCHECKED: Why = {
     'seen as one',
 };
 
-/** Longest wait of a deactivation for the check. */
-const PATIENCE_MS = 2000;
+/** Longest time that a deactivation waits for the check. */
+const CHECK_TIMEOUT_MS = 2000;
 
 /**
  * Runs after the guard has counted the deactivation, so that two workers that close two administrators see each other. If
@@ -28,7 +28,7 @@ const PATIENCE_MS = 2000;
  */
 export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {
   const { administrators, catalogue } = context.target;
-  const hurried = { ...context.call, timeoutMs: PATIENCE_MS };
+  const hurried = { ...context.call, timeoutMs: CHECK_TIMEOUT_MS };
   const isKnown = isKnownAdministrator(context);
   try {
     if (await catalogue.isOwnedByAdministrator(hurried)) return 'replaceable';

@@ -13,7 +13,7 @@ export interface LinkedMember {
   platformId: string;
 }
 
-/** Sentences about members whose change the platform answered with success and left out; the sync ends with WriteIgnored. */
+/** One sentence for each change that the platform answered with success but did not apply; the sync ends with WriteIgnored. */
 export type Ignored = string[];
 
 /**

@@ -21,7 +21,7 @@ export type PendingMembers = Map<string, string>;
 /** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
 interface Leaver extends LinkedMember {
   isOpen: boolean;
-  /** The platform answered the last change of the account with success and left it out. */
+  /** The platform answered the last change of the account with success, but did not apply it. */
   isIgnored?: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function removeMembers(
   return { isWaiting, ignored };
 }
 
-/** @throws WriteIgnored when the platform left something out; called last, so that it keeps nobody else waiting */
+/** @throws WriteIgnored when a change was not applied; called last, so that all other members are written first */
 export function throwIfIgnored(ignored: Ignored): void {
   if (ignored.length > 0) throw new WriteIgnored(ignored.join('; '));
 }

@@ -38,7 +38,7 @@ export interface ProcessFacts {
   host: string;
   port: number;
   pid: number;
-  /** Unix milliseconds of the process. */
+  /** Unix milliseconds by the clock of the process. */
   startedAt: number;
   /** Absent in a process without workers. */
   work?: ProcessWork;

@@ -50,7 +50,7 @@ export type Series = (number | null)[];
 export const startOf = ({ stepMs, slots }: SlotSpan, now: number): number =>
   (Math.floor(now / stepMs) - slots + 1) * stepMs;
 
-/** Encodes values for a ring: by column, separated by commas, an absent one empty. */
+/** Encodes the values of one slot: in the order of the columns, separated by commas; an absent value is an empty text. */
 export const encodeValues = <Kind extends RingKind>(kind: Kind, values: HistoryValues<Kind>): string =>
   HISTORY_COLUMNS[kind]
     .map(([name]) => (values as Record<string, number | undefined>)[name])
@@ -58,7 +58,7 @@ export const encodeValues = <Kind extends RingKind>(kind: Kind, values: HistoryV
     .join(',');
 
 /**
- * Decodes a ring. A place whose slot number is not current holds a slot of an earlier turn and counts as empty.
+ * Decodes a ring. A place with an older slot number has not been overwritten yet, and counts as empty.
  * @param places place in the ring → `slot,value,value`
  */
 export function decodeRing<Kind extends RingKind>(

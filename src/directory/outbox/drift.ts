@@ -23,7 +23,7 @@ export interface Drift {
   add: string[];
   /** Members that only the platform has. */
   remove: string[];
-  /** Pending, held or rejected removals of members who are not in the platform's group: they end. */
+  /** Members that the platform's group does not have any more. Their pending, held or rejected removals end. */
   done?: string[];
   priority: Priority;
 }

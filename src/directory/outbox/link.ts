@@ -95,7 +95,7 @@ const CORE_NAMES = {
   active: 'a',
 };
 const ORIGINS = { created: 'c', adopted: 'a' };
-/** Stored in place of a core value that follows from other values. A number cannot be confused with a core value, because none is a number. */
+/** Stored in place of a core value that is equal to its expected value (EXPECTED). No core value is a number. */
 const SAME = 0;
 
 const toMap = (names: Record<string, string>) => new Map(Object.entries(names));
@@ -115,7 +115,10 @@ function renamed(members: Members, names: ReadonlyMap<string, string>): Members 
   return result;
 }
 
-/** Returns the values that follow from others: for most users the e-mail address is the userName, and the displayName joins both names. */
+/**
+ * Core values that most users have, computed from other values: the e-mail address is the userName, and the displayName is the
+ * given and the family name. A value that is equal to its expected one is stored as SAME, to save memory.
+ */
 const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
   ['emails', ({ userName }) => userName],
   ['displayName', (core) => `${String(core['name.givenName'])} ${String(core['name.familyName'])}`],

@@ -17,7 +17,7 @@ export interface CoverageOfKinds {
   groups: Coverage;
 }
 
-/** Report of a run. Times are Unix milliseconds of the process. */
+/** Report of a run. Times are Unix milliseconds by the clock of the process that ran it. */
 export interface RunReport {
   /** Name of the run: `plan:<id>`, which is also the request id of its marks. */
   run: string;

@@ -157,7 +157,7 @@ export function createWork(
     } while (cursor !== '0');
   }
 
-  /** Requeues in portions the users that wait for a group. After a failure they are synced a little later by themselves. */
+  /** Requeues, in portions, the users that wait for a group. If this fails, their alarms start their syncs later. */
   async function requeueMembers({ id, request }: DueWork): Promise<void> {
     let cursor = '0';
     do {

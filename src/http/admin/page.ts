@@ -85,7 +85,7 @@ function readFiles(folder: string): Map<string, PageFile> {
   return files;
 }
 
-/** Returns the files of packages that the page loads; packages are installed beside the service. */
+/** Returns the paths of the files that the page loads from npm packages in node_modules. */
 function packagedFiles(): string[] {
   const require = createRequire(import.meta.url);
   return [require.resolve('uplot/dist/uPlot.iife.min.js'), require.resolve('uplot/dist/uPlot.min.css')];
