@@ -31,7 +31,7 @@ export function planCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only this target')
     .option('--json', 'print as JSON')
     .option('--out <file>', 'save the plan, for scim-bridge apply')
-    .option('--drift-only', 'only what was changed behind the back of the bridge')
+    .option('--drift-only', 'only changes that others made at the platform')
     .option('--full', 'read the members of all groups and the attribute values of all users')
     .option('--all', 'show every change, however many')
     .action(async (flags: PlanFlags, command: Command) => {

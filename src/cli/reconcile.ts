@@ -63,7 +63,7 @@ export function reconcileCommand(program: Command, cli: Cli): void {
 export function applyCommand(program: Command, cli: Cli): void {
   withDeadline(withOperator(program.command('apply <file>')))
     .description(
-      'carry out exactly a saved plan, without what was carried out since; exit 3 when anything else that it changes moved',
+      'carry out what is left of a saved plan; exit 3 if a resource in it has changed since in another way',
     )
     .option('--yes', 'do not ask; needed without a terminal when the plan takes something away')
     .option('--json', 'print as JSON')
@@ -73,7 +73,7 @@ export function applyCommand(program: Command, cli: Cli): void {
         readConfig(command, cli),
         { worker: true, deadlineMs: deadlineOf(flags) },
         async (context) => {
-          const pairs = plans.map((plan) => ({ plan, each: estateOf(plan, context.scopes) }));
+          const pairs = plans.map((plan) => ({ plan, each: scopeOfPlan(plan, context.scopes) }));
           const stale: string[] = [];
           const reviewed: { review: PlanReview; each: SelectedScope }[] = [];
           for (const { plan, each } of pairs) {
@@ -93,7 +93,9 @@ export function applyCommand(program: Command, cli: Cli): void {
           if (!flags.json) {
             const [first] = plans;
             if (first)
-              say(`Saved at ${first.createdAt}; what has moved since is looked for in its changes only.`);
+              say(
+                `Saved at ${first.createdAt}; only the resources that it changes were checked for later changes.`,
+              );
             await printLeft(
               reviewed.map(({ review }) => review),
               cli,
@@ -199,7 +201,7 @@ function printReport(name: string, { outcome, message }: RunReport): void {
   say('', `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
 }
 
-function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {
+function scopeOfPlan(plan: Plan, scopes: SelectedScope[]): SelectedScope {
   const found = scopes.find(
     ({ scope }) => scope.connection === plan.connection && scope.target.name === plan.target,
   );
@@ -208,7 +210,7 @@ function estateOf(plan: Plan, scopes: SelectedScope[]): SelectedScope {
   return found;
 }
 
-const OTHER_RULES = 'the mapping rules are others than those it was made with';
+const OTHER_RULES = 'the mapping rules have changed since it was made';
 
 const briefly = ({ action, kind, name }: PlanEntry): string => `${action} ${kind} ${name}`;
 

@@ -129,7 +129,10 @@ function endOfApply(
   }
   return writesIn(plan) > 0
     ? { outcome: 'converged' }
-    : { outcome: 'converged', message: 'the saved plan has no changes; what moved since is not known' };
+    : {
+        outcome: 'converged',
+        message: 'the saved plan has no changes; differences since then are not known',
+      };
 }
 
 /** Writes the audit entry of an order before the run begins, so that a crash does not lose it. */

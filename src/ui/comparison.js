@@ -87,7 +87,7 @@ const applying = (plan, again) =>
       if (
         !(await confirmed(
           'Apply this plan?',
-          'Exactly these changes are made. If anything has moved since, nothing is.',
+          'Exactly these changes are made. If a resource of the plan has changed since, nothing is written.',
           'Apply',
         ))
       )

@@ -214,7 +214,7 @@ export const reconcileSchema: SchemaNode = section(
       description: 'Time zone of the schedule, an IANA name such as Europe/Berlin.',
       default: 'UTC',
     },
-    onDrift: choice('What to do about changes made behind the back of the bridge.', ['repair', 'report']),
+    onDrift: choice('What to do about changes that others made at the platform.', ['repair', 'report']),
   },
 );
 

@@ -109,9 +109,9 @@ const requiring = (name: string, query: Record<string, Parameter>): Record<strin
 interface ReadableLog<Query extends SpanQuery> {
   path: string;
   ids: readonly [string, string, string, string];
-  /** Command of the CLI that reads the log. `exportTwin`: that exports it. */
-  twin: string;
-  exportTwin?: string;
+  /** Command of the CLI that reads the log. `exportCommand`: the one that exports it. */
+  command: string;
+  exportCommand?: string;
   summary: string;
   exportSummary: string;
   /** Fields that select entries, besides the time range. */
@@ -126,13 +126,13 @@ const BY_BODY = 'The same, with names in the body.';
 
 /** Returns the routes that search and export a log, each with the filters in the address and, for names, in the body. */
 export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>): AdminRoute[] {
-  const { path, ids, twin, answers, refuses } = log;
+  const { path, ids, command, answers, refuses } = log;
   const fields = { ...log.filters, ...spanFields };
   const exportedFields = { ...log.filters, ...exportFields };
-  const reading = { twin, answers, refuses };
+  const reading = { command, answers, refuses };
   const exporting = {
     path: `${path}/export`,
-    ...(log.exportTwin === undefined ? {} : { twin: log.exportTwin }),
+    ...(log.exportCommand === undefined ? {} : { command: log.exportCommand }),
     ...{ answers: exportAnswers, refuses },
   };
   return [

@@ -51,7 +51,7 @@ function operationOf(route: AdminRoute): JsonSchema {
     summary: route.summary,
     description: [
       `Needs the role ${role}.`,
-      ...(route.twin === undefined ? [] : [`Twin of the command \`scim-bridge ${route.twin}\`.`]),
+      ...(route.command === undefined ? [] : [`Same as the command \`scim-bridge ${route.command}\`.`]),
     ].join(' '),
     parameters: parametersOf(route),
     ...(route.body && {

@@ -115,8 +115,8 @@ export interface AdminRoute {
   path: string;
   /** Unique operationId of the OpenAPI document. */
   id: string;
-  /** Name of the command that does the same. */
-  twin?: string;
+  /** Command of the CLI that does the same, with its options. */
+  command?: string;
   summary: string;
   /** Right that the caller needs; left out: `read` for GET, `operate` for everything else. */
   right?: Right;

@@ -73,7 +73,7 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<ActQuery>({
     path: '/acts',
     ids: ['listActs', 'searchActs', 'exportActs', 'exportActsBySearch'],
-    twin: 'acts --json',
+    command: 'acts --json',
     summary: 'What operators ordered, who and when: holds, decisions, tokens, links.',
     exportSummary: 'What operators ordered, as a file.',
     ...{ filters, answers, refuses },
@@ -84,7 +84,7 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/acts/verify',
     id: 'verifyActs',
-    twin: 'acts --verify',
+    command: 'acts --verify',
     summary: 'Whether any of them was altered or taken out since it was written.',
     answers: {
       status: 200,

@@ -28,7 +28,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/doctor',
     id: 'doctor',
-    twin: 'doctor --json',
+    command: 'doctor --json',
     summary: 'Examines Redis, every target, clocks and settings, and says what to do.',
     answers: {
       status: 200,
@@ -42,7 +42,7 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/verify-access',
     id: 'verifyAccess',
     right: 'read',
-    twin: 'verify-access USER --json',
+    command: 'verify-access USER --json',
     summary: 'Reads one person back from the platform and tells what this person really sees.',
     body: body(
       {

@@ -41,11 +41,11 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/plan',
     id: 'plan',
-    twin: 'plan --json',
+    command: 'plan --json',
     summary: 'Compares everything and tells what differs, without writing.',
     body: body({
       ...{ target, full, ...operatorFields },
-      driftOnly: { ...booleanField, description: 'Only what was changed behind the back of the bridge.' },
+      driftOnly: { ...booleanField, description: 'Only changes that others made at the platform.' },
     }),
     bodyOptional: true,
     answers,
@@ -56,7 +56,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/reconcile',
     id: 'reconcile',
-    twin: 'reconcile --yes --json',
+    command: 'reconcile --yes --json',
     summary: 'Compares everything, repairs what differs, and waits until it is applied.',
     body: body({ target, full, ...operatorFields }),
     bodyOptional: true,
@@ -68,9 +68,9 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/apply',
     id: 'apply',
-    twin: 'apply FILE --yes --json',
+    command: 'apply FILE --yes --json',
     summary:
-      'Carries out what is left of a plan that was made before; refused as stale when anything else moved since.',
+      'Carries out what is left of a plan that was made before; refused as stale if a resource of the plan or the mapping has changed since in another way.',
     body: {
       ...body({
         operation: { ...textField, description: 'Of the plan, while its result is kept.' },
@@ -174,7 +174,7 @@ async function carryOut(
     }
   }
   if (stale.length > 0) {
-    const message = `${stale.length} moved since the plan was made: nothing was changed, make a new plan.`;
+    const message = `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more. Nothing was changed, make a new plan.`;
     return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
   }
   const reports: RunReport[] = [];

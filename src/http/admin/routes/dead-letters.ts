@@ -30,7 +30,7 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/dead-letters',
     id: 'listDeadLetters',
-    twin: 'dead-letters list --json',
+    command: 'dead-letters list --json',
     summary: 'What is refused, and why in the words of the platform.',
     query: pageQuery('dead letters'),
     answers: {
@@ -45,7 +45,7 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/dead-letters/{ref}',
     id: 'showDeadLetter',
-    twin: 'dead-letters show NAME',
+    command: 'dead-letters show NAME',
     summary: 'Everything known of one, at every target where it needs a person.',
     params: { ref: 'Such as User:3f…, or a name, mail or id.' },
     answers: { status: 200, description: 'One for each target.', schema: letters },
@@ -80,7 +80,7 @@ function act(
     method: 'post',
     path: `/dead-letters/${name}`,
     id: `${name}DeadLetters`,
-    twin: `dead-letters ${name}`,
+    command: `dead-letters ${name}`,
     summary,
     body: {
       ...body({

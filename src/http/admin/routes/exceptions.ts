@@ -29,7 +29,7 @@ export const exceptionRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/exceptions',
     id: 'listExceptions',
-    twin: 'exceptions --json',
+    command: 'exceptions --json',
     summary: 'People and groups that stay otherwise than desired until a person acts.',
     query: toQuery(fields),
     answers: {

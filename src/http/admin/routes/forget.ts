@@ -51,7 +51,7 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/forget',
     id: 'forgetPerson',
-    twin: 'forget PERSON --yes --json',
+    command: 'forget PERSON --yes --json',
     summary:
       'Removes what is kept of a person who was deleted at the identity provider, and keeps a record of it.',
     body: body(

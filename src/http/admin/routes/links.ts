@@ -42,7 +42,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/links',
     id: 'listLinks',
-    twin: 'links list --json',
+    command: 'links list --json',
     summary: `All links, up to ${MOST_LISTED}.`,
     query,
     answers: { status: 200, description: 'In no order.', schema: links },
@@ -60,7 +60,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/links/export',
     id: 'exportLinks',
-    twin: 'links export',
+    command: 'links export',
     summary: 'All links, one JSON object a line.',
     query,
     answers: {
@@ -81,7 +81,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/links/import',
     id: 'importLinks',
-    twin: 'links import FILE --json',
+    command: 'links import FILE --json',
     summary: 'Takes links from an export, each checked at the platform.',
     body: body(
       {
@@ -141,7 +141,7 @@ function one(
     method: 'post',
     path: `/links/${name}`,
     id: `${name}Links`,
-    twin: `links ${name} USER|GROUP --json`,
+    command: `links ${name} USER|GROUP --json`,
     summary,
     body: body(
       name === 'forget'

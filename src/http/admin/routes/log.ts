@@ -63,8 +63,8 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<LogQuery>({
     path: '/log',
     ids: ['readLog', 'searchLog', 'exportLog', 'exportLogBySearch'],
-    twin: 'log --json',
-    exportTwin: 'log --csv',
+    command: 'log --json',
+    exportCommand: 'log --csv',
     summary: 'The provisioning log: every change at the platform, refusal, hold and skip.',
     exportSummary: 'The provisioning log as a file.',
     ...{ filters, answers, refuses },
@@ -75,7 +75,7 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/log/verify',
     id: 'verifyLog',
-    twin: 'log --verify',
+    command: 'log --verify',
     summary: 'Whether any entry was altered or taken out since it was written.',
     answers: {
       status: 200,

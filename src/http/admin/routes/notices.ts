@@ -14,7 +14,7 @@ export const noticeRoutes = ({ notices }: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/notices/test',
     id: 'testNotices',
-    twin: 'notices test --json',
+    command: 'notices test --json',
     summary: 'Sends a sample message to the receivers of notices.',
     body: body({ channel: { ...textField, description: 'Only this channel.' }, ...operatorFields }),
     bodyOptional: true,

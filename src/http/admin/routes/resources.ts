@@ -41,7 +41,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/explain',
     id: 'explain',
-    twin: 'explain USER|GROUP --json',
+    command: 'explain USER|GROUP --json',
     summary: `${summary} A name in the address may be kept by proxies: POST avoids that.`,
     query: {
       resource: { description: resource.description, schema: resource, required: true },
@@ -56,7 +56,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/explain',
     id: 'explainByBody',
     right: 'read',
-    twin: 'explain USER|GROUP --json',
+    command: 'explain USER|GROUP --json',
     summary,
     body: body(
       {
@@ -77,7 +77,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/sync',
     id: 'syncOne',
-    twin: 'sync USER|GROUP --json',
+    command: 'sync USER|GROUP --json',
     summary: 'Compares one person or group with the platform and brings what differs, now.',
     body: body(
       {

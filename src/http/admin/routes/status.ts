@@ -9,7 +9,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/status',
     id: 'readStatus',
-    twin: 'status --json',
+    command: 'status --json',
     summary: 'How far each target is behind, and what a person has to look at.',
     answers: {
       status: 200,
@@ -22,7 +22,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/config',
     id: 'readConfig',
-    twin: 'check-config --print --json',
+    command: 'check-config --print --json',
     summary: 'The effective settings, secrets masked.',
     answers: { status: 200, description: 'All settings with their values.', schema: { type: 'object' } },
     handle: () => Promise.resolve(json(context.settings())),

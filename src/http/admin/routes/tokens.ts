@@ -27,7 +27,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/tokens',
     id: 'listTokens',
-    twin: 'token list --json',
+    command: 'token list --json',
     summary: 'All tokens, when they end and when they were last used; never the secrets.',
     query: { connection: { description: 'Only this connection.', schema: textField } },
     answers: { status: 200, description: 'All of them.', schema: arrayOf(refTo('Token')) },
@@ -49,7 +49,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/tokens',
     id: 'createToken',
-    twin: 'token create --json',
+    command: 'token create --json',
     summary: 'Makes a token beside those that are there, and shows it once.',
     body: body(
       {
@@ -68,7 +68,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'delete',
     path: '/tokens/{connection}/{name}',
     id: 'revokeToken',
-    twin: 'token revoke --json',
+    command: 'token revoke --json',
     summary: 'Refuses a token from now on; within two seconds everywhere.',
     params: { connection: 'Which connection it opens.', name: 'As listed.' },
     query: Object.fromEntries(
