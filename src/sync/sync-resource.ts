@@ -219,9 +219,9 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   if (outcome.kind === 'synced' || outcome.kind === 'held') {
     logCondition(context, outcome.condition);
     if (work.held) {
-      const wanted = context.gate.refused.map(({ item }) => item);
+      const refused = context.gate.refused.map(({ item }) => item);
       const isGone = outcome.kind === 'synced' && outcome.forget === true;
-      await outbox.guardStore.endSync(work.ref, wanted, { isGone, unasked: context.gate.unasked });
+      await outbox.guardStore.endSync(work.ref, refused, { isGone, unasked: context.gate.unasked });
     }
     const ack = await outbox.ack(work, link, { ...outcome, decided: isDecided(context) });
     if (ack.kind === 'cleared' && outcome.kind === 'synced')

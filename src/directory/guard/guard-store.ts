@@ -31,11 +31,11 @@ export interface GuardCounts {
 const HOLD_EVERYTHING = -1;
 /** Time after which held changes are judged again, and approvals of unwritten changes expire. */
 const EXPIRY_MS = 72 * 3_600_000;
-/** Changes of one script. */
+/** Changes per script call, because a script blocks Redis. */
 const HOLD_PORTION = 250;
 /** Changes that one script judges, about 7 ms in Redis. */
 const TAKE_PORTION = 1000;
-/** Entries of one reply. */
+/** COUNT of a scan. */
 const SCAN_COUNT = 1000;
 
 export type GuardStore = ReturnType<typeof createGuardStore>;
@@ -63,7 +63,10 @@ export function createGuardStore(
     };
   }
 
-  /** Asks for destructive writes; `whole`: all are allowed or none. Others are held. Returns permissions in the same order. */
+  /**
+   * Asks for destructive writes; those that are not allowed are held. `whole`: either all are allowed or none.
+   * @returns permissions in the order of `items`
+   */
   async function take(
     items: Destruction[],
     settings: GuardSettings,
@@ -83,15 +86,15 @@ export function createGuardStore(
   }
 
   /**
-   * Asks for very many writes with several short scripts. All are counted first, so that each portion is judged by the number
-   * of all. A change that another sync asks for in between counts in the portions after it.
+   * Asks for very many writes with several short scripts. All are counted first, so that each portion is judged by the total.
+   * A change that another sync asks for in between counts only for the portions after it.
    */
   async function takeMany(items: Destruction[], args: object): Promise<Permission[]> {
     const portions = Array.from({ length: Math.ceil(items.length / TAKE_PORTION) }, (_, index) =>
       items.slice(index * TAKE_PORTION, (index + 1) * TAKE_PORTION),
     );
     const counts: number[][] = [];
-    // An earlier decision about any item, which a request for all or none gets as its verdict; `rejected` goes before `held`.
+    // With `whole`, an earlier decision about one item is the verdict for all. If there are several, `rejected` precedes `held`.
     let stop: Permission | undefined;
     for (const portion of portions) {
       // `found`: verdict of an earlier decision about an item of this portion; '' = none.
@@ -195,20 +198,21 @@ export function createGuardStore(
   }
 
   /**
-   * Called at the end of a complete sync. `wanted`: changes that were refused. All other items of the ref were applied or
-   * reverted by the source, so their approvals and holds are removed.
-   * @param options `isGone`: the resource is gone at the source and at the platform, so that no rejection stands; `unasked`: kinds
-   *   about which the sync did not ask, so that their items stay
+   * Called at the end of a complete sync. All items of the ref except the refused ones were applied, or are not desired any
+   * more, so their approvals and holds are removed.
+   * @param refused changes that the guard held or that an operator rejected
+   * @param options `isGone`: the resource is gone at the source and at the platform, so its rejections are removed too;
+   *   `unasked`: kinds of changes that this sync did not ask the guard for; their items are kept
    * @returns number of removed items
    */
   async function endSync(
     ref: Ref,
-    wanted: Destruction[],
+    refused: Destruction[],
     { isGone = false, unasked = [] }: { isGone?: boolean; unasked?: readonly DestructiveKind[] } = {},
   ): Promise<number> {
     const isKept = (entry: string): boolean =>
       kept.has(entry) || unasked.some((kind) => entry.startsWith(`${kind} `));
-    const kept = new Set(wanted.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
+    const kept = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const gone = new Set<string>();
     let cursor = '0';
     do {
