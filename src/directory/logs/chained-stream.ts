@@ -6,12 +6,12 @@ import type { Keyspace } from '../keys.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
 import { checkPersonal, joinEntry, orderOf, splitEntry, type SplitEntry } from './personal-part.ts';
 
-/** An entry holds values before and after a change, which may be long. */
+/** Entries per read. An entry has the values before and after a change, which may be long. */
 const PORTION = 100;
-/** While most entries are passed over, only their chained parts are read, which are short. */
+/** Entries per read of a search. It reads only the parts in the chain, which are short, and skips most entries. */
 const SEARCH_PORTION = 1000;
 
-/** `id` is the stream's; its first part is the time in Unix milliseconds of Redis. */
+/** Place of an entry. `id`: id in the Redis stream. `at`: its first part, Unix milliseconds by the clock of Redis. */
 export interface Placed {
   id: string;
   at: number;
@@ -24,12 +24,12 @@ export interface LogSpan {
   /** Unix milliseconds, inclusive. */
   since?: number | undefined;
   until?: number | undefined;
-  /** Id of an entry; only older entries are read, and with `withBefore` an entry of the same id. */
+  /** Id of an entry. Only older entries are read; with `withBefore` also the entry with this id. */
   before?: string | undefined;
   withBefore?: boolean;
 }
 
-/** Part of a search. `lookedUntil`: id of the oldest entry that was looked at. */
+/** Part of a search. `lookedUntil`: id of the oldest entry that was read, found or not. */
 export interface SearchedPortion<Entry> {
   entries: Entry[];
   lookedUntil: string;
@@ -52,7 +52,7 @@ export interface StreamLimits {
 /**
  * @param name family of the stream; `<name>Chain` and `<name>Personal` belong to it
  * @param options.personal members of an entry that are personal data
- * @param options.blank members of an entry whose personal data was removed
+ * @param options.blank values that replace removed personal data
  */
 export function createChainedStream<Entry extends object>(
   { redis, keys }: { redis: Redis; keys: Keyspace },
@@ -87,8 +87,8 @@ export function createChainedStream<Entry extends object>(
   }
 
   /**
-   * Yields the entries that `keep` accepts in portions, newest first; a portion may be empty. The time bounds are sought,
-   * all entries between them are looked at.
+   * Yields the entries that `keep` accepts in portions, newest first; a portion may be empty. All entries between the time
+   * bounds are read.
    * @param keep gets an entry without its personal data, which is read for accepted entries only
    */
   async function* search(

@@ -1,23 +1,26 @@
 -- Collects the faults of one portion of derived data (proof/scans.ts). If `p.repair` is set, a fault is repaired at once: the
--- script is atomic, so the data cannot change between the look and the repair.
+-- script is atomic, so the data cannot change between the check and the repair.
 -- NEEDS heads, entries
 local found = {}
-local FOR_PEOPLE = { damaged = true, doubled = true, lost = true }
+local FOR_OPERATORS = { damaged = true, doubled = true, lost = true }
 
--- Adds one fault to the reply. `what`: missing | wrong | surplus | damaged | doubled | lost. Without a function `repair` the fault is
--- only reported. `entry` distinguishes faults of the same name. Its digest lets the caller count an entry once that SCAN returned twice.
+-- Adds one fault to the reply. `what`: missing | wrong | surplus | damaged | doubled | lost. `name`: ref of the resource. Without a
+-- function `repair` the fault is only reported. `entry` distinguishes faults with the same name. SCAN may return an entry twice;
+-- its digest lets the caller count it once.
 local function fault(family, what, name, repair, entry)
   local is_repaired = p.repair and repair
-  local whole = table.concat({ p.target or '', family, FOR_PEOPLE[what] and what or '', entry or name }, ' ')
+  local whole = table.concat({ p.target or '', family, FOR_OPERATORS[what] and what or '', entry or name }, ' ')
   for _, part in ipairs({ family, what, name, is_repaired and '1' or '0', string.sub(redis.sha1hex(whole), 1, 12) }) do
     found[#found + 1] = part
   end
   if is_repaired then repair() end
 end
 
+-- Place of 'reconcile' in PRIORITIES (records.ts).
+local PRIORITY_RECONCILE = 3
 local RECORDS = { User = 'users', Group = 'groups' }
 
--- The record and its text if it is sound; false: there is none; nil: it is damaged.
+-- Returns the record and its text; false: there is no record; nil: it is damaged.
 local function sound_record(kind, id)
   local stored = redis.call('HGET', key(RECORDS[kind]), id)
   if not stored then return false end
@@ -39,6 +42,7 @@ local function has_entry(record, family, value)
   return false
 end
 
+-- Returns whether the comma-separated ids contain the id.
 local function lists(held, id)
   return string.find(',' .. (held or '') .. ',', ',' .. id .. ',', 1, true) ~= nil
 end

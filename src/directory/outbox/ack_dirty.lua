@@ -1,11 +1,11 @@
 -- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged.
 -- KEYS base
 -- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, priority, request,
---        forget (the platform id that is ours no more), dropGrants (nothing is to be granted to this user),
---        decided (what became of the account is known now: groups that take this user out go on),
---        alarm (moment at which to look again although nothing changed), coalesceMs, targets: [target], groupsMatter,
---        suspectedDrift (as they were read), platformKey (kind:platform id of the link), formerId (that it had), log (as
---        append_log.lua),
+--        forget (removes the link; the platform id that it had), dropGrants (pending additions of this user to groups end),
+--        decided (the account's deactivation was written, held or rejected, or is no longer desired: groups that wait for
+--        this before they remove the user continue),
+--        alarm (time of the next sync without a change), coalesceMs, targets: [target], groupsMatter, suspectedDrift (as
+--        the sync read it), platformKey (kind:platform id of the link), formerId (earlier platform id), log (as append_log.lua),
 --        exception (reason, absent: none), exceptionSince }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 -- NEEDS exceptions, link_states, links, load, log, marks, user_memberships

@@ -3,8 +3,9 @@
 -- KEYS base
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: no run), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
---        platform, as JSON text), add: [user], remove: [user, or @ and the platform id of an unmanaged member], done: [as
---        remove] (members that the platform does not have any more, so their pending removal ends; absent: none), priority }], kinds (of the guard) }
+--        platform, as JSON text), add: [user], remove: [user, or @ and the platform id of an unmanaged member],
+--        done: [as remove] (members that the platform does not have any more, so their pending removal ends; absent: none),
+--        priority }], kinds (of the guard) }
 -- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
 -- NEEDS guard, pending_groups
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end

@@ -4,10 +4,10 @@
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (JSON or ''), last run (JSON or ''),
 --        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority,
 --        [exceptions, time of the oldest or ''] of each reason, marks that are due now, load (read_load),
---        number of runs in a row that compared not everything, time since which runs are expected and
---        their longest distance, each or ''}
+--        number of consecutive runs that failed or did not compare everything, time since which a schedule
+--        starts runs (or ''), longest time between two of them (or '')}
 -- NEEDS load
--- The oldest change is the oldest of the delivered marks or of the marks that wait for delivery.
+-- Acceptance of the oldest change: the delivered marks are in `accepted`, the others in `dirty`.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end

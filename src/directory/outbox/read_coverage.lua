@@ -1,18 +1,19 @@
 -- Returns the state of one portion of stored resources at a target: linked and in line, pending, or excluded for a known
 -- reason.
 -- KEYS base
--- ARGV { target, targets, kind, cursor (of the scan), count, groupsMatter, brief (linked ones are only counted, without a look
---        at their reverse link), inOrder (with brief: ids come from the order, and what is synced is not read) }
--- RETURN {"read", next cursor, [id, platform id, ...] of linked ones, or how many, [id, state, ...] of the others}; the states:
---        pending: marked | stuck: marked, and in no list that leads to the queue | missing: neither link nor mark |
---        stale: changed since the link was brought in line, and no mark | astray: nothing leads from its platform id to it |
---        deadLetter | held: by the guard | exception: the link's condition says why | closed: out of scope
--- With `brief`, resources that are in line are added to the `synced` set.
+-- ARGV { target, targets, kind, cursor (of the scan), count, groupsMatter,
+--        brief (linked resources are only counted, and their reverse links are not checked),
+--        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }
+-- RETURN {"read", next cursor, linked, others: [id, state, ...]}; `linked`: [id, platform id, ...], with brief their number.
+--        States: pending: marked | stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
+--        stale: changed since the last sync, and no mark | astray: its platform id has no reverse link to it |
+--        deadLetter | held: by the guard | exception: the link's condition says why | closed: inactive or out of scope
+-- With `brief`, ids of resources that are in line are added to the `synced` set.
 -- NEEDS link_states, links, spread, synced
 local family = p.kind == 'User' and 'users' or 'groups'
 local ids, records, linked_count = {}, {}, 0
 
--- Returns the ids of one portion of the order that are not in the `synced` set, with their records.
+-- Reads one portion of `order:<kind>`: sets `ids` and `records` to those that are not in the `synced` set, and counts the others.
 local function read_by_order()
   local found = redis.call('ZSCAN', key('order', p.kind), p.cursor, 'COUNT', p.count)
   local listed = {}
@@ -42,8 +43,8 @@ if #ids == 0 then return { 'read', cursor, p.brief and linked_count or linked, o
 local refs = {}
 for place, id in ipairs(ids) do refs[place] = p.kind .. ':' .. id end
 local links = call_with('HMGET', key('links', p.target), refs)
-local is_quiet = redis.call('EXISTS', key('marks', p.target)) == 0
-local marks = is_quiet and {} or call_with('HMGET', key('marks', p.target), refs)
+local has_no_marks = redis.call('EXISTS', key('marks', p.target)) == 0
+local marks = has_no_marks and {} or call_with('HMGET', key('marks', p.target), refs)
 
 local function state_of(place)
   local id, ref = ids[place], refs[place]

@@ -1,10 +1,11 @@
--- Proves one portion of the dirty marks of a target, or of a list that refers to marked, stored or linked resources.
+-- Proves one portion of a family of a target: of `marks`, or of a list whose entries must belong to a marked resource (MARKED),
+-- else to a stored, linked or marked one.
 -- KEYS base
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
 local HASHES = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCAN', groupsSeen = 'HSCAN', guardWaiting = 'SSCAN' }
-local OF_MARKS = { dirty = true, inflight = true, deliveries = true, accepted = true, guardWaiting = true }
+local MARKED = { dirty = true, inflight = true, deliveries = true, accepted = true, guardWaiting = true }
 local marks, name, command = key('marks', p.target), key(p.family, p.target), HASHES[p.family] or 'ZSCAN'
 local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
 
@@ -17,6 +18,7 @@ local function drop(ref)
   else redis.call('ZREM', name, ref) end
 end
 
+-- A mark must be readable and in `dirty` or `inflight`; a delivered one also in `accepted`, with its time.
 local function prove_mark(ref, text)
   local since = string.match(text, '^%d+ (%d+) %S')
   if not since then
@@ -29,13 +31,13 @@ local function prove_mark(ref, text)
   elseif not score_of('dirty', ref) then
     fault('dirty', 'missing', ref, function()
       redis.call('HDEL', key('deliveries', p.target), ref)
-      make_due(p.target, ref, 3, clock())
+      make_due(p.target, ref, PRIORITY_RECONCILE, clock())
     end)
   end
 end
 
-local function has_reason(ref)
-  if OF_MARKS[p.family] then return redis.call('HEXISTS', marks, ref) == 1 or is_syncing(ref) end
+local function belongs_to_resource(ref)
+  if MARKED[p.family] then return redis.call('HEXISTS', marks, ref) == 1 or is_syncing(ref) end
   return is_stored(ref) or redis.call('HEXISTS', key('links', p.target), ref) == 1 or redis.call('HEXISTS', marks, ref) == 1
 end
 
@@ -44,7 +46,7 @@ for index = 1, #reply[2], step do
   local ref = reply[2][index]
   if p.family == 'marks' then
     prove_mark(ref, reply[2][index + 1])
-  elseif not has_reason(ref) then
+  elseif not belongs_to_resource(ref) then
     fault(p.family, 'surplus', ref, function() drop(ref) end)
   end
 end

@@ -1,7 +1,8 @@
--- Proves one portion of the records: checksum, index entries, place in the order, name of a group.
+-- Proves one portion of the records: checksum, index entries, id in `order:<kind>`, and the name of a group in `groupNames`.
 -- KEYS base
 -- ARGV { kind, cursor, count, repair }
--- RETURN {"proved", next cursor, number of entries checked, [family, what, name, 1: repaired, digest of the entry, ...]}
+-- RETURN {"proved", next cursor, number of entries checked, [family, what, name, 1 (repaired) or 0,
+--        digest of the entry, ...]}; `what` and `name`: see lua/proof.lua
 -- NEEDS indexes, numbers, proof
 local family = RECORDS[p.kind]
 local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)

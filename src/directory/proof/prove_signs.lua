@@ -22,7 +22,7 @@ local function prove(group, user)
       redis.call('HSET', of_group, user, sign)
       redis.call('HSET', of_user, group, sign)
     end
-    mark_at(p.target, 'Group:' .. group, 3, clock())
+    mark_at(p.target, 'Group:' .. group, PRIORITY_RECONCILE, clock())
     requeue(p.target, 'User:' .. user, 3)
   end)
 end
