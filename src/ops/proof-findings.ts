@@ -12,7 +12,7 @@ const ADVICE: Partial<Record<Fault, string>> = {
 };
 const REPAIR = 'Run scim-bridge doctor --repair, then scim-bridge reconcile.';
 
-/** Passes are an hour apart. */
+/** A proof runs every hour, so an older result means that no scheduler runs. */
 const OLD_MS = 24 * 60 * 60_000;
 
 /** One finding for each family and fault of a proof that has just ended. */

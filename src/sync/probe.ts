@@ -2,10 +2,10 @@
 import type { Clock } from '../support/sources.ts';
 import type { Target } from './target.ts';
 
-/** Interval of the looks; it is longer than every interval of probes. */
-const LOOK_MS = 3000;
-/** Longest wait for the budget and the answer. */
-const PROBE_MS = 10_000;
+/** Time between two checks of the breaker; longer than the longest time between two probes. */
+const CHECK_MS = 3000;
+/** Longest time that a probe waits for the budget and the answer. */
+const PROBE_TIMEOUT_MS = 10_000;
 
 type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'> };
 
@@ -13,14 +13,14 @@ type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'
 export async function probeWhileIdle(target: Probed, clock: Clock, signal: AbortSignal): Promise<void> {
   let former: number | undefined;
   while (!signal.aborted) {
-    await clock.sleep(LOOK_MS, signal);
-    // Redis may be away.
+    await clock.sleep(CHECK_MS, signal);
+    // If Redis does not answer, the next check is soon enough.
     const { open, probeAt } = await target.breaker.read().catch(() => ({ open: false, probeAt: undefined }));
     const isIdle = open && probeAt === former;
     former = open ? probeAt : undefined;
     if (!isIdle || signal.aborted) continue;
-    const either = AbortSignal.any([signal, AbortSignal.timeout(PROBE_MS)]);
-    // The breaker gets the result with every other call.
+    const either = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+    // The client reports the result of each call to the breaker.
     await target.client.users.list({ startIndex: 1, count: 1 }, { signal: either }).catch(() => undefined);
   }
 }

@@ -6,13 +6,16 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 export interface LastWrites {
   /** Time of the newest write of the user or of a membership, Unix milliseconds; undefined: the log has none. */
   newestAt?: number;
-  /** Time at which the platform confirmed the last push; undefined: the log has no write of it, or it changed nothing there. */
+  /** Time of the write that applied the last push; undefined: the log has none, for example because the push changed nothing. */
   ofPushAt?: number;
 }
 
 /** Largest number of log entries that are read; older writes are not found. */
 const MOST_ENTRIES = 10_000;
-/** Longest time between the time of a record and the time at which Redis accepted its change: the clocks may differ. */
+/**
+ * A push sets the time of the record by the clock of a process, and its acceptance by that of Redis. If they differ by at most
+ * this, they belong to the same push.
+ */
 const SAME_PUSH_MS = 1000;
 
 /** @param pushedAt time of the last push, Unix milliseconds */

@@ -13,7 +13,7 @@ import { checkCache, checkForm } from './query-form.ts';
 
 type QueryType = 'regularQuery' | 'blendingQuery' | 'compareDateRangeQuery';
 
-/** A request of several queries, which all clients of Cube send. */
+/** One request with its queries. `isMulti`: the client accepts several results; all clients of Cube ask for them. */
 interface QueryRequest {
   readonly queryType: QueryType;
   readonly queries: readonly Query[];
@@ -27,10 +27,10 @@ const ROLES: Readonly<Record<QueryType, ResultRole>> = {
   compareDateRangeQuery: 'compareDateRange',
 };
 
-/** Returns the `query` of a body or an address, which may also be JSON text. Throws 400 when it is missing. */
+/** Returns the `query` of a body or of a query string, which may be JSON text. Throws 400 when it is missing. */
 function queryIn(source: SandboxJsonObject): unknown {
   const sent = decoded(own(source, 'query'));
-  // A text in a text is decoded too.
+  // A query may be JSON text that was encoded as JSON once more.
   return typeof sent === 'string' ? decoded(sent) : sent;
 }
 
@@ -45,7 +45,7 @@ function decoded(sent: unknown): unknown {
   }
 }
 
-/** Returns one query per range of `compareDateRange`, or nothing without one. Their form is not checked yet. */
+/** Returns one query for each range of `compareDateRange`; undefined without that. The queries are not checked yet. */
 function compared(value: unknown): SandboxJsonObject[] | undefined {
   const timeDimensions: unknown = isJsonObject(value) ? own(value, 'timeDimensions') : undefined;
   if (!isJsonObject(value) || !Array.isArray(timeDimensions)) return undefined;
@@ -75,7 +75,7 @@ function requireBlendable(queries: readonly Query[]): void {
   if (granularities.size === 0) throw userError('Data blending query without granularity is not supported');
 }
 
-/** @throws 400 where Cube answers 500: each query that is blended needs a time of its own */
+/** Checks that each blended query has a time dimension with a granularity. @throws 400; Cube answers 500 */
 function requireTimes(queries: readonly Query[]): void {
   if (queries.some(({ timeDimensions: [first] }) => !first?.granularity))
     throw userError(
@@ -99,7 +99,7 @@ function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequ
 }
 
 /**
- * Returns `pivotQuery` of the answer: one query that describes all results together, by which a client arranges them.
+ * Returns `pivotQuery` of the answer: one query that names the columns of all results, so that a client can pivot them.
  * @param keepsRest whether it also has the other properties of the first query, as in an answer with rows
  */
 function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): SandboxJsonObject {
@@ -137,7 +137,7 @@ export async function load(source: SandboxJsonObject, access: QueryAccess): Prom
   return { queryType, results, pivotQuery: pivotOf(request, true), slowQuery: false };
 }
 
-/** Returns the order by members: the one that the query names, or the default one without granularities. */
+/** Returns the order of the query, or the default order, as direction by member name without granularity. */
 function showOrder(query: Query): SandboxJsonObject {
   const steps = query.order ?? sortStepsOf(query).map((step) => ({ ...step, id: memberOf(step.id) }));
   return Object.fromEntries(steps.map(({ id, isDescending }) => [id, isDescending ? 'desc' : 'asc']));
@@ -150,7 +150,7 @@ export async function showSql(source: SandboxJsonObject, access: QueryAccess): P
   const answers: unknown[] = [];
   for (const query of queries) {
     const { sql, values } = await access.statementOf(query);
-    // Schemas of branches are internal names.
+    // The schema of the branch is an internal name, which clients do not see.
     const text = sql.replace(/\bmemory\.store_\d+\./g, '');
     const names = columnsOf(query).map(({ name }) => name);
     const aliasNameToMember = Object.fromEntries(
@@ -163,14 +163,14 @@ export async function showSql(source: SandboxJsonObject, access: QueryAccess): P
   return queryType === 'regularQuery' ? answers[0] : answers;
 }
 
-/** Returns the answer of `/v1/dry-run`: the queries as they were understood; nothing runs. */
+/** Returns the answer of `/v1/dry-run`: the normalized queries; nothing runs. */
 export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResult {
   const request = parseRequest(source, access);
   const { queryType, queries } = request;
   const pivotQuery = pivotOf(request, false);
   const normalizedQueries = queries.map((query, place) => ({
     ...showQuery(query),
-    // Cube builds the pivot in its first query.
+    // Cube adds `compareDateRange` to the dimensions of its first query.
     ...(place === 0 && queryType === 'compareDateRangeQuery'
       ? { dimensions: own(pivotQuery, 'dimensions') }
       : {}),
@@ -190,7 +190,7 @@ export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResu
   };
 }
 
-/** Returns the query part of a request: the JSON body of a POST, the address of a GET. */
+/** Returns the JSON body of a POST, or the query string of a GET. */
 export const sourceOf = (method: string, body: unknown, address: unknown): SandboxJsonObject => {
   const source = method === 'GET' ? address : body;
   return isJsonObject(source) ? source : {};
