@@ -28,7 +28,7 @@ const advice = async (): Promise<Map<string, string>> => {
   return new Map(json.map(({ name, advice: words }: any) => [name, words]));
 };
 
-test('the advice of a held and of a rejected change names its approval, and withdraw takes back that person alone', async () => {
+test('the advice of a held and of a rejected change names its approval, and withdraw applies to that person only', async () => {
   const shown = commandIn((await advice()).get(EVE) ?? '', 'approvals show');
   expect((await place.commands.run(...shown)).text).toContain(EVE);
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;

@@ -22,7 +22,7 @@ const told = async (...words: string[]): Promise<string> => (await place.command
 const openId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
-test('a decision tells what is held after it, and withdraw that the guard judges anew', async () => {
+test('reject says how many changes are still held, and withdraw says that the guard judges again', async () => {
   const id = await openId();
   expect(await told('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
   await place.idle();
@@ -32,7 +32,7 @@ test('a decision tells what is held after it, and withdraw that the guard judges
   await place.idle();
 });
 
-test('an expired approval is told as one that cannot be decided, without saying twice that it is judged anew', async () => {
+test('status says once that an expired approval cannot be decided any more', async () => {
   const id = await openId();
   const key = await place.key(':guardApproval:main');
   const expires = (await place.redis.hget(key, 'expires')) ?? '';

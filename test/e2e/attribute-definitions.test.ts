@@ -59,7 +59,7 @@ test('explain, sync --dry-run, plan and doctor tell that a definition was delete
   expect(doctor.text).not.toContain('first use');
 });
 
-test('after one write has made the definition again, the lost values of others are not called writes that did not stick for sure', async () => {
+test('after a write created the definition again, the plan names its deletion as a possible cause of lost values of others', async () => {
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'support' });
   await place.idle();
   const { text } = await tells('plan');
@@ -70,7 +70,7 @@ test('after one write has made the definition again, the lost values of others a
   await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
 });
 
-test('sync of a person with an attribute of another type needs a person, and never says equal', async () => {
+test('sync of a person whose attribute has another type at the platform asks for an operator, and never says equal', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
   const sync = await tells('sync', ANN);
@@ -83,7 +83,7 @@ test('sync of a person with an attribute of another type needs a person, and nev
   expect((await tells('reconcile', '--yes')).code).toBe(0);
 });
 
-test('an attribute that has left the settings: explain, plan and doctor tell that its values stay and how to clear them', async () => {
+test('explain, plan and doctor say that values of an attribute that was removed from the settings stay, and how to clear them', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = { team: TEAM };
   });

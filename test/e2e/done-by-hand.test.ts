@@ -86,7 +86,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('a held deactivation of a deleted person whose account was deleted there is done', async () => {
+test('a held deactivation ends when the account of the deleted person was deleted at the platform', async () => {
   await place.idp.send('DELETE', `/Users/${idOf(ANN)}`);
   await place.idle();
   await byHand('DELETE', `/Users/${await scimIdOf(ANN)}`);
@@ -94,7 +94,7 @@ test('a held deactivation of a deleted person whose account was deleted there is
 }, 30_000);
 
 test.each(['held', 'rejected'])(
-  'a %s removal of a member who was taken out there is done, others wait on',
+  'a %s removal ends when the member was removed at the platform, and other removals keep waiting',
   async (state) => {
     const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB), idOf(CID)]);
     await place.idle();
@@ -156,7 +156,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('the work of a leaver whose account was deactivated there is handed over like that of others', async () => {
+test('the work of a leaver whose account was deactivated by hand at the platform is handed over', async () => {
   await place.change(({ targets: { main } }) => {
     main.handover = { deployment: 1, folder: 'Team', afterDays: 30 };
   });
@@ -169,7 +169,7 @@ test('the work of a leaver whose account was deactivated there is handed over li
   });
 }, 30_000);
 
-test('a held emptying is held on when the value was set there again before the sync', async () => {
+test('a held emptying stays held if the value was set again at the platform before the sync', async () => {
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'remove', path: 'nickName' });
   await place.idle();
   const path = 'urn:cube:params:1.0:UserAttribute:team';

@@ -40,7 +40,7 @@ test('a change that waits for a held removal waits for a person', async () => {
   expect(found.summary).toContain('a person has to approve or reject it');
 }, 30_000);
 
-test('an account that was reopened by hand is told as one that the guard will hold', async () => {
+test('explain says that the guard will hold the deactivation of an account that was reopened by hand', async () => {
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -60,7 +60,7 @@ test('an account that was reopened by hand is told as one that the guard will ho
   expect(await explain(ANN)).toMatchObject({ verdict: 'held' });
 }, 30_000);
 
-test('a person whom the platform leaves out of a group is told with the cause, not as just accepted', async () => {
+test('explain names the cause and the time when the platform does not add a person to a group', async () => {
   const rule = { method: 'PATCH', path: 'Groups', times: 50, ignoreMembers: true };
   await place.platform.control('PATCH', '/faults', { rules: [rule] });
   await place.idp.createGroup('crew', [idOf(ANN)]);
@@ -74,7 +74,7 @@ test('a person whom the platform leaves out of a group is told with the cause, n
   await place.platform.control('PATCH', '/faults', { rules: [] });
 }, 30_000);
 
-test('a rejected removal is told with its decision and a command that takes back that person alone', async () => {
+test('explain names the decision about a rejected removal, and the command that withdraws it for that person only', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await leaveGroup(crew, ANN);
@@ -109,7 +109,7 @@ test('a group tells which member leaves with the account', async () => {
   );
 }, 30_000);
 
-test('an approval of one of two persons is told', async () => {
+test('explain says that one of two approvers has approved', async () => {
   await place.change(({ targets: { main } }) => {
     if (main) main.guard = { ...(main.guard as object), approvers: 2 };
   });

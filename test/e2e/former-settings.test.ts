@@ -48,7 +48,7 @@ test('after adopt was changed, each command tells that the refusal is by former 
   expect(JSON.parse(entry ?? '').initiatedBy).toEqual({ type: 'operator', id: 'retry:alice' });
 });
 
-test('a refusal that the present settings repeat counts as theirs', async () => {
+test('dead-letters list does not blame earlier settings for a refusal that the present settings repeat', async () => {
   const { text } = await tells('dead-letters', 'list');
   expect(text).toContain('level is string and cannot become a number');
   expect(text).not.toContain('settings that have changed');

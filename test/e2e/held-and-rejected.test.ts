@@ -23,7 +23,7 @@ async function reject(...selection: string[]): Promise<void> {
   await place.idle();
 }
 
-test('a group with held and with rejected removals of members is told with both', async () => {
+test('commands name both held and rejected removals of members of one group', async () => {
   const ids: string[] = [];
   for (const name of NAMES) ids.push(await place.idp.createUser(name));
   const crew = await place.idp.createGroup('crew', ids);
@@ -39,7 +39,7 @@ test('a group with held and with rejected removals of members is told with both'
   expect(await told('exceptions')).toContain(rejected);
 }, 60_000);
 
-test('a person with a held and with a rejected emptied attribute is told with both', async () => {
+test('commands name both a held and a rejected emptying of attributes of one person', async () => {
   const dan = await place.idp.createUser('dan@acme.example', { title: 'Head', nickName: 'red' });
   await place.idle();
   await place.idp.patch(`/Users/${dan}`, { op: 'remove', path: 'title' });

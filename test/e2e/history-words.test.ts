@@ -38,7 +38,7 @@ afterAll(() => place.stop());
 
 const tells = (...args: string[]) => place.commands.run(...args);
 
-test('log and timeline keep the names, attributes and reasons of that time', async () => {
+test('log and timeline show the names, attributes and reasons at the time of each change', async () => {
   const { text } = await tells('log', '--resource', NEW);
   expect(text).toMatch(new RegExp(`main  ${ANN}  held by the guard  the guard holds the deactivation`));
   expect(text).toMatch(/main {2}sales {2}addMembers {2}1 member/);
@@ -50,7 +50,7 @@ test('log and timeline keep the names, attributes and reasons of that time', asy
   expect(explained).toContain(`ordered by an operator (approval:`);
 });
 
-test('a decided approval names no cause for a person who changed at the source since, and keeps the others', async () => {
+test('a decided approval shows no cause for a person who changed at the source since, and keeps the causes of others', async () => {
   const { text } = await tells('approvals', 'show', id);
   expect(text).toMatch(
     /anna@acme\.example.*: changed at the source since the decision: the name is the present one/,
@@ -59,14 +59,14 @@ test('a decided approval names no cause for a person who changed at the source s
   expect(text).not.toContain('no longer in the scope');
 });
 
-test('a person who was deleted after the decision counts as changed since, not as deleted then', async () => {
+test('a decided approval shows a person who was deleted later as changed since the decision, not as deleted at its time', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   const { text } = await tells('approvals', 'show', id);
   expect(text).not.toContain('deleted at the source');
   expect(text.split('changed at the source since the decision')).toHaveLength(3);
 });
 
-test('a reconcile that could not read a list is not told as a comparison of everything', async () => {
+test('explain says of a reconcile that could not read a list that it did not compare everything', async () => {
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode: 'page' } }],
   });

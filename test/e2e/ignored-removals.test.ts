@@ -14,7 +14,7 @@ afterEach(async () => {
   front.stop();
 });
 
-test('a removal that the platform leaves out does not keep others from joining the group', async () => {
+test('a removal that the platform does not apply does not keep others from joining the group', async () => {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;
@@ -49,7 +49,7 @@ test('a removal that the platform leaves out does not keep others from joining t
   expect(text).toContain('the platform answered success and kept 1 of 1 member in the group');
 }, 30_000);
 
-test('a leaver whose account the platform does not close is taken out of the groups', async () => {
+test('a leaver whose account the platform does not deactivate is removed from the groups', async () => {
   place = await openPlace({});
   front = await startFront();
   front.platformUrl = place.sandbox.ready.platformUrl;

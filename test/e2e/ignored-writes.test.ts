@@ -134,7 +134,7 @@ test('the log names an account as deactivated when the answer of the platform sh
   expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
 }, 60_000);
 
-test('an account that the answer shows as it was before the write is read, and is written once', async () => {
+test('if the answer to a write shows the account as before, the account is read and the write is not repeated', async () => {
   unchanged = 'before';
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: true });
   await eventually('open', async () => (await place.platform.user(BOB))?.active === true, 20_000);

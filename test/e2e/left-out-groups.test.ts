@@ -42,7 +42,7 @@ test('plan counts a group that new settings leave out as not desired at once, an
   );
 }, 30_000);
 
-test('a reconcile notes that the group is left, without a write to the platform', async () => {
+test('after the settings exclude a group, a reconcile stores that without a write to the platform', async () => {
   await place.platform.forgetRequests();
   await run(place, 'reconcile', '--yes');
   await expect(place.platform.writes()).resolves.toEqual([]);
@@ -65,7 +65,7 @@ test('explain names a group that the settings leave out and in which a person st
   expect(await told('explain', ANN)).toContain(sentence);
 }, 30_000);
 
-test('explain names it too while the deactivation of the person is held, and once it is rejected', async () => {
+test('explain names the excluded group also while the deactivation of the person is held, and after it is rejected', async () => {
   const sentence = 'leave out (groups.include, groups.exclude): tmp-one. This membership stays';
   await place.change(({ targets }) => {
     targets.main.guard = { deactivate: { count: 0, percent: 0 } };
@@ -90,7 +90,7 @@ test('explain tells of each group of a person whether the settings leave it out'
   );
 }, 30_000);
 
-test('a group that the settings take back counts as desired after a reconcile, also when nothing of it is to be written', async () => {
+test('a group that the settings include again counts as desired after a reconcile, even if it needs no write', async () => {
   await place.stopApps();
   exclude();
   await place.start();

@@ -33,7 +33,7 @@ afterAll(() => place.stop());
 
 const tells = (...args: string[]) => place.commands.run(...args);
 
-test('before a worker runs, the plan tells conflicts with the other connection and the membership that waits for the group', async () => {
+test('before a worker runs, the plan lists conflicts with the other connection, and the membership that waits for the group', async () => {
   const { text } = await tells('plan');
   const [, plan = ''] = text.split('hr → main: ');
   expect(plan).toMatch(/^2 changes\. 1 to create, 1 membership to add\./);

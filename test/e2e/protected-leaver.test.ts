@@ -25,7 +25,7 @@ const everywhere = async (words: string): Promise<void> => {
     expect(await told(...command)).toContain(words);
 };
 
-test('a protected person who is deactivated or deleted at the source is told to stay active at the platform', async () => {
+test('commands say that a protected person stays active at the platform after a deactivation or deletion at the source', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await everywhere('so it stays active although the person is inactive at the source');
@@ -38,7 +38,7 @@ test('a protected person who is deactivated or deleted at the source is told to 
   expect((await place.platform.user(ANN))?.active).toBe(true);
 });
 
-test('the account of a leaver without protection is told as left', async () => {
+test('explain and links list show the account of a deleted user without protection as left', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
   expect(await told('explain', BOB, '--all')).toContain('left by us');

@@ -98,7 +98,7 @@ test('onDrift report lists differences without writes, onDrift repair writes the
   await expect(shownName()).resolves.toBe(`Jo ${ANN}`);
 }, 30_000);
 
-test('a run that a stop of the service aborts is no failed reconcile, and the next start makes it up', async () => {
+test('a run that ends because the service stops does not count as failed, and the next start repeats it', async () => {
   const { runs } = rec.scopes[0]!.scope;
   const { last } = await runs.read();
   offset += 25 * HOUR;

@@ -24,7 +24,7 @@ afterAll(() => place.stop());
 
 const tells = (...args: string[]) => place.commands.run(...args);
 
-test('doctor reads well and still tells that writes are refused again, so that it does not exit 0', async () => {
+test('doctor can read, but reports that writes are refused again and exits with 1', async () => {
   await eventually(
     'refused again after good answers to reads',
     async () => {
@@ -41,7 +41,7 @@ test('doctor reads well and still tells that writes are refused again, so that i
   expect(code).toBe(1);
 }, 40_000);
 
-test('after good answers to reads, status and explain go on to tell which calls are refused', async () => {
+test('after successful reads, status and explain still name the calls that are refused', async () => {
   await tells('plan');
   const status = await tells('status');
   expect(status.code).toBe(2);
@@ -54,7 +54,7 @@ test('after good answers to reads, status and explain go on to tell which calls 
   expect((await tells('status', '--json')).json[0].breaker).toMatchObject({ open: false, only: ['PATCH'] });
 });
 
-test('once the writes are accepted, the change is applied and nothing is told any more', async () => {
+test('once writes are accepted, the change is applied, and status and doctor report no refusal', async () => {
   await place.platform.control('PATCH', '/faults', {});
   await place.idle();
   expect((await place.platform.user(ANN))?.displayName).toBe('Ann Two');

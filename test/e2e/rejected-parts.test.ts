@@ -41,7 +41,7 @@ const exceptions = async (): Promise<string[]> =>
     .map(({ name, reason }: { name: string; reason: string }) => `${name} ${reason}`)
     .sort();
 
-test('two rejected parts of one list have ids of their own, and withdraw takes back the named one', async () => {
+test('two rejected parts of one list have different ids, and withdraw applies to the named one', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   await decide('reject', id, ANN);
@@ -77,7 +77,7 @@ test('show and list tell how many changes of a rejection are still rejected', as
   expect((await place.commands.run('approvals', 'list', '--all')).text).toContain('still rejected: 0 of 3');
 });
 
-test('a selection of the list takes back the rejection of a person; the id of the list takes back all its parts', async () => {
+test('withdraw of a selection withdraws the rejection of one person; withdraw of the id withdraws all parts of the list', async () => {
   await leave(ANN, BOB, CID);
   const id = await heldId();
   for (const name of [ANN, BOB, CID]) await decide('reject', id, name);
@@ -87,7 +87,7 @@ test('a selection of the list takes back the rejection of a person; the id of th
   await expect(exceptions()).resolves.toEqual([`${ANN} Held`, `${BOB} Held`, `${CID} Held`]);
 });
 
-test('two whole lists of one approval that were rejected one after the other are taken back one by one', async () => {
+test('two whole lists of one approval that were rejected one after the other are withdrawn one by one', async () => {
   await leave(ANN);
   const first = await heldId();
   await leave(BOB, CID);

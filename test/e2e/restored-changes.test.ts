@@ -37,7 +37,7 @@ afterAll(() => place.stop());
 const told = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
-test('plan does not call the own changes of the time between backup and restore changes by others', async () => {
+test('plan does not attribute to others what the bridge changed between backup and restore', async () => {
   const text = await told('plan');
   expect(text).toMatch(
     /! Restored at \S+ from the backup of \S+: others or the bridge itself made the changes after the backup, and the bridge cannot tell which\./,
@@ -55,7 +55,7 @@ test('plan does not call the own changes of the time between backup and restore 
   );
 }, 30_000);
 
-test('after the release explain tells of memberships that others or the bridge wrote, and of the restore', async () => {
+test('after the release, explain names the restore and the memberships that others or the bridge wrote', async () => {
   await place.start();
   await run(place, 'release');
   await place.idle();
@@ -67,7 +67,7 @@ test('after the release explain tells of memberships that others or the bridge w
   expect(await told('status')).not.toContain('by others found');
 }, 30_000);
 
-test('a change after a run that converged since the restore is a change by others', async () => {
+test('after a restore and a run that converged, a later change at the platform is attributed to others, not to the backup', async () => {
   await run(place, 'reconcile', '--yes');
   const { platformUrl, fixtures } = place.sandbox.ready;
   const scimId = (await place.platform.user(ANN))?.scimId;

@@ -32,7 +32,7 @@ async function withUsers(users: object): Promise<void> {
   await place.idle();
 }
 
-test('a deactivation that was held because of a scope is no longer held when the scope is taken back', async () => {
+test('a deactivation that was held because of a scope is no longer held when the scope is removed', async () => {
   await open(0);
   await withUsers({ scope: SCOPE });
   expect(await told('exceptions')).toContain(`${ANN} `);
@@ -42,7 +42,7 @@ test('a deactivation that was held because of a scope is no longer held when the
   expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired`);
 });
 
-test('a deactivation that was rejected because of a scope is no exception when the scope is taken back', async () => {
+test('a deactivation that was rejected because of a scope is no exception when the scope is removed', async () => {
   await open(0);
   await withUsers({ scope: SCOPE });
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
@@ -53,7 +53,7 @@ test('a deactivation that was rejected because of a scope is no exception when t
   expect(await told('exceptions')).toBe('No exceptions.');
 });
 
-test('a person whom a scope closed, counted by the guard, is open again when the scope is taken back', async () => {
+test('an account that a new scope closed is active again when the scope is removed', async () => {
   await open(5);
   await withUsers({ scope: SCOPE });
   expect((await place.platform.user(ANN))?.active).toBe(false);
@@ -61,7 +61,7 @@ test('a person whom a scope closed, counted by the guard, is open again when the
   expect((await place.platform.user(ANN))?.active).toBe(true);
 });
 
-test('a leaver who was protected is closed when the protection is taken back', async () => {
+test('the account of a protected leaver is deactivated when the protection is removed', async () => {
   await open(5);
   await withUsers({ protected: [ANN] });
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });

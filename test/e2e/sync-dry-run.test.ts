@@ -38,7 +38,7 @@ test.each([
   }
 });
 
-test('a hold of the target is told by a dry run of what waits for it', async () => {
+test('a dry run shows the waiting change and that the target is on hold', async () => {
   await place.commands.run('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });
   const [code, text] = await sync('ann@acme.example', '--dry-run');
@@ -65,7 +65,7 @@ test('a dry run exits 0 when the only difference is held by the guard, and sync 
   expect((await place.platform.user('ann@acme.example'))?.active).toBe(true);
 });
 
-test('a dry run promises no membership of an account or group that may not be taken over', async () => {
+test('a dry run does not list memberships of an account or group that may not be adopted', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   for (const [path, body] of [
     ['Users', { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: 'ida@acme.example' }],

@@ -30,7 +30,7 @@ const reject = async () => {
   await place.idle();
 };
 
-test('a later write that restores a value is not told as the time that the push took', async () => {
+test('verify-access does not count a later write that restores a value in the duration of the push', async () => {
   const { applied: before } = await verify(ANN);
   expect(before.afterMs).toBeLessThan(1500);
   const { scimId } = (await place.platform.user(ANN)) ?? {};
@@ -49,7 +49,7 @@ test('a later write that restores a value is not told as the time that the push 
   expect(applied).toMatchObject({ ok: true, at: before.at, afterMs: before.afterMs });
 }, 30_000);
 
-test('a held and a rejected removal from a group are told, with the group', async () => {
+test('verify-access names held and rejected removals from a group, with the group', async () => {
   await place.idp.patch(`/Groups/${analysts}`, { op: 'remove', path: `members[value eq "${eve}"]` });
   await place.idle();
   const held = await verify(EVE);
@@ -65,7 +65,7 @@ test('a held and a rejected removal from a group are told, with the group', asyn
   expect(rejected.differences).toEqual([{ name: 'groups', desired: [], actual: ['analysts'] }]);
 });
 
-test('data that a leaver with a rejected deactivation still sees is no success, and the reason is told', async () => {
+test('verify-access fails with the reason if a leaver with a rejected deactivation still sees data', async () => {
   await place.idp.patch(`/Users/${eve}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await reject();
@@ -74,7 +74,7 @@ test('data that a leaver with a rejected deactivation still sees is no success, 
   expect(visible.detail).toContain('although inactive at the source: a person rejected the deactivation');
 });
 
-test('a leaver with a rejected deactivation and a value that cannot be mapped is told with the cause of the open account', async () => {
+test('for a leaver with an unmappable value, verify-access names the rejected deactivation as the cause of the open account', async () => {
   const dan = await place.idp.createUser('dan@acme.example', { title: '3' });
   await place.idle();
   await place.idp.patch(
@@ -90,7 +90,7 @@ test('a leaver with a rejected deactivation and a value that cannot be mapped is
   expect(applied.at).toBeUndefined();
 });
 
-test('a value that cannot be mapped is no wanted value, and is told as the cause of the closed account', async () => {
+test('verify-access names a value that cannot be mapped as the cause of a closed account, and does not count it as desired', async () => {
   await place.idp.createUser('fay@acme.example', { title: 'high' });
   await place.idle();
   const { differences, applied } = await verify('fay@acme.example');
@@ -103,7 +103,7 @@ test('a value that cannot be mapped is no wanted value, and is told as the cause
   expect(text).toMatch(/attributes\.level: cannot be mapped \(.*\), is null/);
 });
 
-test('a name that nobody has is told without a guess about pushes', async () => {
+test('verify-access of an unknown name says that no such person was pushed, or that the person was forgotten', async () => {
   const { text } = await place.commands.run('verify-access', 'gus@acme.example');
   expect(text).toContain('none was pushed, or the person was forgotten');
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-test('an order for all dead letters without any says that nothing is done, and exits 0', async () => {
+test('retry --all and drop --all without dead letters say that nothing is done, and exit 0', async () => {
   expect(await place.commands.run('dead-letters', 'retry', '--all')).toMatchObject({
     code: 0,
     text: 'There is no dead letter: nothing is tried again.',
@@ -34,7 +34,7 @@ test('check-config --json with faults prints them as JSON, and exits 78', async 
   expect(rules.json.faults).toMatchObject([{ path: '/targets/main/attributes/team/expression' }]);
 });
 
-test('a wait after a 429 without Retry-After is told as chosen by the bridge', async () => {
+test('status does not say that the platform asked for a pause after a 429 without Retry-After', async () => {
   const { idp, platform, commands } = place;
   await platform.control('PATCH', '/faults', { status429: { share: 1 } });
   await idp.createUser('ann@acme.example');

@@ -159,7 +159,7 @@ it('an expired approval cannot be approved, and its changes are judged again tog
   await expect(rig.guardStore.take(deactivations(3), guard(2))).resolves.toEqual(['allowed']);
 });
 
-it('a rejection that stands keeps its id behind fifty later decisions, one that was taken back does not', async () => {
+it('after fifty later decisions a rejection still has an id, and a withdrawn one has none', async () => {
   const MANY = 55;
   await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));
   const list = (await rig.guardStore.open())?.id ?? '';

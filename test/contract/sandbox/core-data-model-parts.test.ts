@@ -143,7 +143,7 @@ describe('granularities of a time dimension', () => {
       staff__started_at_fortnight: `${TIME}.fortnight`,
     });
   });
-  test('a dimension may name it, data blending uses it, and an unknown one is refused', async () => {
+  test('a dimension and data blending can use a custom granularity, and an unknown granularity is refused', async () => {
     const { body } = await rig.load({ dimensions: [`${TIME}.half_year`], measures: ['staff.count'] }, boss);
     expect(body.data).toEqual([
       expect.objectContaining({ [`${TIME}.half_year`]: '2026-01-01T00:00:00.000' }),
@@ -172,7 +172,7 @@ describe('cubes and views that extend others', () => {
     expect((await load({ measures: ['staff.count'] }, everything)).data).toEqual([{ 'staff.count': '4' }]);
     expect((await load({ measures: ['base.count'] })).error).toMatch(/hidden member: 'base__count'/);
   });
-  test('it replaces members of the same name, and a source of its own replaces the table', async () => {
+  test('an extending cube replaces members of the same name, and its own source replaces the table of the parent', async () => {
     const { data } = await load({ dimensions: ['staff.site'], order: { 'staff.site': 'asc' } });
     expect(data.map((row: any) => row['staff.site'])).toEqual(['de', 'fr', 'hidden']);
     expect((await load({ measures: ['rich.count'] })).data).toEqual([{ 'rich.count': '3' }]);

@@ -157,7 +157,7 @@ describe('several policies of one cube', () => {
     expect(await answer(['averager'], { measures: ['people.average_wage'] })).toEqual(['']);
     expect(await answer(['averager', 'boss'], { measures: ['people.average_wage'] })).toEqual(['166']);
   });
-  test('excludes without includes shows the rest, and no matching policy hides all members', async () => {
+  test('excludes without includes shows all other members, and without a matching policy all members are hidden', async () => {
     expect(await answer(['noname'], count)).toEqual(['4']);
     expect(await answer(['noname'], { dimensions: ['people.name'] })).toEqual(hidden('people.name'));
     expect(await answer(['noname', 'german'], { dimensions: ['people.name'] })).toEqual(['Ada', 'Ben']);

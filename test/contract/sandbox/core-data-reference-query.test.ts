@@ -13,7 +13,7 @@ import {
 
 const { bearer, call, load } = useReference();
 
-describe('section 6, filters', () => {
+describe('filters', () => {
   test.each<[object, string]>([
     [filter('orders.status', 'equals', ['completed']), '319'],
     [filter('orders.status', 'notEquals', ['completed']), '321'],
@@ -79,7 +79,7 @@ describe('section 6, filters', () => {
   });
 });
 
-describe('section 7, order, limit and ungrouped', () => {
+describe('order, limit and ungrouped', () => {
   const byCountry = { ...count, dimensions: ['orders.country'] };
   const names = async (query: object) =>
     (await load(query)).body.data.map((row: any) => row['orders.country']);
@@ -115,7 +115,7 @@ describe('section 7, order, limit and ungrouped', () => {
   });
 });
 
-describe('section 8, several queries in one', () => {
+describe('several queries in one', () => {
   const multi = (query: unknown) => load(query, EVERYTHING, { queryType: 'multi' });
   const months = { ...count, ...time({ granularity: 'month', dateRange: ['2026-01-01', '2026-03-31'] }) };
   const compared = { ...count, ...time({ compareDateRange: ['this month', 'last month'] }) };
@@ -180,7 +180,7 @@ describe('section 8, several queries in one', () => {
   });
 });
 
-describe('section 9, sql and dry-run', () => {
+describe('sql and dry-run', () => {
   test('/sql returns the text and its parameters, by GET and POST', async () => {
     for (const answer of [
       await call('POST', '/v1/sql', { body: { query: count } }),
@@ -232,7 +232,7 @@ describe('section 9, sql and dry-run', () => {
   });
 });
 
-describe('section 10, meta', () => {
+describe('meta', () => {
   const meta = async (context: object, more = '') =>
     (await call('GET', `/v1/meta${more}`, { headers: { authorization: bearer(context) } })).body.cubes;
   const namesOf = (cubes: any[]) => cubes.map(({ name }) => name).sort();
@@ -297,7 +297,7 @@ test('section 11, the body of cubesql is checked before the query runs', async (
   ]);
 });
 
-describe('section 12, policies', () => {
+describe('policies', () => {
   const byCountry = { ...count, dimensions: ['orders.country'] };
   test('an analyst sees the rows of one country with every filter', async () => {
     const german = inGroups(['analysts'], { country: 'DE' });

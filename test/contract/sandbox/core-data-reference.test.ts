@@ -5,7 +5,7 @@ import { address, count, filter, NOW, range, T, time, useReference } from './cor
 
 const { bearer, call, load, rig, sign } = useReference();
 
-describe('section 1, transport', () => {
+describe('transport', () => {
   test('GET and POST give the same answer, also with a trailing slash', async () => {
     const posted = await load(count);
     for (const path of [
@@ -81,14 +81,14 @@ describe('section 1, transport', () => {
   });
 });
 
-describe('section 2, tokens', () => {
+describe('tokens', () => {
   const NOT_SET = [403, "Authorization header isn't set"];
   const INVALID = [403, 'Invalid token'];
   const ask = async (authorization: string, path = '/v1/meta'): Promise<unknown[]> => {
     const { status, body } = await call('GET', path, { headers: { authorization } });
     return status === 200 ? [200] : [status, body.error];
   };
-  test('the token follows the first space, or stands alone', async () => {
+  test('the token is the text after the first space of the header, or the whole header', async () => {
     expect(await ask('')).toEqual(NOT_SET);
     expect(await ask(`Bearer  ${bearer()}`)).toEqual(NOT_SET);
     expect(await ask('garbage')).toEqual(INVALID);
@@ -108,7 +108,7 @@ describe('section 2, tokens', () => {
   });
 });
 
-describe('section 3, the form of a query', () => {
+describe('the form of a query', () => {
   const EMPTY =
     'Query should contain either measures, dimensions or timeDimensions with granularities in order to be valid';
   test.each<[object, string, string?]>([
@@ -188,7 +188,7 @@ describe('section 3, the form of a query', () => {
   });
 });
 
-describe('section 4, the answer of one query', () => {
+describe('the answer of one query', () => {
   test('a range by month returns one row for each month', async () => {
     const { body } = await load({
       ...count,
@@ -283,7 +283,7 @@ describe('section 4, the answer of one query', () => {
   });
 });
 
-describe('section 5, time', () => {
+describe('time', () => {
   const day = (from: string, to = from) => [`${from}T00:00:00.000`, `${to}T23:59:59.999`];
   test.each<[unknown, string[], string?]>([
     [['2026-03-01', '2026-03-31'], day('2026-03-01', '2026-03-31'), '54'],

@@ -23,7 +23,7 @@ const reasons = (facts: object): string =>
 const removal = (subject: string) => ({ kind: 'removeMembers', subject, state: 'held' });
 const held = (name: string) => ({ name, state: 'applied', condition: 'Held' });
 
-test('held removals of members are told as such for a group', () => {
+test('reasons of a group name held removals of members as removals', () => {
   const text = reasons({ approval: 'default.main.1', guard: [removal('1'), removal('2')] });
   expect(text).toContain('The approval default.main.1 holds the removal of 2 members:');
   expect(text).toContain('Held, of what the guard judged: 2 removals of members.');
@@ -39,7 +39,7 @@ test('related groups and members agree with their count', () => {
   );
 });
 
-test('no time of another look is told of a rejected change', () => {
+test('reasons of a rejected change do not say when it is looked at again', () => {
   const lookAgainAt = '2026-01-01T00:00:00.000Z';
   const exception = { reason: 'Rejected', since: lookAgainAt };
   expect(reasons({ exception, lookAgainAt })).not.toContain('looked at again');

@@ -12,7 +12,7 @@ const ANN = {
 const lines = (facts: object, all = false): string[] =>
   renderExplanation({ ...ANN, ...facts } as unknown as Explanation, { all });
 
-test('equal pairs of events are told once, with their number and the newest time', () => {
+test('equal pairs of events are one line, with their number and the newest time', () => {
   const at = (second: number): string => `2026-01-01T00:00:0${second}.000Z`;
   const pair = (second: number) => [
     { at: at(second), event: 'accepted', text: `ordered by a reconcile (run-${second})` },
@@ -25,7 +25,7 @@ test('equal pairs of events are told once, with their number and the newest time
   ]);
 });
 
-test('a change that waits is told without the number of its mark', () => {
+test('the line of a waiting change does not show the generation of its mark', () => {
   const text = lines({ mark: { generation: '8297', state: 'due' } }).join('\n');
   expect(text).toContain('a change waits');
   expect(text).not.toContain('8297');

@@ -31,7 +31,7 @@ const told = (facts: object) => toVerdict({ ...ANN, ...facts } as unknown as Exp
 const level = { name: 'attributes.level', desired: null, applied: null, state: 'unmappable', reason: 'text' };
 const team = { name: 'attributes.team', desired: 'red', applied: 'blue', state: 'differs' };
 
-test('no run is promised to bring a value that cannot be mapped', () => {
+test('reasons do not say that a run will write a value that cannot be mapped', () => {
   expect(told({ values: [level] }).summary).toContain(
     'no run brings it before the rule or the value is corrected',
   );
@@ -39,7 +39,7 @@ test('no run is promised to bring a value that cannot be mapped', () => {
   expect(told({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
 });
 
-test('a membership that the platform leaves out is told with its time, its cause and who can help', () => {
+test('reasons of a membership that the platform did not apply name the time, the cause and who can help', () => {
   const triedSince = '2026-01-01T00:00:00.000Z';
   const crew = { name: 'crew', state: 'toAdd', because: 'the platform left 1 of 1 members out', triedSince };
   const { verdict, summary } = told({ memberships: [crew] });

@@ -49,7 +49,7 @@ test('a bridge that lets somebody in without a token fails, and the address is n
   expect({ code, stderr }).toEqual({ code: 1, stderr: `${address}/scim/v2/Users should answer 401 or 403\n` });
 });
 
-test('a Service that does not answer is named, and each other address is looked at', async () => {
+test('the test names the Service that does not answer, and asks every other address', async () => {
   const gone = await serve({});
   const address = addressOf(gone);
   await new Promise((resolve) => gone.close(resolve));

@@ -20,7 +20,7 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
 
 const { signal } = new AbortController();
 
-test('an approval with changes of others too gives the share of the run, and dead letters are named', async () => {
+test('if the approval also has changes of other runs, the message says how many are of this run, and names the dead letters', async () => {
   await expect(untilApplied(scopeWith(['User:9']), { signal }, ['User:1'])).resolves.toEqual({
     outcome: 'held',
     message:

@@ -23,7 +23,7 @@ test.each([
   expect(known.remainsWithout(leaving)).toBe(remains);
 });
 
-test('an administrator not read recently does not count as remaining, and still counts as an administrator', () => {
+test('an administrator who was not read recently is still known, but does not count as the one that remains', () => {
   const { known, pass } = createKnowledge();
   known.see([account('Ada')]);
   pass(60_000);

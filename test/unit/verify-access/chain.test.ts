@@ -19,7 +19,7 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
   return toReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
 }
 
-test('a write for a later reconcile has no duration since the push, and leaves its times as they are', () => {
+test('a write of a later reconcile keeps the time of the push and shows no duration since it', () => {
   const reconciled = PUSHED + 4 * MINUTE_MS;
   const [push, stored, applied] = timesOf({ newestAt: reconciled + 14 });
   expect(push?.at).toBe('2026-01-05T19:14:21.000Z');
@@ -27,7 +27,7 @@ test('a write for a later reconcile has no duration since the push, and leaves i
   expect(applied).toEqual({ at: '2026-01-05T19:18:21.014Z', afterMs: undefined });
 });
 
-test('the write of the push is told with its duration, also after later writes', () => {
+test('applied shows the time from push to write, also after later writes', () => {
   const [, , applied] = timesOf({ newestAt: PUSHED + MINUTE_MS, ofPushAt: PUSHED + 14 });
   expect(applied).toEqual({ at: '2026-01-05T19:14:21.014Z', afterMs: 14 });
 });
