@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EXCEPTION_REASONS, type ExceptionReason } from '../directory/outbox/exceptions.ts';
 import { listExceptions } from '../ops/exceptions.ts';
-import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
+import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
 import { requireKnown } from './known-names.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
@@ -44,7 +44,7 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
       if (shown.length === 0) say('No exceptions.');
       for (const { connection, target, kind, name, ref, reason, since, message, advice } of shown)
         say(
-          `${since}  ${connection} → ${target}  ${kind === null ? '' : `${kind} ${name} (${ref ?? ''})  `}${EXCEPTION_WORDS[reason]}: ${message}. ${advice}`,
+          `${since}  ${connection} → ${target}  ${kind === null ? '' : `${kind} ${name} (${ref ?? ''})  `}${EXCEPTION_WORDS[reason]}: ${withoutGuardName(message)}. ${advice}`,
         );
       if (found.length > limit) complain(`There are more: --offset ${flags.offset + limit} shows the next.`);
     });

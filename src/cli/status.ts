@@ -6,7 +6,7 @@ import type { DriftCount } from '../directory/outbox/runs.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
-import { EXCEPTION_WORDS, exceptionTotalText } from '../reconcile/exception-words.ts';
+import { EXCEPTION_WORDS, withoutGuardName, exceptionTotalText } from '../reconcile/exception-words.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
 import { loadText } from '../ops/load-progress.ts';
@@ -109,7 +109,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   );
   for (const { kind, name, reason, since, message } of named)
     say(
-      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${message}`,
+      `    ${kind === 'Group' ? 'group ' : ''}${name} ${EXCEPTION_WORDS[reason]} since ${since}: ${withoutGuardName(message)}`,
     );
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }

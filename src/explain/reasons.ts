@@ -1,7 +1,7 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
 import type { ExplainedFacts, PlatformDifference } from './explanation.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
-import { EXCEPTION_WORDS } from '../reconcile/exception-words.ts';
+import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
 import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
 import { counted } from '../support/counted.ts';
@@ -40,7 +40,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
       !isDone &&
       (summary.includes(condition.message)
         ? adviceOf(facts) && `${condition.reason}. ${adviceOf(facts)}`
-        : `${condition.reason}: ${condition.message.replace(/\.$/, '')}. ${adviceOf(facts)}`.trim()),
+        : `${condition.reason}: ${withoutGuardName(condition.message.replace(/\.$/, ''))}. ${adviceOf(facts)}`.trim()),
   );
   say(
     hold &&

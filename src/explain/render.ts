@@ -1,4 +1,5 @@
 // Renders an explanation as lines of text: one screen, or everything. Pure.
+import { withoutGuardName } from '../reconcile/exception-words.ts';
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
@@ -267,7 +268,7 @@ interface Row {
 function timelineLines({ timeline, condition }: Explanation): string[] {
   const rows: Row[] = [];
   for (const { at, event, text } of timeline) {
-    const told = condition ? text.replace(`: ${condition.message}`, ', as above') : text;
+    const told = condition ? text.replace(`: ${withoutGuardName(condition.message)}`, ', as above') : text;
     const row = { at, event, text: told, times: 1 };
     const last = rows.at(-1);
     if (last && isSame(last, row)) Object.assign(last, { at, times: last.times + 1 });

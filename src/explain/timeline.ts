@@ -1,6 +1,7 @@
 // Builds the timeline of a resource: pushed, stored, applied. Pure.
 import { initiatorTypeOf } from '../ops/initiator.ts';
 import { STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
+import { withoutGuardName } from '../reconcile/exception-words.ts';
 import type { Explanation } from './explanation.ts';
 
 type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
@@ -94,7 +95,7 @@ function told({ action, status, name, ref, changes, members, message, attempt }:
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
   const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');
   if (status !== 'success')
-    return `${STATUS_WORDS[status]}${action === 'none' ? '' : ` (${action})`}: ${message ?? ''}`;
+    return `${STATUS_WORDS[status]}${action === 'none' ? '' : ` (${action})`}: ${withoutGuardName(message ?? '')}`;
   const names = action === 'create' ? [] : (changes ?? []).map(([each]) => each);
   const detail = names.length > 0 ? `: ${names.join(', ')}` : '';
   return `${what}${detail}${attempt > 1 ? ` (attempt ${attempt})` : ''}`;

@@ -17,6 +17,9 @@ export const EXCEPTION_WORDS: Record<ExceptionReason, string> = {
   OnHold: 'on hold',
 };
 
+/** Returns the message of a held change for a text that has named the guard already. */
+export const withoutGuardName = (message: string): string => message.replace(/^the guard holds /, '');
+
 /** Returns the counts in words, such as `2 rejected, 1 protected`; '' when there is no exception. */
 const exceptionCountsText = (counts: Pick<ExceptionCounts, ExceptionReason>): string =>
   EXCEPTION_REASONS.filter((reason) => counts[reason] > 0)

@@ -1,6 +1,6 @@
 // Formats a plan as text: one line of counts, then a summary or every difference. Pure.
 import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
-import { EXCEPTION_WORDS } from './exception-words.ts';
+import { EXCEPTION_WORDS, withoutGuardName } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from './render-handover.ts';
 import type { Plan } from './plan.ts';
@@ -283,7 +283,7 @@ function exceptionLines(
   const shown = items.slice(0, all ? undefined : ONE_BY_ONE);
   const lines = shown.map(
     ({ ref, name, reason, since, message }) =>
-      `    ${ref === null ? 'Target' : ref.startsWith('Group:') ? 'Group' : 'User'} ${name}: ${EXCEPTION_WORDS[reason]} since ${new Date(since).toISOString()}${message === '' ? '' : `, ${message}`}`,
+      `    ${ref === null ? 'Target' : ref.startsWith('Group:') ? 'Group' : 'User'} ${name}: ${EXCEPTION_WORDS[reason]} since ${new Date(since).toISOString()}${message === '' ? '' : `, ${withoutGuardName(message)}`}`,
   );
   if (shown.length < total) lines.push(`    … and ${total - shown.length} more: see scim-bridge exceptions`);
   return [

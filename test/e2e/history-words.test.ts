@@ -45,7 +45,7 @@ test('log and timeline show the names, attributes and reasons at the time of eac
   expect(text).toContain(`userName: "${ANN}" → "${NEW}"`);
   const explained = (await tells('explain', NEW, '--all')).text;
   expect(explained).toContain('added to the group sales');
-  expect(explained).toContain('held by the guard: the guard holds the deactivation');
+  expect(explained).toContain('held by the guard: the deactivation');
   expect(explained).toMatch(/left alone: a person rejected the deactivation/);
   expect(explained).toContain(`ordered by an operator (approval:`);
 });
