@@ -118,32 +118,40 @@ const kindsOf = ({ refused }: Gate, wanted: Permission): DestructiveKind[] => [
 const rejectedText = (rejected: readonly DestructiveKind[]): string =>
   `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: the platform keeps what it has`;
 
-/** Returns the condition of a dead letter; its message tells what was rejected too, which stays an exception. */
-export function besideRejected({ gate }: SyncContext, refusal: Condition): Condition {
+/** The words for what a person rejected, behind those for what the guard holds: a resource is in one list of exceptions. */
+function besidesHeld(gate: Gate): string {
+  const held = kindsOf(gate, 'held');
   const rejected = kindsOf(gate, 'rejected');
-  if (rejected.length === 0) return refusal;
-  return { ...refusal, message: `${refusal.message}; ${rejectedText(rejected)}`, besides: 'Rejected' };
+  const words = rejected.map((kind) => (held.includes(kind) ? OTHERS[kind] : WORDS[kind]));
+  return rejected.length > 0 ? `; a person rejected ${words.join(' and ')}` : '';
+}
+
+/** Returns what the guard holds and what a person rejected; undefined: neither. */
+function decisionsOf(gate: Gate): { reason: 'Held' | 'Rejected'; message: string } | undefined {
+  const held = kindsOf(gate, 'held');
+  const rejected = kindsOf(gate, 'rejected');
+  if (held.length > 0) {
+    const message = `the guard holds ${held.map((kind) => WORDS[kind]).join(' and ')}${besidesHeld(gate)}`;
+    return { reason: 'Held', message };
+  }
+  return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected) } : undefined;
+}
+
+/** Returns the condition of a dead letter; its message tells what is held or rejected too, which stays an exception. */
+export function besideDecisions({ gate }: SyncContext, refusal: Condition): Condition {
+  const decisions = decisionsOf(gate);
+  if (!decisions) return refusal;
+  return { ...refusal, message: `${refusal.message}; ${decisions.message}`, besides: decisions.reason };
 }
 
 function whyNot(context: SyncContext): Condition | undefined {
   const { gate } = context;
   const { followers } = gate;
   if (gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
-  const held = kindsOf(gate, 'held');
-  const rejected = kindsOf(gate, 'rejected');
-  // A resource is in one list of exceptions, so the message of a held change tells what was rejected too.
-  const besides =
-    rejected.length > 0
-      ? `; a person rejected ${rejected.map((kind) => (held.includes(kind) ? OTHERS[kind] : WORDS[kind])).join(' and ')}`
-      : '';
-  if (held.length > 0) {
-    const message = `the guard holds ${held.map((kind) => WORDS[kind]).join(' and ')}${besides}`;
+  const decisions = decisionsOf(gate);
+  if (decisions?.reason !== 'Held' && followers > 0) {
+    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besidesHeld(gate)}`;
     return condition(context, 'Held', message);
   }
-  if (followers > 0) {
-    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besides}`;
-    return condition(context, 'Held', message);
-  }
-  if (rejected.length === 0) return undefined;
-  return condition(context, 'Rejected', rejectedText(rejected));
+  return decisions && condition(context, decisions.reason, decisions.message);
 }

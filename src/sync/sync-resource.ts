@@ -16,7 +16,7 @@ import { condition as toCondition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
 import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
-import { behindHold, besideRejected, isRefused, openGate } from './gate.ts';
+import { behindHold, besideDecisions, isRefused, openGate } from './gate.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
 import { takeObserved } from './observed.ts';
 import type { SyncOutcome } from './outcome.ts';
@@ -238,7 +238,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
     return;
   }
-  link.condition = besideRejected(context, outcome.condition);
+  link.condition = besideDecisions(context, outcome.condition);
   context.logger.error(
     { ref: work.ref, reason: outcome.condition.reason, status: outcome.condition.status },
     'needs a person: see scim-bridge dead-letters list',

@@ -12,8 +12,8 @@ export interface Condition {
   status?: number;
   /** Print of the settings of the target that led to it; absent: they do not matter. */
   settings?: string;
-  /** The message tells a rejected change too, so the resource is in that list of exceptions as well. */
-  besides?: 'Rejected';
+  /** The message tells a held or rejected change too, so the resource is in that list of exceptions as well. */
+  besides?: 'Held' | 'Rejected';
 }
 
 /** Returns whether other settings than the present ones led to the condition. @param settings print of the present ones */
