@@ -55,6 +55,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
     facts.message?.startsWith('owner of the platform key')
       ? 'Nothing, if it is meant so; else give the target a platform key of another account.'
       : `Nothing, if it is meant so; else take the name out of targets.${targetIn(facts)}.users.protected and restart.`,
+  MadeByOthers: () => 'Nothing: the platform is as the source wants it.',
   OutOfScope: () => 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
   RecordDamaged: () =>
     'Push it again at the identity provider, as a whole: its stored record cannot be read.',

@@ -2,7 +2,7 @@
 // under the same lease and guard.
 import type { Actor } from '../directory/logs/acts.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
-import { toDoneNote } from '../reconcile/done-changes.ts';
+import { noteDone, toDoneNote } from '../reconcile/done-changes.ts';
 import { toDrifts } from '../reconcile/mark.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
@@ -85,11 +85,11 @@ export async function syncOne(
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
   const request = `sync:${actor.by}`;
   const drifts = toDrifts((compared ?? []).filter(isDriftToRepair));
-  if (look?.done) drifts.push(toDoneNote(look.done));
   await scope.drifts.note(
     drifts.map((drift) => ({ ...drift, priority: 'edit' })),
     request,
   );
+  if (look?.done) await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
   await outbox.mark([ref], 'edit', request);
   for (const group of made) await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
   await syncNow(scope, ref, { ...options, signal }, steps.read);

@@ -5,6 +5,7 @@ import type { Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
+import { noteDone } from './done-changes.ts';
 import { formerRefusals, rejectedRefs } from './held.ts';
 import { markPlan, removalsOf } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
@@ -173,13 +174,13 @@ async function decidedRefs(
  * rejection.
  */
 async function judgeAnew(
-  { drifts, outbox }: ReconcileScope,
+  scope: ReconcileScope,
   refs: readonly Ref[],
   { fence, plan, done }: { fence: string; plan: Plan; done: Drift[] },
 ): Promise<void> {
   if (refs.length === 0) return;
-  await drifts.note(done, `plan:${plan.id}`, fence);
-  await outbox.mark([...refs], 'reconcile', `plan:${plan.id}`);
+  await noteDone(scope, done, { request: `plan:${plan.id}`, fence });
+  await scope.outbox.mark([...refs], 'reconcile', `plan:${plan.id}`);
 }
 
 /** Returns the open approvals, once these resources are synced: while the guard holds a change, the platform is not as desired. */

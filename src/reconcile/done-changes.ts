@@ -79,6 +79,37 @@ export function toDoneNote({ items, basis }: DoneChanges): Drift {
   };
 }
 
+/**
+ * Takes done changes off the lists: stores their notes, and tells in the provisioning log whom somebody else took out of a group.
+ * The sync of the resource tells the other changes.
+ */
+export async function noteDone(
+  { drifts, links, outbox, target, clock }: ReconcileScope,
+  done: readonly Drift[],
+  { request, fence }: { request: string; fence?: string },
+): Promise<void> {
+  const noted = await drifts.note([...done], request, fence);
+  const left = done.filter((each, index) => noted[index] === 'applied' && (each.done ?? []).length > 0);
+  const groups = await links.getMany(
+    target.name,
+    left.map(({ ref }) => ref),
+  );
+  await outbox.log.append(
+    left.map(({ ref, priority, done: out = [] }, index) => {
+      // An unmanaged member is stored as `@<platform id>`.
+      const members = out.filter((user) => !user.startsWith('@'));
+      const { id, core } = groups[index] ?? {};
+      const name = String(core?.displayName ?? ref);
+      return {
+        ...{ ref, name, request, priority, members, generation: '-', accepted: clock.now(), attempt: 1 },
+        ...(id === undefined ? {} : { platformId: id }),
+        ...{ action: 'none', status: 'skipped', reason: 'MadeByOthers' },
+        message: `somebody else took ${out.length === 1 ? 'this member' : 'these members'} out of ${name} at the platform: nothing of it waits for a decision any more`,
+      };
+    }),
+  );
+}
+
 /** Returns a sentence without its end: how many held and rejected changes of a resource need no operator any more. */
 export function doneText({ held, rejected }: DecidableCounts): string {
   const parts = [

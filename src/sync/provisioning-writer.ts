@@ -66,7 +66,10 @@ type Told = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?:
 export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   const { link } = work;
   // State at the start of the sync; unchanged facts are not logged again.
-  const known = { condition: link.condition, departed: link.departed, id: link.id };
+  const { condition: before, departed, id, core = {}, attributes = {} } = link;
+  const known = { condition: before, departed, id, active: core.active, attributes: { ...attributes } };
+  /** Names and actions of the writes of this sync. */
+  const written = new Set<string>();
   let lines: Told[] = [];
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
@@ -81,10 +84,35 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
       if (isNew(condition)) lines.push({ action: 'none', status: 'skipped', ...why(condition) });
       return;
     }
+    if (isAwaitingDecision(known.condition)) {
+      const made = madeByOthers(outcome.forget === true);
+      if (made.length > 0)
+        lines.push({ action: 'none', status: 'skipped', reason: 'MadeByOthers', message: byOthers(made) });
+    }
     const hasNone = link.id === undefined && writes === 0;
     const hasLeft = link.departed === true && !known.departed;
     if (work.record && (hasNone || hasLeft))
       lines.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
+  }
+
+  /** Returns the changes that the link has and this sync did not write, in words: somebody else made them at the platform. */
+  function madeByOthers(isForgotten: boolean): string[] {
+    const isClosed = known.active !== false && link.core?.active === false;
+    const emptied = Object.keys(known.attributes).filter(
+      (name) =>
+        known.attributes[name] !== null &&
+        link.id === known.id &&
+        link.attributes?.[name] === null &&
+        !written.has(`attributes.${name}`),
+    );
+    // The link of a closed account, and of a group that was there before the bridge, ends without a deletion.
+    const wasKept =
+      work.kind === 'User' ? known.active === false || written.has('deactivate') : link.origin === 'adopted';
+    const isGone = isForgotten && known.id !== undefined && !isClosed && !wasKept && !written.has('delete');
+    return [
+      ...(isClosed && !written.has('deactivate') ? ['the deactivation'] : []),
+      ...(isGone ? ['the deletion'] : emptied.map((name) => `the emptying of ${name}`)),
+    ];
   }
 
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
@@ -97,6 +125,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   return {
     wrote: (operation, ms, { names, observed = {}, members, ignored = [], why } = {}) => {
       const action = ACTIONS[operation] ?? 'none';
+      for (const each of [action, ...(names ?? [])]) written.add(each);
       failure = ignored.length > 0 ? { action, members: ignored } : { action: 'none' };
       lastError = undefined;
       if (ignored.length > 0 && members?.length === 0) return;
@@ -140,6 +169,15 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
     },
   };
 }
+
+/** Conditions of a held or rejected change. */
+const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
+
+const isAwaitingDecision = (condition: Condition | undefined): boolean =>
+  condition !== undefined && (AWAITING.has(condition.reason) || condition.besides !== undefined);
+
+const byOthers = (made: readonly string[]): string =>
+  `somebody else made ${made.join(' and ')} at the platform: nothing of it waits for a decision any more`;
 
 const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it out';
 

@@ -82,6 +82,9 @@ test.each(['held', 'rejected'])(
     await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path: 'active', value: false });
     await expectEnded(ANN, state);
     expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired: inactive`);
+    expect(await told('log', '--resource', ANN)).toContain(
+      'somebody else made the deactivation at the platform',
+    );
   },
   30_000,
 );
@@ -91,6 +94,7 @@ test('a held deactivation ends when the account of the deleted person was delete
   await place.idle();
   await byHand('DELETE', `/Users/${await scimIdOf(ANN)}`);
   await expectEnded(ANN);
+  expect(await told('log')).toContain('somebody else made the deletion');
 }, 30_000);
 
 test.each(['held', 'rejected'])(
@@ -119,6 +123,8 @@ test.each(['held', 'rejected'])(
     await place.idle();
     expect(await told('exceptions')).toContain('crew');
     expect((await place.platform.group('crew'))?.members).toHaveLength(2);
+    expect(await told('log', '--resource', ANN)).toContain('somebody else took this member out of crew');
+    expect(await told('log', '--resource', BOB)).not.toContain('somebody else');
     if (state === 'held')
       expect((await place.commands.run('approvals', 'list', '--json')).json[0].kinds.removeMembers).toBe(1);
     await takeOut(BOB);
@@ -138,6 +144,7 @@ test('a held deletion of a group that was deleted there is done', async () => {
   await place.idle();
   expect(await told('exceptions')).toBe('No exceptions.');
   expect(await told('approvals', 'list')).toBe('The guard holds nothing.');
+  expect(await told('log')).toContain('somebody else made the deletion');
 }, 30_000);
 
 test.each(['held', 'rejected'])(
@@ -152,6 +159,9 @@ test.each(['held', 'rejected'])(
     });
     expect((await place.platform.user(ANN))?.attributes.team ?? null).toBe(null);
     await expectEnded(ANN, state);
+    expect(await told('log', '--resource', ANN)).toContain(
+      'somebody else made the emptying of team at the platform',
+    );
   },
   30_000,
 );
@@ -181,4 +191,9 @@ test('a held emptying stays held if the value was set again at the platform befo
   await place.idle();
   expect((await place.platform.user(ANN))?.attributes.team).toBe('red');
   expect((await place.commands.run('approvals', 'list', '--json')).json[0]?.kinds.clearAttributes).toBe(1);
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.attributes.team ?? null).toBe(null);
+  expect(await told('log', '--resource', ANN)).not.toContain('somebody else');
 }, 30_000);
