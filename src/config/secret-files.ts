@@ -14,7 +14,7 @@ import { withoutLineEnd, type FileText } from './substitute.ts';
  * Pause between two reads of the files. They are not watched, because Kubernetes replaces a mounted Secret by changing a
  * symbolic link, which some file watchers do not notice.
  */
-const LOOK_MS = 2000;
+const POLL_MS = 2000;
 
 export interface SecretFiles {
   /** Reads all files now. @returns whether a secret has changed */
@@ -71,7 +71,7 @@ export function watchSecretFiles(
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await clock.sleep(LOOK_MS, stopping.signal);
+      await clock.sleep(POLL_MS, stopping.signal);
       if (!stopping.signal.aborted) await look();
     }
   }

@@ -22,7 +22,7 @@ export class NotInTime extends Error {
   }
 }
 
-const LOOK_EVERY_MS = 15;
+const POLL_MS = 15;
 
 /**
  * Polls the platform until it equals the company. The time is taken from the platform's own log of calls, so it
@@ -41,7 +41,7 @@ export async function untilArrived(
     onProgress?.(rows.filter((row) => row.equal).length);
     if (equal) return lastWriteAfter(platform, answeredAtMs);
     if (Date.now() - answeredAtMs > limitMs) throw new NotInTime(what);
-    await systemClock.sleep(LOOK_EVERY_MS, signal);
+    await systemClock.sleep(POLL_MS, signal);
   }
 }
 

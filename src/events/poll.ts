@@ -24,7 +24,7 @@ const MOST_SETTLED = 10_000;
 const MOST_TEXT = 500;
 /** Longest wait for events, below the usual time-outs of proxies. */
 const WAIT_MS = 20_000;
-const LOOK_MS = 250;
+const POLL_MS = 250;
 /** Waiting requests for one connection in one process; a receiver needs one. */
 const MOST_WAITING = 10;
 
@@ -77,7 +77,7 @@ export function createPoll(
     const over = AbortSignal.any([stopping, left]);
     const endsAt = clock.now() + WAIT_MS;
     for (;;) {
-      await clock.sleep(LOOK_MS, over);
+      await clock.sleep(POLL_MS, over);
       const answer = await look(maxEvents, left);
       if (Object.keys(answer.sets).length > 0 || over.aborted || clock.now() >= endsAt) return answer;
     }

@@ -25,7 +25,7 @@ export interface HandoverExplanation {
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Time to read the handover folder, milliseconds. */
-const LOOK_MS = 3000;
+const READ_TIMEOUT_MS = 3000;
 
 /**
  * Returns null when no handover is stored and the settings plan none.
@@ -99,7 +99,7 @@ function movedText(
 
 /** Returns why nothing can be moved now, in words; undefined: nothing is known to prevent it. */
 async function obstacleTo({ target }: ReconcileScope, setting: HandoverSetting): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(LOOK_MS);
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   try {
     const place = await findHandoverPlace(target.client.workspace, setting, { signal });
     return place.kind === 'problem' ? `nothing is moved: ${place.problem}` : undefined;

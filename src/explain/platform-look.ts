@@ -11,7 +11,7 @@ import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
 
 /** Time for all reads of one resource, milliseconds. */
-const LOOK_MS = 3000;
+const READ_TIMEOUT_MS = 3000;
 /** Members of a group up to which they are compared too: 100 a call. */
 const COMPARED_MEMBERS = 1000;
 
@@ -42,7 +42,7 @@ export async function lookAtPlatform(
     observe: (values) => values,
   };
   // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
-  const signal = AbortSignal.timeout(LOOK_MS);
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   try {
     const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (compared === null) return unread;
@@ -119,7 +119,7 @@ export async function groupsLeftByHand(
   memberships: readonly MembershipState[],
 ): Promise<Ref[]> {
   const { id } = parseRef(user);
-  const signal = AbortSignal.timeout(LOOK_MS);
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
   const left: Ref[] = [];
   const waiting = memberships.filter(
     ({ state, condition }) => state === 'toRemove' && condition !== undefined,

@@ -87,7 +87,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
       `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`,
     );
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
-  // A rejection has no end, so the look at that time changes nothing.
+  // A rejection has no end, so the sync at that time changes nothing.
   say(
     lookAgainAt &&
       condition?.reason !== 'Rejected' &&

@@ -81,7 +81,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_CHECK_MS = 2000;
 const KEEP_ALIVE_MS = 65_000;
-const IDLE_LOOK_MS = 100;
+const IDLE_CHECK_MS = 100;
 /** Connections at once; further ones are closed at once. A connection with incomplete headers takes about 12 kB. */
 const MOST_CONNECTIONS = 15_000;
 
@@ -123,7 +123,7 @@ export async function listen(
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // A request that ends during the shutdown leaves an idle connection, which is closed here.
-      const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
       server.closeIdleConnections();
       const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
       await closed;

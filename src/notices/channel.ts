@@ -42,8 +42,8 @@ export interface NoticeChannelDeps {
 const LEASE_MS = 20_000;
 const STANDBY_MS = 2000;
 /** Interval of the checks; shorter for a channel with a shorter grouping time. */
-const LOOK_MS = 10_000;
-const SHORTEST_LOOK_MS = 1000;
+const CHECK_MS = 10_000;
+const MIN_CHECK_MS = 1000;
 const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
 /** Longest wait that a receiver can ask for, and the pause after its refusals. */
 const LONGEST_WAIT_MS = 3_600_000;
@@ -63,7 +63,7 @@ export function startNoticeChannel(
   const holder = deps.ids.request();
   const lease = store.leaseOf(name);
   const grouping = createNoticeGrouping(() => settings.groupMs);
-  const lookMs = (): number => Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, settings.groupMs));
+  const checkMs = (): number => Math.max(MIN_CHECK_MS, Math.min(CHECK_MS, settings.groupMs));
   let isFailing = false;
 
   /** Returns the time until a stored moment. None is further away than an hour unless the clock was set back meanwhile. */
@@ -123,12 +123,12 @@ export function startNoticeChannel(
       const until = outcome.gone ? null : clock.now() + LONGEST_WAIT_MS;
       const pause = { address: digestOfAddress(settings.url), until };
       await store.save(name, { ...noted, message: null, pause });
-      return lookMs();
+      return checkMs();
     }
     const asked = outcome.kind === 'later' ? (outcome.retryAfterMs ?? 0) : 0;
     const waitMs = Math.max(Math.min(asked, LONGEST_WAIT_MS), backoffMs(attempts, BACKOFF, deps.random));
     await store.save(name, { ...noted, message: { ...message, attempts, nextAt: clock.now() + waitMs } });
-    return Math.min(waitMs, lookMs());
+    return Math.min(waitMs, checkMs());
   }
 
   async function round(signal: AbortSignal): Promise<number> {
@@ -136,11 +136,11 @@ export function startNoticeChannel(
     const state = await store.read(name);
     if (state.message) {
       const waitMs = leftUntil(state.message.nextAt);
-      return waitMs > 0 ? Math.min(waitMs, lookMs()) : send(state.message, signal);
+      return waitMs > 0 ? Math.min(waitMs, checkMs()) : send(state.message, signal);
     }
-    if (isPaused(state)) return lookMs();
+    if (isPaused(state)) return checkMs();
     const message = await compose(state);
-    return message ? send(message, signal) : lookMs();
+    return message ? send(message, signal) : checkMs();
   }
 
   return {

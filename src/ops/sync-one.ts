@@ -43,7 +43,7 @@ export interface SyncOneOptions {
   onStep?: (step: LocatedEntry) => void;
 }
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export async function syncOne(
   scope: ReconcileScope,
@@ -177,7 +177,7 @@ async function syncNow(
     const waits = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
     if (!waits || (await outbox.guardStore.onHold())) return;
     const untilDue = (waits.dueAt ?? 0) - clock.now();
-    await clock.sleep(Math.max(LOOK_MS, untilDue), signal);
+    await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }
 }
 

@@ -27,7 +27,7 @@ export interface ApplyPlanOptions {
 
 const POLL_MS = 200;
 /** Resources whose marks are read by one command. */
-const LOOK_PORTION = 1000;
+const MARKS_PORTION = 1000;
 /** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
 const STALL_MS = 300_000;
 
@@ -252,9 +252,9 @@ export function whyUnproven({ proof, unknown }: Plan): string {
  * to the end. Reading the whole list several times a second would block Redis and this process during a large run.
  */
 async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
-  for (let at = 0; at < refs.length; at += LOOK_PORTION) {
-    const waiting = await drifts.stillMarked(refs.slice(at, at + LOOK_PORTION));
-    if (waiting.length > 0) return [...refs.slice(at + LOOK_PORTION), ...waiting];
+  for (let at = 0; at < refs.length; at += MARKS_PORTION) {
+    const waiting = await drifts.stillMarked(refs.slice(at, at + MARKS_PORTION));
+    if (waiting.length > 0) return [...refs.slice(at + MARKS_PORTION), ...waiting];
   }
   return [];
 }

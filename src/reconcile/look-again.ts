@@ -1,11 +1,11 @@
-// Reads resources again that the bridge wrote, or that a push changed, while they were read: the sync of one value does not see
-// that others have changed another.
+// Reads resources again that a push or the bridge changed while they were read. Their first result may be outdated, and the sync
+// of the pushed value does not repair other values that others changed.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ScanResult } from './scope.ts';
 
 /** Largest number of reads of one resource in a run. */
-const LOOKS = 3;
+const MAX_READS = 3;
 
 /** Findings of one read. */
 export interface Look<T> {
@@ -14,7 +14,7 @@ export interface Look<T> {
   moved: Ref[];
 }
 
-/** Returns the findings of all resources but those that change at each read; `scan.counts.moved` counts these. */
+/** Returns the findings of all resources except those that changed during every read, which `scan.counts.moved` counts. */
 export async function lookAgain<T>(
   { counts }: ScanResult,
   refs: Ref[],
@@ -22,7 +22,7 @@ export async function lookAgain<T>(
 ): Promise<T[]> {
   const all: T[] = [];
   let left = refs;
-  for (let look = 1; look <= LOOKS && left.length > 0; look++) {
+  for (let look = 1; look <= MAX_READS && left.length > 0; look++) {
     const { verified, moved } = await lookAt(left);
     for (const each of verified) all.push(each);
     left = moved;

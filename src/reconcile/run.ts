@@ -223,7 +223,7 @@ async function withHandover(
   return { ...end, message: withPart(end.message, said) };
 }
 
-/** Adds the number of resources that changed at each look; the sync of their pushes does not see what others changed. */
+/** Adds the number of resources that changed during every read. The sync of their pushes does not see what others changed. */
 const noteMoved = (end: End, moved: number): End =>
   end.outcome === 'converged' && moved > 0
     ? {

@@ -29,7 +29,7 @@ export interface Scheduler {
   stop: () => Promise<void>;
 }
 
-const LOOK_AGAIN_MS = 5000;
+const RETRY_MS = 5000;
 /** Scheduled times of the last day are compared with the end of the last run. */
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
@@ -106,7 +106,7 @@ async function atStart(
       if (mappedBy !== digest) return 'the mapping rules changed';
       return last && wasMissed(last.endedAt, clock.now(), isDue) ? 'a run was missed' : undefined;
     } catch {
-      await clock.sleep(LOOK_AGAIN_MS, signal);
+      await clock.sleep(RETRY_MS, signal);
     }
   }
   return undefined;

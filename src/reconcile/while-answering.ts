@@ -9,7 +9,7 @@ import { targetRefusesRate, targetSilent, type TargetSilent } from './target-sil
 
 /** Time without a good answer after which a command gives up, milliseconds; with its start it stays below 15 s. */
 const SILENCE_MS = 9000;
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 /** Failures in a row that count as silence while the breaker is closed. */
 const FEW = 3;
 /** Statuses of which one answer counts. */
@@ -47,7 +47,7 @@ export async function whileAnswering<T>(
   const silent = new AbortController();
   const either = AbortSignal.any([signal, silent.signal]);
   const tellWait = createWaitTeller(tell);
-  let isLooking = false;
+  let isChecking = false;
 
   /** Returns why the work ends; undefined while it goes on. */
   function judge(now: number, state: BreakerState): TargetSilent | undefined {
@@ -70,18 +70,18 @@ export async function whileAnswering<T>(
     return undefined;
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const state = await target.breaker.read();
     const reason = judge(clock.now(), state);
     if (reason) silent.abort(reason);
   }
   const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    look()
+    if (isChecking) return;
+    isChecking = true;
+    check()
       .catch(() => undefined)
-      .finally(() => (isLooking = false));
-  }, LOOK_MS);
+      .finally(() => (isChecking = false));
+  }, CHECK_MS);
   try {
     // The key may be new since the service was refused.
     await target.budget.tryKey();

@@ -22,8 +22,8 @@ export type AttributeResult =
   | { kind: 'blocked'; condition: Condition };
 
 /** Time that a new account may need to appear in the user list (contract 12.1). */
-const PATIENCE_MS = 60_000;
-const LOOK_AGAIN_MS = 1000;
+const NEW_ACCOUNT_MS = 60_000;
+const RETRY_STEP_MS = 1000;
 /** Number of consecutive web pages after which the tenant counts as having no user list. */
 const PASSING_PAGES = 3;
 
@@ -117,7 +117,7 @@ async function writeValues(
     // If the SCIM user is gone too, its 404 restarts the sync with a new account.
     await target.client.users.get(link.id ?? '', context.call);
     link.attempts = (link.attempts ?? 0) + 1;
-    return { kind: 'later', afterMs: Math.min(LOOK_AGAIN_MS * link.attempts, PATIENCE_MS) };
+    return { kind: 'later', afterMs: Math.min(RETRY_STEP_MS * link.attempts, NEW_ACCOUNT_MS) };
   }
   return [];
 }
@@ -241,10 +241,15 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   }
   link.searchingSince ??= clock.now();
   const searchedMs = clock.now() - link.searchingSince;
-  if (searchedMs < PATIENCE_MS) return { kind: 'later', afterMs: Math.max(250, Math.min(searchedMs, 5000)) };
+  if (searchedMs < NEW_ACCOUNT_MS)
+    return { kind: 'later', afterMs: Math.max(250, Math.min(searchedMs, 5000)) };
   await target.client.users.get(link.id ?? '', context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
-  return { kind: 'later', afterMs: PATIENCE_MS, condition: condition(context, 'AccountNotFound', message) };
+  return {
+    kind: 'later',
+    afterMs: NEW_ACCOUNT_MS,
+    condition: condition(context, 'AccountNotFound', message),
+  };
 }
 
 /**

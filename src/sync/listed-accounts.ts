@@ -20,8 +20,8 @@ export interface ListedAccounts {
 /** Number of new users within MOMENT_MS from which a list is read. */
 const MANY = 2;
 const MOMENT_MS = 60_000;
-/** Longest wait of one sync for the list; then it looks its account up. */
-const PATIENCE_MS = 1000;
+/** Longest time that a sync waits for the list before it looks up its own account. */
+const LIST_WAIT_MS = 1000;
 /** Time without another attempt after a list that was unproven, too long or not readable. */
 const RETRY_MS = 60_000;
 /** Lifetime of a list: a multiple of the time to read it, so that reading it again costs a twentieth of all calls. */
@@ -81,7 +81,7 @@ export function createListedAccounts(deps: {
       const isOlderThan = (share: number): boolean => !list || age() > share * list.lifetimeMs;
       if (isOlderThan(RENEW_AFTER) && seen.users >= MANY && clock.now() >= retryAt) {
         const done = begin(countNew, signal);
-        if (isOlderThan(1)) await settledWithin(clock, done, PATIENCE_MS);
+        if (isOlderThan(1)) await settledWithin(clock, done, LIST_WAIT_MS);
       }
       if (!list || isOlderThan(1)) {
         list = undefined;

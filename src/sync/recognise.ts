@@ -9,7 +9,7 @@ import type { Target } from './target.ts';
 
 /** Number of linked accounts that are read in one attempt. */
 const SAMPLE = 10;
-const LOOK_AGAIN_MS = 5000;
+const RETRY_MS = 5000;
 
 /** Returns whether an account can be the linked one: at least one of its names must agree. */
 export function isAccountOf({ core = {} }: Link, { userName, externalId }: WireUser): boolean {
@@ -28,7 +28,7 @@ export async function recogniseAddress(
     } catch {
       // Unavailability of Redis or the platform is reported elsewhere.
     }
-    await clock.sleep(LOOK_AGAIN_MS, signal).catch(() => undefined);
+    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
   }
 }
 

@@ -5,12 +5,12 @@ import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { SyncContext } from './context.ts';
 
 const STEP_MS = 250;
-const LONGEST_STEP_MS = 5000;
-/** Number of attempts, about a minute, before a conflict is reported. */
-const PATIENCE = 20;
+const MAX_STEP_MS = 5000;
+/** Number of attempts before a conflict is reported; they take about a minute. */
+const MAX_ATTEMPTS = 20;
 
 /** Interval of attempts while the former holder's change is held by the guard. */
-const HELD_LOOK_MS = 60_000;
+const HELD_RETRY_MS = 60_000;
 
 /** Returns whether another resource with a pending, running or held sync is linked to the platform's resource. */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
@@ -50,7 +50,7 @@ export const removal = (group: string, user: string): Destruction => ({
 
 /** Returns the time to wait for the former holder; undefined after the last attempt. */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
-  if (gate.isBehindHold) return HELD_LOOK_MS;
+  if (gate.isBehindHold) return HELD_RETRY_MS;
   link.attempts = (link.attempts ?? 0) + 1;
-  return link.attempts > PATIENCE ? undefined : Math.min(STEP_MS * link.attempts, LONGEST_STEP_MS);
+  return link.attempts > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * link.attempts, MAX_STEP_MS);
 }

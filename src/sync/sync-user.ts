@@ -30,7 +30,7 @@ import { rememberRefusal } from './write-together.ts';
 const RESTARTS = 2;
 const DAY_MS = 86_400_000;
 /** Interval of attempts while the guard holds the awaited change. */
-const HELD_LOOK_MS = 600_000;
+const HELD_RETRY_MS = 600_000;
 
 export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
@@ -228,7 +228,7 @@ async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<S
     const ref = refOf('Group', group);
     if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);
   }
-  const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_LOOK_MS } : {};
+  const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_RETRY_MS } : {};
   return { kind: 'waiting', writes, for: 'removals', ...afterMs };
 }
 

@@ -44,7 +44,7 @@ export interface CredentialStore {
 }
 
 /** Interval at which stored tokens are read: a revoked token is refused after this time at the latest. */
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 /** Interval at which last uses are stored and expiry is checked. */
 const TEND_MS = 60_000;
 const UNLIMITED: Bucket = { take: () => 0 };
@@ -129,7 +129,7 @@ export async function createCredentialStore(
         tendedAt = clock.now();
         await tend();
       }
-      await clock.sleep(LOOK_MS, stopping.signal);
+      await clock.sleep(POLL_MS, stopping.signal);
       if (stopping.signal.aborted) return;
       await Promise.all([...byConnection.values()].map(read));
       // A process may be killed before the next interval, and a token without a use looks unused.

@@ -8,7 +8,7 @@ import { createPauses, type Pause } from './pause.ts';
 export type Budget = ReturnType<typeof createBudget>;
 
 /** Longest sleep of a waiting request before it checks the pause again. */
-const LOOK_AGAIN_MS = 500;
+const CHECK_MS = 500;
 
 export function createBudget(
   deps: {
@@ -37,7 +37,7 @@ export function createBudget(
       signal?.throwIfAborted();
       const [tag, wait, failing] = await scripts.run('take_budget', keys.base, args);
       const waitMs = Number(wait);
-      const pauseMs = tag === 'taken' ? waitMs : Math.min(waitMs, LOOK_AGAIN_MS);
+      const pauseMs = tag === 'taken' ? waitMs : Math.min(waitMs, CHECK_MS);
       if (pauseMs > 0) await clock.sleep(pauseMs, signal);
       waitedMs += pauseMs;
       if (tag !== 'taken') continue;

@@ -6,24 +6,24 @@ import type { Clock } from '../../support/sources.ts';
 export type Confirm = (base: string) => Promise<void>;
 
 interface ReplicaState {
-  lookedAt: number;
+  countedAt: number;
   /** Number of connected replicas, and the time when this number was last seen. */
   replicas: number;
   seenAt: number;
-  looking: Promise<void> | undefined;
+  counting: Promise<void> | undefined;
   waiting: Promise<boolean> | undefined;
 }
 
-const LOOK_MS = 5000;
+const CHECK_MS = 5000;
 /** Longest wait for replicas. Other commands of the connection wait too. */
 const WAIT_MS = 1000;
-/** Largest lag of a connected replica in seconds; a replica with a longer lag is not counted. */
+/** Largest lag in seconds; a replica with a longer one is not counted. */
 const LONGEST_LAG = 5;
 /**
  * Time for which a lost replica still has to confirm. All replicas must confirm, because any of them may become primary. A
  * lost replica may already be the new primary; sentinels and clusters announce that within seconds.
  */
-const GRIEF_MS = 10_000;
+const REPLICA_LOSS_GRACE_MS = 10_000;
 
 export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confirm {
   const { redis, clock } = deps;
@@ -48,10 +48,10 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     return replies?.[1]?.[1];
   }
 
-  async function look(base: string, state: ReplicaState): Promise<void> {
-    state.lookedAt = clock.now();
+  async function countReplicas(base: string, state: ReplicaState): Promise<void> {
+    state.countedAt = clock.now();
     const followers = countFollowers(String(await ask(base, 'INFO', 'replication')));
-    if (followers < state.replicas && clock.now() - state.seenAt <= GRIEF_MS) return;
+    if (followers < state.replicas && clock.now() - state.seenAt <= REPLICA_LOSS_GRACE_MS) return;
     state.replicas = followers;
     state.seenAt = clock.now();
   }
@@ -68,21 +68,21 @@ export function createConfirmation(deps: { redis: Redis; clock: Clock }): Confir
     let state = states.get(base);
     if (!state) {
       state = {
-        lookedAt: -Infinity,
+        countedAt: -Infinity,
         replicas: 0,
         seenAt: -Infinity,
-        looking: undefined,
+        counting: undefined,
         waiting: undefined,
       };
       states.set(base, state);
-      state.looking = look(base, state).catch((error: Error) => {
+      state.counting = countReplicas(base, state).catch((error: Error) => {
         states.delete(base);
         throw error;
       });
-    } else if (clock.now() - state.lookedAt >= LOOK_MS) {
-      void look(base, state).catch(() => undefined);
+    } else if (clock.now() - state.countedAt >= CHECK_MS) {
+      void countReplicas(base, state).catch(() => undefined);
     }
-    await state.looking;
+    await state.counting;
     if (state.replicas === 0 && era === began) return;
     if (!(await wait(base, state)) || era !== began) {
       throw new Error('The write was not confirmed by a replica of Redis.');

@@ -9,11 +9,11 @@ export interface BadCredentials {
 }
 
 /** Allows several hundred attempts, because a provider with an expired token repeats its requests until its administrator replaces it. */
-const PATIENCE = { burst: 300, perSecond: 5 };
+const ATTEMPTS = { burst: 300, perSecond: 5 };
 /** Number of addresses kept in memory; the one with the oldest attempt is removed first. */
 const MAX_ADDRESSES = 10_000;
 
-export function createBadCredentials(options = { ...PATIENCE, maxAddresses: MAX_ADDRESSES }): BadCredentials {
+export function createBadCredentials(options = { ...ATTEMPTS, maxAddresses: MAX_ADDRESSES }): BadCredentials {
   const buckets = new Map<string, Bucket>();
   return {
     note(address, now) {
