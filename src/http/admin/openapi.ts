@@ -9,7 +9,7 @@ const ALWAYS: Record<number, string> = {
   403: 'The caller has not got the role that this needs.',
   429: 'Too much at once; Retry-After says how long to wait.',
   500: 'A bug; errorId stands in the log.',
-  503: 'Redis does not answer; Retry-After says when to come back.',
+  503: 'Redis does not answer; Retry-After says when to retry.',
 };
 
 export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {

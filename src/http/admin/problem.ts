@@ -70,7 +70,7 @@ export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids
 function toProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof Busy) {
-    return new Problem(503, 'The bridge has too much to do: come back.', {
+    return new Problem(503, 'The bridge has too much to do: retry later.', {
       headers: { 'Retry-After': String(error.retryAfterSeconds) },
     });
   }

@@ -76,7 +76,7 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
 }
 
 const undecided = (): ScimError =>
-  unavailable('Tokens cannot be checked at the moment: come back.', RETRY_AFTER_SECONDS);
+  unavailable('Tokens cannot be checked at the moment: retry later.', RETRY_AFTER_SECONDS);
 
 /** @throws 429 when the budget is spent */
 function admit(budget: Bucket, now: number): void {

@@ -46,12 +46,12 @@ function toScimError(error: unknown): ScimError | undefined {
   if (error instanceof ScimError) return error;
   if (isStoreUnavailable(error)) {
     return unavailable(
-      'The directory is not available: come back, repeating the request is safe.',
+      'The directory is not available: retry later, repeating the request is safe.',
       RETRY_AFTER_SECONDS,
     );
   }
   if (error instanceof Busy) {
-    return unavailable('The bridge has too much to do: come back.', error.retryAfterSeconds);
+    return unavailable('The bridge has too much to do: retry later.', error.retryAfterSeconds);
   }
   // Express sets `status` for a path that cannot be decoded.
   const { status } = error as { status?: number };

@@ -172,12 +172,12 @@ function decoderOf(request: IncomingMessage): (Readable & NodeJS.WritableStream)
 const unreadable = (): ScimError => unsupportedMediaType('Send the body as UTF-8, plain, gzip or deflate.');
 
 const tooMuch = (): ScimError =>
-  unavailable('Too many bodies are in flight: come back.', RETRY_AFTER_SECONDS);
+  unavailable('Too many request bodies are being read: retry later.', RETRY_AFTER_SECONDS);
 
 const bomb = (): ScimError => payloadTooLarge('The body grows too much by decompression.');
 
 /** The message names the limit, as RFC 7644 §3.7.4 requires. */
 const tooLarge = (limit: number): ScimError =>
   payloadTooLarge(
-    `The body is larger than ${limit} bytes (maxPayloadSize, server.maxBodyBytes; of a user server.limits.userBodyBytes).`,
+    `The body is larger than ${limit} bytes (maxPayloadSize: server.maxBodyBytes; for a user: server.limits.userBodyBytes).`,
   );
