@@ -12,7 +12,6 @@ export interface ConfigWarning {
 
 type Warned = Pick<Config, 'connections' | 'targets' | 'server' | 'redis'>;
 
-/** @param env environment of the process */
 export const configWarnings = (config: Warned, env: NodeJS.ProcessEnv = process.env): ConfigWarning[] => [
   ...certificateWarnings(env),
   ...publicAddressWarnings(config),

@@ -53,7 +53,7 @@ const newest = (
   isMeant: (item: Destruction) => boolean,
 ): Decision | undefined => decisions.find(({ items }) => items.some(isMeant));
 
-/** Returns the approvals of one person that a second one has to join, as far as they cover a held change of the resource. */
+/** Returns the first approvals that cover a held change of the resource and still need the approval of a second person. */
 export async function firstApprovalsOf(
   { connection, outbox, target }: ReconcileScope,
   { ref }: FoundResource,

@@ -53,9 +53,9 @@ export interface MembershipState {
   state: 'applied' | 'toAdd' | 'toRemove' | 'notForTarget';
   /** Reason why the membership waits; undefined when it is written next. */
   because?: string;
-  /** Reason of the condition of the other side; undefined when it has none, or is tried again by itself. */
+  /** Reason of the condition of the other resource; undefined without a condition, or while its sync is retried. */
   condition?: string;
-  /** Time since when writes of the other side fail and are tried again by themselves; undefined: they do not. */
+  /** Time since when writes of the other resource fail and are retried; undefined: they do not fail. */
   triedSince?: string;
 }
 

@@ -27,7 +27,7 @@ export interface BackupOptions {
   onItems?: OnItems;
 }
 
-/** Lines are portions of about this size; a single large resource makes one that is larger. */
+/** Approximate size of a line. A line with one large resource is longer. */
 const LINE_BYTES = 1_000_000;
 
 /** Writes all data of every connection, line by line. */

@@ -59,7 +59,7 @@ export async function listDeadLetters(
 }
 
 /**
- * Returns the dead letters of some resources, at every target where they are one.
+ * Returns the dead letters of the named resources at all targets.
  * @param names refs, names, ids or addresses
  */
 export async function findDeadLetters(

@@ -11,7 +11,7 @@ export function initiatorTypeOf(request: string): InitiatorType {
   return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';
 }
 
-/** @param connection the connection of the identity provider that a push came from */
+/** Returns who caused a change, by the id of its request. @param connection connection that a push came from */
 export function initiatorOf(request: string, connection: string): { type: InitiatorType; id: string } {
   const type = initiatorTypeOf(request);
   const ids = { system: 'scim-bridge', identityProvider: connection, reconcile: request, operator: request };

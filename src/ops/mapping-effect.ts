@@ -70,7 +70,7 @@ interface Mapped {
   link: Link;
 }
 
-/** @param scopes all scopes of one target */
+/** Maps all people of a target by the given rules, and counts what would change. @param scopes all scopes of the target */
 export async function effectOfMapping(
   scopes: readonly ReconcileScope[],
   tried: TriedMapping,

@@ -40,7 +40,7 @@ export async function prove(
   return reports;
 }
 
-/** @throws when `order.signal` aborts; the repairs up to then are in the log lines */
+/** Compares and optionally repairs one connection. @throws when `order.signal` aborts; earlier repairs are in the log */
 export async function proveConnection(
   deps: Deps,
   { connection, directory, proof, acts }: DesiredState,

@@ -15,7 +15,7 @@ export interface StoredSubject extends TokenPlaces {
   clock: Clock;
 }
 
-/** Returns the findings of every check; a check that cannot be made has one that says so. */
+/** Returns the findings of every check. A check that fails has one finding with the reason. */
 export async function storedFindings(subject: StoredSubject): Promise<DoctorFinding[]> {
   const { states, readFleet, notices, clock } = subject;
   const checks = await Promise.all([

@@ -81,7 +81,7 @@ export function briefValue(value: unknown): unknown {
   return text.length <= SHOWN_CHARACTERS ? (value ?? null) : `${text.slice(0, SHOWN_CHARACTERS)}…`;
 }
 
-/** @param signal ends the trial early */
+/** Maps one person by the given rules, within a time limit. @param signal ends the trial early */
 export async function tryMapping(
   { connection, target, clock }: Pick<ReconcileScope, 'connection' | 'target' | 'clock'>,
   { person, name, link }: { person: UserWithGroups; name: string; link: Link },

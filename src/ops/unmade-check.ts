@@ -1,8 +1,8 @@
-// Turns a check of doctor that cannot be made into a finding that names the check, so that no line of doctor is missing.
+// Converts a failed check of doctor to a finding that names the check, so that doctor still lists it.
 import { isStoreFailure, whyAway } from '../directory/redis/why-away.ts';
 import type { DoctorFinding } from './doctor.ts';
 
-/** Returns the findings of a check, or one finding that names it when Redis refuses it or does not answer. */
+/** Returns the findings of a check, or one finding with the reason if the check fails. */
 export async function orUnmade(
   area: string,
   check: () => Promise<DoctorFinding[]>,

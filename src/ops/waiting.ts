@@ -25,7 +25,7 @@ export interface WaitingFilter {
   limit: number;
 }
 
-/** Returns one page, in the order of connections and targets, and of each in the order of the syncs. */
+/** Returns one page, sorted by connection, then by target, then by the order of the syncs. */
 export async function listWaiting(
   states: readonly DesiredState[],
   { target: only, offset = 0, limit }: WaitingFilter,

@@ -43,7 +43,7 @@ export interface RequestQuery {
   readonly signal: AbortSignal | undefined;
 }
 
-/** @throws 400 invalidFilter, 400 invalidValue for sortBy */
+/** Parses filter and sortBy for one resource type. @throws 400 invalidFilter, 400 invalidValue for sortBy */
 export const typeQueryOf = (
   { kind, names }: QueriedType,
   query: ListQuery,

@@ -135,7 +135,7 @@ async function managed(
       {
         ...{ ref, link: group, basis: { version: record.version, link: hashOfLink(text) }, marked },
         ...{ isLost: false, isBack: false, isDeleted: false, wantedName: name, pending: [] },
-        // The wanted name is given as the observed one, so that only memberships can differ.
+        // The desired name is passed as the observed one too, so that only memberships can differ.
         observed: { id: group.id ?? '', displayName: name },
         members: difference,
       },

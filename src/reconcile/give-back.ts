@@ -15,7 +15,7 @@ export interface GivenBack {
   problem?: string;
 }
 
-/** @param by the operator; undefined: the person is active again */
+/** Moves the items of a handover back to their owner. @param by the operator; undefined: the person is active again */
 export async function giveBack(
   scope: ReconcileScope,
   ref: Ref,

@@ -194,7 +194,10 @@ export async function makePlan(
   };
 }
 
-/** @param settings print of the present settings; a refusal by them says already what cannot be mapped */
+/**
+ * Returns users whose values cannot be mapped, except those whose stored refusal already names this under the present settings.
+ * @param settings print of the present settings
+ */
 const unmappedUsers = (verified: readonly VerifiedUsers[], settings: string): Ref[] =>
   verified.flatMap(({ ref, isUnmappable, refusal }) =>
     isUnmappable && refusal?.settings !== settings ? [ref] : [],

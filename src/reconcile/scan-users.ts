@@ -22,7 +22,10 @@ const PAGES_IN_WORK = 3;
 /** Largest number of scans: the list is read once more if it changed while it was read. */
 const MAX_SCANS = 2;
 
-/** @param mapsAll whether all records are mapped anew, instead of comparing accounts with links: after a change of the mapping */
+/**
+ * Reads the whole user list, again if it was incomplete, and returns the users that differ.
+ * @param mapsAll whether accounts are compared with mapped records instead of links, as after a change of the mapping
+ */
 export async function scanUsers(scan: ScanResult, mapsAll: boolean, orphans: Orphans): Promise<UserScan> {
   let found = await scanOnce(scan, mapsAll);
   for (let again = 1; again < MAX_SCANS && !found.proof.complete; again++)

@@ -17,7 +17,7 @@ const SLOWER = { times: 2, ms: 5 };
 /** Time after a refusal for which the limit that was refused is not tried again: a refusal may pause all calls. */
 const REMEMBERED_MS = 60_000;
 
-/** @param bounds of the settings. `start`: limit at the beginning, and the lowest one that a rising latency leads to */
+/** @param bounds of the settings. `start`: first limit; a rising latency does not lower the limit below it */
 export function createConcurrency(
   bounds: { least: number; start: number; most: number },
   clock: Clock,

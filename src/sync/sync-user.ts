@@ -249,7 +249,10 @@ function whyInactive({ inScope, active }: DesiredUser): string | undefined {
   return active ? undefined : 'is inactive at the source';
 }
 
-/** @param whyNotActive why the account should not be active; it stays as it is, which the condition tells */
+/**
+ * Ends the sync of a protected user without a write. The condition says if the account stays active against the source.
+ * @param whyNotActive why the account should not be active; undefined: it should
+ */
 function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
   const { link } = context;
   link.departed = true;

@@ -97,7 +97,7 @@ export interface AccessReport {
   result: AccessResult;
   /** Null if the check ran to its end. */
   fault: AccessFault | null;
-  /** Name in the question; all other values are null if no user has it. */
+  /** Name that was asked for. If no user has it, all other values are null. */
   asked: string;
   person: { connection: string; target: string; ref: string; userName: string } | null;
   chain: ChainLink[];

@@ -66,7 +66,7 @@ end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
 if left == 0 then return { 'moved', 1 } end
 
--- The newest decision is this one, because the next one waits for this end.
+-- This decision is still the newest: the next one starts only after this one has ended.
 local decision = cjson.decode(redis.call('LINDEX', key('guardDecisions', p.target), 0))
 for _, kind in ipairs(p.kinds) do
   decision.kinds[kind] = tonumber(redis.call('HGET', deciding, 'moved:' .. kind) or '0')

@@ -33,7 +33,7 @@ export const isForgotten = (personal: string): boolean => personal.startsWith(FO
 export const orderOf = (personal: string | null): string | undefined =>
   personal?.startsWith(FORGOTTEN) ? personal.slice(FORGOTTEN.length) : undefined;
 
-/** @param order id of the order to forget */
+/** Returns the text that replaces removed personal data. @param order id of the order to forget */
 export const forgottenText = (order: string): string => FORGOTTEN + order;
 
 /**

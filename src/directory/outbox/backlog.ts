@@ -38,7 +38,6 @@ export interface Backlog {
   writes: Record<string, number>;
 }
 
-/** @param target as the settings name it */
 export async function readBacklog(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
   target: string,

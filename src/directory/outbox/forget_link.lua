@@ -6,7 +6,7 @@
 local link = redis.call('HGET', key('links', p.target), p.ref)
 if not link or cjson.decode(link).id ~= p.platformId then return { 'kept' } end
 redis.call('HDEL', key('links', p.target), p.ref)
--- A sync of this ref that is running would store the link again.
+-- Takes the lease from a running sync of this ref, because it would store the link again.
 redis.call('DEL', key('lease', p.target .. ':' .. p.ref))
 set_exception(p.target, p.ref)
 unlink(p.target, string.match(p.ref, '^(%a+)') .. ':' .. p.platformId, p.ref)

@@ -21,7 +21,7 @@ export function createLastProof({ redis, keys }: { redis: Redis; keys: Keyspace 
   const takeTurn = async (longestMs: number): Promise<boolean> =>
     (await redis.set(keys.key('proofTurn'), '1', 'PX', longestMs, 'NX')) !== null;
 
-  /** @param restMs time without another proof of the connection */
+  /** Ends the turn of this scheduler. @param restMs time until the next proof of the connection may start */
   const endTurn = async (restMs: number): Promise<void> => {
     await redis.pexpire(keys.key('proofTurn'), restMs);
   };

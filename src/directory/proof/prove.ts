@@ -48,7 +48,7 @@ export function createProof(
 
   /**
    * Checks everything once, in the order that the repair needs. Faults that are not repaired then need an operator.
-   * @param findings filled on the way, so that a caller knows what an aborted run has repaired
+   * @param findings filled during the run, so that after an abort the caller knows what was repaired
    */
   async function run(options: ProofOptions, findings: Findings = createFindings()): Promise<Finding[]> {
     const { repair, request, pauseMs = 0, signal, onLooked } = options;

@@ -166,7 +166,7 @@ const timezone: Check = (value, path) => {
     throw invalidQuery(path, `must be a valid IANA time zone, got "${(value as string).slice(0, 100)}"`);
 };
 
-/** @throws 400 under the name that Cube gives to `cache` of a body and of a query */
+/** Checks the cache mode of a body or a query. @throws 400 with the name `cacheMode`, which Cube uses for both */
 export const checkCache = (value: unknown): void => oneOf(CACHE_MODES)(value, 'cacheMode');
 
 const QUERY = object({
