@@ -49,7 +49,7 @@ export function createHistoryStore(
 
   /**
    * Adds the values to the current slots. The time of Redis decides which slots these are.
-   * @returns whether this process is to read the levels of all targets and note them
+   * @returns whether this process has to read the levels of all targets and add them
    */
   async function note(notes: readonly HistoryNote[]): Promise<boolean> {
     const rings = notes.map(({ kind, name }) => ({

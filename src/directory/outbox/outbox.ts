@@ -72,7 +72,7 @@ export function createOutbox(
     const marks = new Map<string, string>();
     let cursor = '0';
     do {
-      // Read in portions: a large group may have hundreds of thousands, and one reply would hold all of them in memory twice.
+      // Read in portions, because one reply with hundreds of thousands of pending members would be in memory twice.
       const [next, found] = await redis.hscan(
         keys.key('pendingMembers', `${target}:${group}`),
         cursor,

@@ -107,7 +107,7 @@ export function createRunStore(
     }
   }
 
-  /** Notes which runs a schedule starts; the time of the first note stays. @param expected null: no schedule starts any */
+  /** Stores which runs a schedule starts; `since` is kept from the first call. @param expected null: there is no schedule */
   async function noteExpected(expected: ExpectedRuns | null): Promise<void> {
     if (expected === null) {
       await redis.hdel(state, 'expectedSince', 'expectedGapMs');
