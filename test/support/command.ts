@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCli } from '../../src/cli/index.ts';
+import { checkCommandJson } from './answer-schemas.ts';
 import { unwrapped } from './unwrapped.ts';
 
 export interface Answer {
@@ -59,7 +60,9 @@ export function createCommands(settings: object): Commands {
       const code = await running.run(printed, () => runCli(settled, { ...process.env, NO_COLOR: '1' }));
       const text = printed.all.map(unwrapped).join('\n');
       const lines = printed.all.flatMap((line) => line.split('\n'));
-      return { code, text, lines, json: parsed(printed.out.join('\n')) };
+      const json = parsed(printed.out.join('\n'));
+      checkCommandJson(args, json === undefined ? printed.out.flatMap((line) => parsed(line) ?? []) : [json]);
+      return { code, text, lines, json };
     },
   };
 }

@@ -1,10 +1,13 @@
 // Defines the JSON Schemas of approvals for the OpenAPI document of the admin API.
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
-import { HELD_CAUSES } from '../../ops/held-change.ts';
-import { arrayOf, dateTime, integerField, object, textField } from './schema-fields.ts';
+import type { ExplainedLimit } from '../../ops/approval-limits.ts';
+import type { Approval, WaitingApproval } from '../../ops/approval-lookup.ts';
+import type { ShownApproval } from '../../ops/approvals.ts';
+import { HELD_CAUSES, type HeldChange } from '../../ops/held-change.ts';
+import { arrayOf, dateTime, eachOf, integerField, object, objectOf, textField } from './schema-fields.ts';
 
 /** Numbers of changes by kind. */
-export const kindCounts = object(Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, integerField])));
+export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
 
 const approvalFields = {
   ...{ id: textField, connection: textField, target: textField },
@@ -18,26 +21,22 @@ const approvalFields = {
   },
   firstApprovals: {
     ...arrayOf(
-      object(
+      objectOf<WaitingApproval>(
         {
-          id: textField,
-          by: textField,
-          at: dateTime,
-          total: integerField,
-          note: textField,
-          selection: textField,
+          ...{ id: textField, by: textField, at: dateTime, total: integerField },
+          ...{ note: textField, selection: textField },
         },
-        ['id', 'by', 'at', 'total'],
+        ['note', 'selection'],
       ),
     ),
     description: 'Approvals that wait for a second person, who approves the id.',
   },
 };
-const APPROVAL_REQUIRED = ['id', 'connection', 'target', 'state', 'kinds', 'total'];
+const OPTIONAL = [...(['openedAt', 'expiresAt', 'at', 'by', 'note', 'selection', 'firstApprovals'] as const)];
 
 export const APPROVAL_SCHEMAS = {
-  Approval: object(approvalFields, APPROVAL_REQUIRED),
-  ShownApproval: object(
+  Approval: objectOf<Approval>(approvalFields, OPTIONAL),
+  ShownApproval: objectOf<ShownApproval>(
     {
       ...approvalFields,
       limits: { ...arrayOf({ $ref: '#/components/schemas/ExplainedLimit' }), description: 'Why it is held.' },
@@ -45,37 +44,29 @@ export const APPROVAL_SCHEMAS = {
       matching: { ...integerField, description: 'Changes that the query fits.' },
       items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
     },
-    [...APPROVAL_REQUIRED, 'limits', 'approvers', 'matching', 'items'],
+    OPTIONAL,
   ),
-  ExplainedLimit: object(
+  ExplainedLimit: objectOf<ExplainedLimit>(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
       ...{ count: integerField, percent: { type: 'number' }, windowMs: integerField },
       ...{ population: integerField, allowance: integerField },
       ...{ used: integerField, waiting: integerField, held: integerField, usedSince: dateTime },
       usedBy: arrayOf(
-        object({ ref: textField, name: textField, member: textField, at: dateTime }, ['ref', 'name', 'at']),
+        objectOf<ExplainedLimit['usedBy'][number]>(
+          { ref: textField, name: textField, member: textField, at: dateTime },
+          ['member'],
+        ),
       ),
     },
-    [
-      ...['kind', 'count', 'percent', 'windowMs', 'population', 'allowance'],
-      ...['used', 'waiting', 'held', 'usedBy'],
-    ],
+    ['usedSince'],
   ),
-  HeldChange: object(
+  HeldChange: objectOf<HeldChange>(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
-      ...{
-        ref: textField,
-        subject: textField,
-        name: textField,
-        mail: textField,
-        member: textField,
-        cause: { enum: HELD_CAUSES },
-        reason: textField,
-        since: dateTime,
-      },
+      ...{ ref: textField, subject: textField, name: textField, mail: textField, member: textField },
+      ...{ cause: { enum: HELD_CAUSES }, reason: textField, since: dateTime },
     },
-    ['kind', 'ref', 'name', 'reason'],
+    ['subject', 'mail', 'member', 'cause', 'since'],
   ),
 };

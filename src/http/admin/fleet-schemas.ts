@@ -1,13 +1,24 @@
 // Defines the JSON Schemas of the processes of the service and of the progress of a load.
-import { DUTIES } from '../../directory/fleet/fleet-store.ts';
-import { FLEET_FINDINGS } from '../../ops/fleet.ts';
-import { LOAD_BOUNDS } from '../../ops/load-progress.ts';
-import { arrayOf, booleanField, integerField, nullable, object, textField, unixMs } from './schema-fields.ts';
+import { DUTIES, type FleetProcess } from '../../directory/fleet/fleet-store.ts';
+import type { BreakerState } from '../../directory/outbox/breaker.ts';
+import type { Pause } from '../../directory/outbox/pause.ts';
+import { FLEET_FINDINGS, type FleetFinding, type FleetReport } from '../../ops/fleet.ts';
+import { LOAD_BOUNDS, type LoadProgress } from '../../ops/load-progress.ts';
+import {
+  arrayOf,
+  booleanField,
+  integerField,
+  nullable,
+  object,
+  objectOf,
+  textField,
+  unixMs,
+} from './schema-fields.ts';
 
 export const loadSchema = {
   oneOf: [
     { type: 'null', description: 'nothing loads' },
-    object({
+    objectOf<LoadProgress>({
       ...{ since: unixMs, done: integerField, total: integerField },
       perSecond: nullable('number'),
       secondsLeft: nullable('integer'),
@@ -27,29 +38,29 @@ const work = object({
   },
 });
 
-const fleetProcess = object(
+const fleetProcess = objectOf<FleetProcess>(
   {
     ...{ id: textField, role: { enum: ['all', ...DUTIES] }, version: textField, host: textField },
     ...{ port: integerField, pid: integerField, startedAt: unixMs, lastBeatAt: unixMs },
     ...{ beatAgeMs: integerField, silent: booleanField },
     work,
   },
-  [
-    ...['id', 'role', 'version', 'host', 'port', 'pid', 'startedAt'],
-    ...['lastBeatAt', 'beatAgeMs', 'silent'],
-  ],
+  ['work'],
 );
-export const fleetFinding = object({
+export const fleetFinding = objectOf<FleetFinding>({
   ...{ finding: { enum: FLEET_FINDINGS }, level: { enum: ['warning', 'error'] } },
   ...{ message: textField, advice: textField },
 });
 
-export const fleetSchema = object({ processes: arrayOf(fleetProcess), findings: arrayOf(fleetFinding) });
+export const fleetSchema = objectOf<FleetReport>({
+  processes: arrayOf(fleetProcess),
+  findings: arrayOf(fleetFinding),
+});
 
-export const breakerSchema = object(
+export const breakerSchema = objectOf<BreakerState>(
   {
     ...{ open: booleanField, since: unixMs, status: integerField, probeAt: unixMs, only: arrayOf(textField) },
-    pause: object({ until: unixMs, status: integerField, asked: booleanField }),
+    pause: objectOf<Pause>({ until: unixMs, status: integerField, asked: booleanField }),
   },
-  ['open'],
+  ['since', 'status', 'probeAt', 'only', 'pause'],
 );

@@ -14,6 +14,41 @@ export const object = (properties: Record<string, JsonSchema>, required?: string
   properties,
   required: required ?? Object.keys(properties),
 });
+/** Names of fields that JSON may lack: optional ones, and those whose value may be undefined. */
+type OptionalOf<T> = {
+  [Name in keyof T]-?: undefined extends T[Name] ? Name : object extends Pick<T, Name> ? Name : never;
+}[keyof T] &
+  string;
+
+/**
+ * Schema of an answer of type T. A field of T that the schema lacks, or has beyond T, does not compile.
+ * @param optional fields that may be absent
+ */
+export const objectOf = <T>(
+  properties: Record<keyof T & string, JsonSchema>,
+  optional: readonly OptionalOf<T>[] = [],
+): JsonSchema =>
+  object(
+    properties,
+    Object.keys(properties).filter((name) => !optional.some((each) => each === name)),
+  );
+/** The same, or null. */
+export const orNull = (schema: JsonSchema, description?: string): JsonSchema => ({
+  oneOf: [{ type: 'null' }, schema],
+  ...(description !== undefined && { description }),
+});
+/** Object whose properties have names of the data, such as ids. */
+export const recordOf = (values: JsonSchema): JsonSchema => ({
+  type: 'object',
+  additionalProperties: values,
+});
+/** The same schema for each of these fields. */
+export const eachOf = <Name extends string>(
+  names: readonly Name[],
+  schema: JsonSchema,
+): Record<Name, JsonSchema> =>
+  Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, JsonSchema>;
+export const anyField: JsonSchema = {};
 /** Schema of a body; unknown properties are refused. */
 export const body = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => ({
   ...object(properties, required),

@@ -1,7 +1,17 @@
 // Defines the named JSON Schemas of the admin API for its OpenAPI document.
-import { EXCEPTION_REASONS } from '../../directory/outbox/exceptions.ts';
+import type { EventDelivery } from '../../directory/logs/event-stream.ts';
+import type { Coverage } from '../../directory/outbox/coverage.ts';
+import { EXCEPTION_REASONS, type ExceptionCounts } from '../../directory/outbox/exceptions.ts';
+import type { Hold } from '../../directory/guard/operator-hold.ts';
+import type { CoverageOfKinds, DriftCount, ExpectedRuns, RunReport } from '../../directory/outbox/runs.ts';
+import type { LastProof } from '../../directory/proof/last-proof.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
+import type { DeadLetter } from '../../ops/dead-letters.ts';
+import type { ExceptionView } from '../../ops/exceptions.ts';
+import type { LinkRow } from '../../ops/links.ts';
+import type { TargetStatus } from '../../ops/status.ts';
+import type { TokenView } from '../../tokens/operations.ts';
 import { APPROVAL_SCHEMAS } from './approval-schemas.ts';
 import { breakerSchema, fleetSchema, loadSchema } from './fleet-schemas.ts';
 import { proofFields, REPORT_SCHEMAS } from './report-schemas.ts';
@@ -10,75 +20,97 @@ import {
   arrayOf,
   booleanField,
   dateTime,
+  eachOf,
   integerField,
-  object,
   nullable,
+  object,
+  objectOf,
+  orNull,
+  recordOf,
   textField,
   unixMs,
 } from './schema-fields.ts';
 
 export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-const kinds = Object.fromEntries(DESTRUCTIVE_KINDS.map((kind) => [kind, integerField]));
-
-const eventStanding = object({
+const eventDelivery = objectOf<EventDelivery>({
   ...{ pending: integerField, oldestMs: { type: 'number' }, kept: integerField },
   ...{ delivered: integerField, refused: integerField, dropped: integerField, problem: nullable('string') },
 });
 
-const coverage = object({
-  ...{
-    desired: integerField,
-    linked: integerField,
-    seen: nullable('integer'),
-    pending: integerField,
-    held: integerField,
-  },
-  ...{ deadLetters: integerField, exceptions: integerField, missing: integerField },
+const coverage = objectOf<Coverage>({
+  ...{ desired: integerField, linked: integerField, seen: nullable('integer'), pending: integerField },
+  ...{ held: integerField, deadLetters: integerField, exceptions: integerField, missing: integerField },
+});
+const coverageOfKinds = objectOf<CoverageOfKinds>({ users: coverage, groups: coverage });
+
+const exceptionNumbers = eachOf(EXCEPTION_REASONS, integerField);
+const exceptionCounts = objectOf<ExceptionCounts>({
+  ...{ total: integerField, oldestMs: { type: 'number' }, ...exceptionNumbers },
+  ages: object(exceptionNumbers),
 });
 
-const exceptionNumbers = Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, integerField]));
+const runReport = objectOf<RunReport>(
+  {
+    ...{ run: textField, startedAt: unixMs, endedAt: unixMs, users: integerField, groups: integerField },
+    outcome: { enum: ['converged', 'drifted', 'held', 'blocked', 'unproven', 'incomplete', 'failed'] },
+    counts: { ...recordOf(integerField), description: 'Entries of the plan by action.' },
+    coverage: coverageOfKinds,
+    drift: {
+      ...arrayOf(objectOf<DriftCount>({ action: textField, cause: textField, count: integerField })),
+      description: 'Differences that were caused at the platform.',
+    },
+    ...{ exceptions: exceptionCounts, message: textField },
+  },
+  ['coverage', 'drift', 'exceptions', 'message'],
+);
 
 export const SCHEMAS = {
   Problem: {
-    ...object({ type: textField, title: textField, status: integerField, detail: textField }),
+    ...object(
+      {
+        ...{ type: textField, title: textField, status: integerField, detail: textField },
+        errors: {
+          ...arrayOf(object({ path: textField, message: textField })),
+          description: 'Of 400: one for each fault of the request; path such as /body/target.',
+        },
+        errorId: { ...textField, description: 'Of 500: id of the line in the log.' },
+        resources: {
+          ...arrayOf(
+            object({ connection: textField, ref: textField, name: textField }, ['connection', 'ref']),
+          ),
+          description: 'Of 409: resources of which one has to be named.',
+        },
+        accounts: {
+          ...arrayOf({ type: 'object' }),
+          description: 'Of 409 of /forget: as in its answer.',
+        },
+      },
+      ['type', 'title', 'status', 'detail'],
+    ),
     description: 'RFC 9457; detail says what to do',
   },
-  TargetStatus: object(
-    {
-      ...{ connection: textField, target: textField, users: integerField, groups: integerField },
-      faults: nullable('integer'),
-      proof: { oneOf: [{ type: 'null' }, object(proofFields)] },
-      coverage: object({ users: coverage, groups: coverage }),
-      ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
-      priorities: object(Object.fromEntries(PRIORITIES.map((priority) => [priority, integerField]))),
-      load: loadSchema,
-      breaker: breakerSchema,
-      guard: object({ held: integerField, ...kinds, expiresAt: nullable('string') }),
-      hold: {
-        oneOf: [{ type: 'null' }, object({ since: unixMs, by: textField, note: textField }, ['since', 'by'])],
-      },
-      exceptions: object({
-        ...{ total: integerField, oldestMs: { type: 'number' }, ...exceptionNumbers },
-        ages: object(exceptionNumbers),
-      }),
-      ...{ hasMoved: booleanField, hasNewRules: booleanField },
-      reconcile: object({
-        ...{ last: { type: ['object', 'null'] }, lastSuccessAt: nullable('integer') },
-        expected: {
-          oneOf: [{ type: 'null' }, object({ since: unixMs, gapMs: { type: 'number' } }, ['since', 'gapMs'])],
-        },
-        next: { ...nullable('integer'), description: 'Next run of the schedule, Unix milliseconds' },
-      }),
-      events: { oneOf: [{ type: 'null' }, eventStanding] },
-      fleet: fleetSchema,
-    },
-    [
-      ...['connection', 'target', 'users', 'groups', 'faults', 'proof', 'coverage', 'dirty', 'inflight'],
-      ...['blocked', 'oldestMs', 'priorities', 'load', 'breaker', 'guard', 'hold', 'exceptions', 'hasMoved'],
-      ...['hasNewRules', 'reconcile', 'events', 'fleet'],
-    ],
-  ),
+  TargetStatus: objectOf<TargetStatus>({
+    ...{ connection: textField, target: textField, users: integerField, groups: integerField },
+    ...{ faults: nullable('integer'), proof: orNull(objectOf<LastProof>(proofFields)) },
+    coverage: coverageOfKinds,
+    ...{ dirty: integerField, inflight: integerField, blocked: integerField, oldestMs: { type: 'number' } },
+    priorities: object(eachOf(PRIORITIES, integerField)),
+    ...{ load: loadSchema, breaker: breakerSchema },
+    guard: objectOf<TargetStatus['guard']>({
+      ...{ held: integerField, ...eachOf(DESTRUCTIVE_KINDS, integerField), expiresAt: nullable('string') },
+    }),
+    hold: orNull(objectOf<Hold>({ since: unixMs, by: textField, note: textField }, ['note'])),
+    exceptions: exceptionCounts,
+    ...{ hasMoved: booleanField, hasNewRules: booleanField },
+    reconcile: objectOf<TargetStatus['reconcile']>({
+      ...{ last: orNull(runReport), lastSuccessAt: nullable('integer') },
+      expected: orNull(objectOf<ExpectedRuns>({ since: unixMs, gapMs: { type: 'number' } })),
+      next: { ...nullable('integer'), description: 'Next run of the schedule, Unix milliseconds' },
+    }),
+    events: orNull(eventDelivery),
+    fleet: fleetSchema,
+  }),
   ...APPROVAL_SCHEMAS,
   RefusedEvent: object(
     {
@@ -87,18 +119,13 @@ export const SCHEMAS = {
     },
     ['connection', 'id', 'at', 'resource', 'what', 'names', 'err', 'description'],
   ),
-  DeadLetter: object({
+  DeadLetter: objectOf<DeadLetter>({
     ...{ connection: textField, target: textField, ref: textField },
     kind: { enum: ['User', 'Group'] },
-    ...{
-      name: textField,
-      since: dateTime,
-      reason: textField,
-      message: textField,
-      status: nullable('integer'),
-    },
+    ...{ name: textField, since: dateTime, reason: textField, message: textField },
+    status: nullable('integer'),
   }),
-  Exception: object({
+  Exception: objectOf<ExceptionView>({
     ...{ connection: textField, target: textField },
     ref: { ...nullable('string'), description: 'Null for an order of hold.' },
     kind: { enum: ['User', 'Group', null] },
@@ -146,35 +173,14 @@ export const SCHEMAS = {
     ],
   ),
   ...REPORT_SCHEMAS,
-  ProvisioningRecord: object(
-    {
-      ...{
-        id: textField,
-        activityDateTime: dateTime,
-        connection: textField,
-        target: textField,
-        changeId: textField,
-      },
-      provisioningAction: { enum: ['create', 'update', 'delete', 'disable', 'other'] },
-      operation: textField,
-      sourceIdentity: object({ id: textField, displayName: textField, identityType: textField }),
-      modifiedProperties: arrayOf(object({ displayName: textField })),
-      provisioningStatusInfo: object({ status: { enum: ['success', 'failure', 'skipped', 'warning'] } }),
-      request: { type: ['object', 'null'] },
-    },
-    [
-      ...['id', 'activityDateTime', 'connection', 'target', 'changeId', 'provisioningAction', 'operation'],
-      ...['sourceIdentity', 'modifiedProperties', 'provisioningStatusInfo', 'request'],
-    ],
-  ),
-  Token: object({
+  Token: objectOf<TokenView & { connection: string }>({
     ...{ connection: textField, name: textField },
     source: { enum: ['settings', 'stored'] },
     state: { enum: ['valid', 'expired'] },
     ...{ createdAt: nullable('string'), createdBy: nullable('string') },
     ...{ expiresAt: nullable('string'), lastUsedAt: nullable('string') },
   }),
-  Link: object({
+  Link: objectOf<LinkRow>({
     ...{ connection: textField, target: textField, ref: textField },
     kind: { enum: ['User', 'Group'] },
     ...{ name: nullable('string'), externalId: nullable('string'), platformId: nullable('string') },

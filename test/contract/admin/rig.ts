@@ -1,5 +1,5 @@
 // Provides a client of the admin API that validates every answer by the OpenAPI document of the service.
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { createSchemaCheck } from '../../support/answer-schemas.ts';
 import { ADMIN_TOKEN, buildBridge, type Bridge, type BridgeOptions } from '../../support/build-bridge.ts';
 import { eventually } from '../../support/eventually.ts';
 import { send as sendRequest, type Reply } from '../../support/send.ts';
@@ -67,9 +67,7 @@ export async function openAdmin(options: BridgeOptions = {}): Promise<AdminRig> 
 
 /** @throws Error when an answer does not match the OpenAPI document */
 function createAnswerCheck(document: any): (method: string, path: string, reply: AdminReply) => void {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema({ ...document, $id: 'admin' });
-  const compiled = new Map<string, ValidateFunction>();
+  const checkBySchema = createSchemaCheck(document);
   const patterns = Object.keys(document.paths).map((path) => ({
     path,
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -87,14 +85,6 @@ function createAnswerCheck(document: any): (method: string, path: string, reply:
     if (answer.content && !(type in answer.content)) throw new Error(`${plain} answered with ${type}`);
     const schema = answer.content?.[type]?.schema;
     if (!schema || typeof body !== 'object') return;
-    const key = `${known.path} ${method} ${status}`;
-    const validate =
-      compiled.get(key) ??
-      ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"admin#/')) as object);
-    compiled.set(key, validate);
-    if (!validate(body))
-      throw new Error(
-        `${key} is not as described: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`,
-      );
+    checkBySchema(`${known.path} ${method} ${status}`, schema, body);
   };
 }

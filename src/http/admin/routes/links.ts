@@ -81,7 +81,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'post',
     path: '/links/import',
     id: 'importLinks',
-    command: 'links import FILE --json',
+    command: 'links import FILE',
     summary: 'Takes links from an export, each checked at the platform.',
     body: body(
       {

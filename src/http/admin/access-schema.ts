@@ -1,0 +1,100 @@
+// Defines the JSON Schema of the report of verify-access.
+import {
+  CHAIN,
+  type AccessFault,
+  type AccessReport,
+  type AccountDifference,
+  type AccountView,
+  type ChainLink,
+  type VisibleEntity,
+} from '../../verify-access/report.ts';
+import type { JsonSchema } from './route.ts';
+import {
+  anyField,
+  arrayOf,
+  booleanField,
+  dateTime,
+  integerField,
+  nullable,
+  object,
+  objectOf,
+  orNull,
+  recordOf,
+  textField,
+} from './schema-fields.ts';
+
+type Part<Name extends keyof AccessReport> = NonNullable<AccessReport[Name]>;
+
+const FAILURES = [
+  ...['hidden', 'attributeMissing', 'refused', 'notAllowed', 'modelBroken', 'timedOut', 'unreachable'],
+  ...['webPage', 'unreadable', 'failed'],
+];
+
+export const accessSchema: JsonSchema = {
+  ...objectOf<AccessReport>({
+    ...{ ok: booleanField, asked: textField, notes: arrayOf(textField) },
+    result: { enum: ['complete', 'missing', 'unknown'] },
+    fault: orNull(
+      objectOf<AccessFault>({ at: { enum: ['choice', 'platform', 'data'] }, message: textField }),
+    ),
+    person: orNull(
+      objectOf<Part<'person'>>({
+        ...{ connection: textField, target: textField, ref: textField, userName: textField },
+      }),
+      'Null: no person has the name.',
+    ),
+    chain: arrayOf(
+      objectOf<ChainLink>(
+        {
+          ...{ stage: { enum: CHAIN }, ok: booleanField, at: dateTime, detail: textField },
+          ...{ afterMs: { type: 'number' }, tookMs: { type: 'number' } },
+        },
+        ['ok', 'at', 'afterMs', 'tookMs'],
+      ),
+    ),
+    differences: arrayOf(
+      objectOf<AccountDifference>(
+        {
+          ...{ name: textField, desired: anyField, actual: anyField },
+          unmappable: { ...textField, description: 'Why the desired value cannot be mapped.' },
+        },
+        ['unmappable'],
+      ),
+    ),
+    account: orNull(
+      objectOf<AccountView>({
+        ...{ scimId: textField, accountId: nullable('string'), userName: textField, active: booleanField },
+        ...{ groups: arrayOf(textField), attributes: recordOf(anyField) },
+      }),
+    ),
+    securityContext: orNull(
+      object({ cubeCloud: object({ groups: arrayOf(textField), userAttributes: recordOf(anyField) }) }),
+    ),
+    deployment: orNull(
+      objectOf<Part<'deployment'>>({ id: textField, name: textField, environment: textField }),
+    ),
+    entities: orNull(
+      arrayOf(
+        objectOf<VisibleEntity>({
+          ...{ name: textField, type: textField, measures: integerField, dimensions: integerField },
+        }),
+      ),
+      'Null: not read.',
+    ),
+    query: {
+      oneOf: [
+        { type: 'null' },
+        object({ kind: { const: 'nothingToAsk' } }),
+        object({
+          ...{ kind: { const: 'rows' }, query: { type: 'object' }, rows: arrayOf({ type: 'object' }) },
+          tookMs: { type: 'number' },
+        }),
+        object({
+          ...{ kind: { enum: FAILURES }, query: nullable('object'), message: textField, meaning: textField },
+        }),
+      ],
+    },
+  }),
+  description:
+    'A link without ok was not checked: an earlier link is missing, or a server did not answer. fault has the reason.',
+};

@@ -1,0 +1,206 @@
+// Defines the JSON Schema of an explanation.
+import { RESOURCE_REASONS } from '../../directory/outbox/exceptions.ts';
+import { PRIORITIES } from '../../directory/records.ts';
+import type {
+  AttributeState,
+  Explanation,
+  ExplanationVerdict,
+  MembershipState,
+  PlatformDifference,
+} from '../../explain/explanation.ts';
+import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
+import { ACTIONS } from '../../reconcile/entry.ts';
+import { fleetFinding } from './fleet-schemas.ts';
+import { logEntry } from './log-schemas.ts';
+import type { JsonSchema } from './route.ts';
+import {
+  anyField,
+  arrayOf,
+  booleanField,
+  dateTime,
+  integerField,
+  nullable,
+  objectOf,
+  orNull,
+  textField,
+} from './schema-fields.ts';
+
+const VERDICTS: ExplanationVerdict[] = [
+  ...(['asDesired', 'onItsWay', 'held', 'stopped', 'needsPerson'] as const),
+  ...(['leftAlone', 'notForTarget', 'differs', 'gone'] as const),
+];
+type Part<Name extends keyof Explanation> = NonNullable<Explanation[Name]>;
+const described = (schema: JsonSchema, description: string): JsonSchema => ({ ...schema, description });
+
+const platform = orNull(
+  objectOf<Part<'platform'>>({
+    at: dateTime,
+    state: { enum: ['equal', 'differs', 'unread'] },
+    differences: arrayOf(
+      objectOf<PlatformDifference>({
+        ...{ action: { enum: ACTIONS }, subject: nullable('string'), reason: textField },
+        ...{ before: nullable('object'), after: nullable('object') },
+      }),
+    ),
+    addedByOthers: described(
+      arrayOf(textField),
+      'Groups of a person, or members of a group, that others added and that stay.',
+    ),
+    leftOutGroups: described(arrayOf(textField), 'Groups of a person that the settings leave out.'),
+    done: described(integerField, 'Number of held or rejected changes that the platform has already.'),
+    toBeHeld: described(
+      integerField,
+      'Number of differences that the guard holds when a run is to write them.',
+    ),
+  }),
+  'The resource as the platform showed it just now; null: not asked, because nothing is linked or a change is known already.',
+);
+
+export const explanationSchema: JsonSchema = {
+  ...objectOf<Explanation>({
+    ...{ connection: textField, target: textField, ref: textField, id: textField, name: textField },
+    ...{ kind: { enum: ['User', 'Group'] }, verdict: { enum: VERDICTS } },
+    ...{ summary: textField, reasons: arrayOf(textField) },
+    stored: orNull(
+      objectOf<Part<'stored'>>({
+        ...{ version: integerField, created: dateTime, lastModified: dateTime },
+        ...{ active: nullable('boolean'), externalId: nullable('string') },
+      }),
+      'The pushed resource; null: deleted at the identity provider.',
+    ),
+    ...{ deletedAt: nullable('string'), inScope: nullable('boolean'), nameAtTarget: nullable('string') },
+    values: arrayOf(
+      objectOf<AttributeState>(
+        {
+          ...{ name: textField, desired: anyField, applied: anyField },
+          state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped'] },
+          reason: described(textField, 'Why the value cannot be mapped.'),
+          observed: described(anyField, 'Value at the platform; absent: not read.'),
+        },
+        ['desired', 'applied', 'reason', 'observed'],
+      ),
+    ),
+    link: objectOf<Part<'link'>>({
+      ...{ platformId: nullable('string'), account: nullable('string') },
+      origin: { enum: ['created', 'adopted', null] },
+      ...{ active: nullable('boolean'), departed: booleanField, creating: booleanField },
+      ...{ attempts: integerField, lastWrite: nullable('string') },
+    }),
+    platform,
+    condition: orNull(
+      objectOf<Part<'condition'>>({
+        ...{ reason: textField, message: textField, since: dateTime },
+        ...{ status: nullable('integer'), advice: textField },
+      }),
+    ),
+    exception: orNull(
+      objectOf<Part<'exception'>>({ reason: { enum: RESOURCE_REASONS }, since: dateTime }),
+      'As /exceptions lists it.',
+    ),
+    deadLetterSince: nullable('string'),
+    mark: orNull(
+      objectOf<Part<'mark'>>({
+        ...{ generation: textField, since: dateTime, request: textField },
+        priority: { enum: [...PRIORITIES, null] },
+        ...{ state: { enum: ['due', 'queued', 'running'] }, nextTry: nullable('string') },
+      }),
+      'A change that is not applied yet.',
+    ),
+    lookAgainAt: described(nullable('string'), 'Time of the next sync without a change.'),
+    memberships: described(
+      arrayOf(
+        objectOf<MembershipState>(
+          {
+            ...{ ref: textField, name: textField },
+            state: { enum: ['applied', 'toAdd', 'toRemove', 'notForTarget'] },
+            because: described(textField, 'Why the membership waits; absent: it is written next.'),
+            condition: described(textField, 'Reason of the condition of the other side.'),
+            triedSince: described(dateTime, 'Since when writes of the other side fail and are tried again.'),
+          },
+          ['because', 'condition', 'triedSince'],
+        ),
+      ),
+      'Groups of a person, or up to a hundred pending members of a group.',
+    ),
+    leftByHand: described(
+      arrayOf(textField),
+      'Groups that the person is out of at the platform, although the removal was held or rejected.',
+    ),
+    members: orNull(
+      objectOf<Part<'members'>>({
+        ...{
+          desired: integerField,
+          toAdd: integerField,
+          toRemove: integerField,
+          unknown: arrayOf(textField),
+        },
+      }),
+      'Of a group.',
+    ),
+    guard: arrayOf(
+      objectOf<Part<'guard'>[number]>({
+        ...{ kind: { enum: DESTRUCTIVE_KINDS }, subject: nullable('string') },
+        state: { enum: ['held', 'approved', 'rejected'] },
+      }),
+    ),
+    approval: described(nullable('string'), 'Id of the approval that covers the held changes.'),
+    rejections: described(
+      arrayOf(
+        objectOf<Part<'rejections'>[number]>({
+          ...{ id: textField, by: textField, at: dateTime, ref: textField, group: nullable('string') },
+        }),
+      ),
+      'The newest rejection of the own changes (group null), and of the removal from each group.',
+    ),
+    firstApprovals: described(
+      arrayOf(
+        objectOf<Part<'firstApprovals'>[number]>({
+          ...{ id: textField, by: textField, at: dateTime, total: integerField },
+        }),
+      ),
+      'Approvals of one person that wait for a second one.',
+    ),
+    suspectedDrift: described(arrayOf(textField), 'Names of values that others may have changed.'),
+    hold: orNull(objectOf<Part<'hold'>>({ since: dateTime, by: textField, note: nullable('string') })),
+    breaker: orNull(
+      objectOf<Part<'breaker'>>({
+        ...{ open: booleanField, since: dateTime },
+        status: described(integerField, '0: no answer; 200: a web page.'),
+        only: orNull(
+          arrayOf(textField),
+          'Methods that are answered with 401 while the key is accepted for others.',
+        ),
+      }),
+      'While changes wait for a target whose calls fail.',
+    ),
+    pause: orNull(
+      objectOf<Part<'pause'>>({ until: dateTime, status: integerField, asked: booleanField }),
+      'Pause of all calls to the target; asked false: the bridge chose its length.',
+    ),
+    fleet: arrayOf(fleetFinding),
+    policy: objectOf<Part<'policy'>>({
+      ...{ policy: textField, adopt: textField, deprovision: textField, activation: textField },
+      protected: booleanField,
+    }),
+    lastReconcile: orNull(objectOf<Part<'lastReconcile'>>({ at: dateTime, outcome: textField })),
+    handover: orNull(
+      objectOf<Part<'handover'>>({
+        ...{ state: textField, closedAt: dateTime, at: dateTime, deployment: textField },
+        ...{ folder: nullable('string'), moved: nullable('integer'), text: textField },
+      }),
+    ),
+    restored: orNull(
+      objectOf<Part<'restored'>>({ at: dateTime, backup: textField }),
+      'The last restore, and its backup in words.',
+    ),
+    timeline: arrayOf(
+      objectOf<Part<'timeline'>[number]>({
+        ...{ at: dateTime, event: { enum: ['stored', 'accepted', 'applied', 'noted', 'compared'] } },
+        text: textField,
+      }),
+    ),
+    log: arrayOf(logEntry),
+    isLogCut: described(booleanField, 'There may be older entries of the log.'),
+  }),
+  description: 'First plain sentences, then all that is known.',
+};

@@ -1,0 +1,95 @@
+// Defines the JSON Schemas of entries of the provisioning log: as stored, and in the format of the export.
+import { PRIORITIES } from '../../directory/records.ts';
+import { LOG_ACTIONS, LOG_STATUSES } from '../../directory/logs/provisioning-log.ts';
+import type { LocatedEntry, ProvisioningRecord } from '../../ops/provisioning-log.ts';
+import type { JsonSchema } from './route.ts';
+import {
+  anyField,
+  arrayOf,
+  dateTime,
+  integerField,
+  nullable,
+  object,
+  objectOf,
+  orNull,
+  textField,
+  unixMs,
+} from './schema-fields.ts';
+
+export const logEntry = objectOf<LocatedEntry>(
+  {
+    ...{
+      id: textField,
+      at: unixMs,
+      connection: textField,
+      target: textField,
+      ref: textField,
+      name: textField,
+    },
+    ...{ platformId: textField, action: { enum: LOG_ACTIONS }, status: { enum: LOG_STATUSES } },
+    ...{ request: textField, generation: textField, accepted: unixMs, priority: { enum: PRIORITIES } },
+    ...{ attempt: integerField, ms: { type: 'number' } },
+    changes: { ...arrayOf({ type: 'array' }), description: 'Name, value before, value after.' },
+    members: { ...arrayOf(textField), description: 'Ids of the users that were added or removed.' },
+    ...{ reason: textField, message: textField },
+    http: object({ method: textField, route: textField, status: integerField, requestId: textField }, [
+      'method',
+      'route',
+    ]),
+    forgotten: { const: true, description: 'The personal data was removed by the command forget.' },
+  },
+  ['platformId', 'ms', 'changes', 'members', 'reason', 'message', 'http', 'forgotten'],
+);
+
+const kindOfResource = { enum: ['User', 'Group'] };
+type Part<Name extends keyof ProvisioningRecord> = NonNullable<ProvisioningRecord[Name]>;
+
+export const LOG_SCHEMAS = {
+  ProvisioningRecord: objectOf<ProvisioningRecord>({
+    ...{ id: textField, activityDateTime: dateTime, connection: textField, target: textField },
+    cycleId: { ...nullable('string'), description: 'Reconcile run or decision; null: a push.' },
+    changeId: textField,
+    provisioningAction: { enum: ['create', 'update', 'delete', 'disable', 'other'] },
+    ...{ operation: { enum: LOG_ACTIONS }, durationInMilliseconds: nullable('number') },
+    initiatedBy: objectOf<Part<'initiatedBy'>>({ type: textField, id: textField }),
+    sourceIdentity: objectOf<Part<'sourceIdentity'>>({
+      ...{ id: textField, displayName: textField, identityType: kindOfResource },
+    }),
+    targetIdentity: objectOf<Part<'targetIdentity'>>({
+      ...{ id: nullable('string'), displayName: textField, identityType: kindOfResource },
+    }),
+    modifiedProperties: arrayOf(
+      objectOf<Part<'modifiedProperties'>[number]>({
+        ...{ displayName: textField, oldValue: anyField, newValue: anyField },
+      }),
+    ),
+    members: arrayOf(textField),
+    provisioningSteps: arrayOf(
+      objectOf<Part<'provisioningSteps'>[number]>({
+        ...{ name: textField, type: textField, status: textField, description: textField },
+      }),
+    ),
+    provisioningStatusInfo: objectOf<Part<'provisioningStatusInfo'>>({
+      status: { enum: ['success', 'failure', 'skipped', 'warning'] },
+      errorInformation: orNull(
+        objectOf<NonNullable<Part<'provisioningStatusInfo'>['errorInformation']>>({
+          errorCode: textField,
+          errorCategory: { enum: ['failure', 'nonServiceFailure', 'guard'] },
+          ...{ reason: textField, additionalDetails: nullable('string'), recommendedAction: textField },
+        }),
+      ),
+    }),
+    ...{ attempt: integerField, generation: textField, priority: { enum: PRIORITIES } },
+    ...{ acceptedDateTime: dateTime, lagMs: { type: 'number' } },
+    request: orNull(
+      objectOf<Part<'request'>>({
+        ...{
+          method: textField,
+          route: textField,
+          status: nullable('integer'),
+          requestId: nullable('string'),
+        },
+      }),
+    ),
+  }),
+} satisfies Record<string, JsonSchema>;

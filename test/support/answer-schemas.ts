@@ -1,0 +1,64 @@
+// Checks answers of the admin API, and the JSON of commands, by the OpenAPI document. A field that the document lacks is a fault.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { adminRoutes } from '../../src/http/admin/admin.ts';
+import { openApiDocument } from '../../src/http/admin/openapi.ts';
+import type { AdminContext, JsonSchema } from '../../src/http/admin/route.ts';
+
+/** Throws an Error that names the place of the fault. */
+type CheckBySchema = (name: string, schema: object, value: unknown) => void;
+
+/** Returns the schema with every object closed whose properties it lists. */
+function closed(schema: any): any {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, closed(part)]));
+  const lists = typeof schema.properties === 'object' && schema.type !== undefined;
+  return lists && !('additionalProperties' in schema) ? { ...parts, additionalProperties: false } : parts;
+}
+
+/** @param document an OpenAPI document, to whose named schemas the checked schemas refer */
+export function createSchemaCheck(document: any): CheckBySchema {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  ajv.addSchema({ $id: 'admin', components: closed(document.components) });
+  const compiled = new Map<string, ValidateFunction>();
+  return (name, schema, value) => {
+    const validate =
+      compiled.get(name) ??
+      ajv.compile(JSON.parse(JSON.stringify(closed(schema)).replaceAll('"#/', '"admin#/')) as object);
+    compiled.set(name, validate);
+    if (validate(value)) return;
+    const faults = validate.errors?.map(({ instancePath, message, params }) =>
+      [instancePath, message, params.additionalProperty].filter(Boolean).join(' '),
+    );
+    throw new Error(`${name} is not as described: ${faults?.join('; ')} in ${JSON.stringify(value)}`);
+  };
+}
+
+/** Commands whose second word names an order. */
+const GROUPS = new Set(['approvals', 'dead-letters', 'events', 'links', 'notices', 'token']);
+const commandOf = ([first = '', second = '']: readonly string[]): string =>
+  GROUPS.has(first) ? `${first} ${second}` : first;
+
+// Routes read their context only when they are called.
+const routes = adminRoutes({} as AdminContext);
+const check = createSchemaCheck(openApiDocument(routes));
+/** Schemas of the answers that are what a command prints; an operation (202) answers before its command would. */
+const schemas = new Map(
+  routes.flatMap(({ command, answers: { status, schema } }): [string, JsonSchema][] =>
+    command?.endsWith('--json') && schema && status !== 202 ? [[commandOf(command.split(' ')), schema]] : [],
+  ),
+);
+
+/** Checks what a command printed with --json. @throws Error when it is not as the admin API describes it */
+export function checkCommandJson(words: readonly string[], printed: readonly unknown[]): void {
+  const name = commandOf(words);
+  const schema = schemas.get(name);
+  if (!schema || !words.includes('--json')) return;
+  for (const value of printed) {
+    // A log is printed as one record a line.
+    const isLine = schema.type === 'array' && !Array.isArray(value);
+    const isFailure = typeof value === 'object' && value !== null && 'error' in value;
+    if (!isFailure)
+      check(isLine ? `one of ${name}` : name, (isLine ? schema.items : schema) as object, value);
+  }
+}

@@ -1,0 +1,28 @@
+// Tests that the named schemas of the admin API describe every field that they require, and refuse a field that they lack.
+import { SCHEMAS } from '../../../src/http/admin/schemas.ts';
+import { checkCommandJson } from '../../support/answer-schemas.ts';
+
+/** Returns `path.name` of each required field without a description, in a schema and all its parts. */
+function undescribed(schema: any, path: string): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, required = [] } = schema;
+  const missing = properties ? required.filter((name: string) => !(name in properties)) : [];
+  return [
+    ...missing.map((name: string) => `${path}.${name}`),
+    ...Object.entries(schema).flatMap(([name, part]) => undescribed(part, `${path}.${name}`)),
+  ];
+}
+
+test('no named schema requires a field that it does not describe', () => {
+  expect(undescribed(SCHEMAS, 'schemas')).toEqual([]);
+});
+
+test('the tests refuse JSON of a command with a field that the schema lacks, also in its parts', () => {
+  const finding = { area: 'redis', level: 'ok', message: 'answers', advice: null };
+  expect(() => checkCommandJson(['doctor', '--json'], [[finding]])).not.toThrow();
+  expect(() => checkCommandJson(['doctor', '--json'], [[{ ...finding, extra: 1 }]])).toThrow(
+    'doctor is not as described: /0 must NOT have additional properties extra',
+  );
+  const act = { ...{ id: '1-1', at: '', connection: 'hr', act: 'hold' }, by: 'ann', via: 'command' };
+  expect(() => checkCommandJson(['acts', '--json'], [act, { ...act, extra: 1 }])).toThrow('extra');
+});
