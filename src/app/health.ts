@@ -69,7 +69,7 @@ export function buildHealth(
     const findings = [
       ...(breaker.open ? [`calls fail (${answerWords(breaker.status)}): only probes are sent`] : []),
       ...(isKeyRefused(breaker)
-        ? [`the platform ${breakerWords({ ...breaker, status: 401 })}: ${newKeyAdvice(name, breaker.only)}`]
+        ? [`the platform ${breakerWords({ ...breaker, status: 401 })}: ${newKeyAdvice(name, breaker)}`]
         : []),
       ...(blocked ? [`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`] : []),
       ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`] : []),

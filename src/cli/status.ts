@@ -135,17 +135,19 @@ const isWorkerMissing = ({ findings }: FleetReport): boolean =>
 
 /** Returns the lines about breaker and pause. A pause because of a refused key has no line: the advice about the key covers it. */
 function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorker: boolean): string[] {
-  const { open, since = 0, status = 0, only, pause } = state;
+  const { open, since = 0, status = 0, only, ofOtherKey, pause } = state;
   const isRefused = isKeyRefused(state);
   const pageAdvice = open ? webPageAdvice(target, { status }) : undefined;
   const what = [
     ...(open ? [hasNoWorker ? 'no worker runs, so nothing is sent' : 'only probes are sent'] : []),
-    ...(isRefused ? [newKeyAdvice(target, only)] : []),
+    ...(isRefused ? [newKeyAdvice(target, state)] : []),
     ...(pageAdvice === undefined ? [] : [pageAdvice]),
   ];
   return [
     ...(what.length > 0
-      ? [`the platform ${breakerWords({ status, only })} since ${moment(since)}: ${what.join('; ')}`]
+      ? [
+          `the platform ${breakerWords({ status, only, ofOtherKey })} since ${moment(since)}: ${what.join('; ')}`,
+        ]
       : []),
     ...(pause && !isForKey(pause) ? [pauseWords(pause)] : []),
   ];

@@ -207,9 +207,9 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
 }
 
 function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
-  const { open, since = 0, status = 0, only = null, pause } = state;
+  const { open, since = 0, status = 0, only = null, ofOtherKey = false, pause } = state;
   return {
-    breaker: open || isKeyRefused(state) ? { open, since: iso(since), status, only } : null,
+    breaker: open || isKeyRefused(state) ? { open, since: iso(since), status, only, ofOtherKey } : null,
     pause: pause ? { ...pause, until: iso(pause.until) } : null,
   };
 }

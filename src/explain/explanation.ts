@@ -149,9 +149,15 @@ export interface Explanation {
   /**
    * Set while changes wait for the target: its calls fail in a row and only probes are sent, or it refuses the key (`open`
    * false before the breaker opens). `status` 0: no answer. `only`: methods that are answered with 401 while the key is accepted
-   * for other calls; null: there are none.
+   * for other calls; null: there are none. `ofOtherKey`: the refused key is not the one of the settings that were read.
    */
-  breaker: { open: boolean; since: string; status: number; only: string[] | null } | null;
+  breaker: {
+    open: boolean;
+    since: string;
+    status: number;
+    only: string[] | null;
+    ofOtherKey: boolean;
+  } | null;
   /** Pause of all calls to the target; `asked` false: the bridge chose its length. Null: none. */
   pause: { until: string; status: number; asked: boolean } | null;
   /** Faults of the fleet. */

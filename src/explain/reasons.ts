@@ -99,12 +99,12 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
 
 function breakerReason(
   target: string,
-  { open, since, status, only }: NonNullable<ExplainedFacts['breaker']>,
+  { open, since, ...told }: NonNullable<ExplainedFacts['breaker']>,
   summary: string,
 ): string {
-  const refusal = `${target} ${breakerWords({ status, only })} since ${since}: ${newKeyAdvice(target, only)}`;
+  const refusal = `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told)}`;
   if (!open) return summary.includes(refusal) ? '' : `The target ${refusal}.`;
-  return `Calls to the target have failed in a row since ${since} (${answerWords(status)}): only probes go out until one succeeds.`;
+  return `Calls to the target have failed in a row since ${since} (${answerWords(told.status)}): only probes go out until one succeeds.`;
 }
 
 /** A dropped dead letter cannot be retried as one. The sentence about the approval is the advice of a held change. */

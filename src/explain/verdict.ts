@@ -128,7 +128,7 @@ const closedText = ({ kind, link }: ExplainedFacts): string =>
 /** A refused key needs a person; other failures pass. */
 const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>
   told.status === 401
-    ? `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told.only)}`
+    ? `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told)}`
     : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
 
 /** The mark of the resource, or the condition of the other side of a membership, tells since when. */

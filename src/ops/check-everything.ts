@@ -7,7 +7,7 @@ import type { UserAttributeType } from '../platform/wire.ts';
 import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../reconcile/applied-attributes.ts';
 import type { Clock } from '../support/sources.ts';
-import { weightOf, type Breaker } from '../directory/outbox/breaker.ts';
+import { weightOf, type Breaker, type BreakerState } from '../directory/outbox/breaker.ts';
 import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
 
 /** The settings of a target. */
@@ -50,30 +50,39 @@ export async function checkEverything(
     const subject = { store, data, durability, targets, warnings, now: () => clock.now(), signal };
     const findings = await doctor(subject);
     const well = targets.filter(({ isWell }) => isWell());
+    // Read before the good answers of this process close the breaker.
+    const formerKeys = await Promise.all(well.map(({ name }) => keyRefusal(name, breakers.get(name))));
     // The calls go out beside the breaker, so good answers close it here.
     await Promise.allSettled(well.map(async ({ name }) => breakers.get(name)?.close()));
     const refusals = await Promise.all(well.map(({ name }) => writeRefusal(name, breakers.get(name))));
-    return [...findings, ...refusals.flat()];
+    return [...findings, ...formerKeys.flat(), ...refusals.flat()];
   } finally {
     await Promise.all(targets.map(({ client }) => client.close()));
   }
 }
 
+type ReadableBreaker = Pick<Breaker, 'read'> | undefined;
+
 /** Doctor only reads, so that writes which the platform answers with 401 are known by the calls of the service alone. */
-async function writeRefusal(
-  target: string,
-  breaker: Pick<Breaker, 'read'> | undefined,
-): Promise<DoctorFinding[]> {
-  const { only, since = 0, status = 0 } = (await breaker?.read().catch(() => undefined)) ?? {};
-  if (!only) return [];
-  const advice = newKeyAdvice(target, only);
-  return [
-    {
-      ...{ area: `target ${target}`, level: 'error' },
-      message: `${breakerWords({ status, only })} since ${new Date(since).toISOString()}: these changes wait`,
-      advice: `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
-    },
-  ];
+async function writeRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
+  const state = await breaker?.read().catch(() => undefined);
+  return state?.only ? [refusalFinding(target, state)] : [];
+}
+
+/** A process of the service may still use a former key, while the key of this process is accepted. */
+async function keyRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
+  const state = await breaker?.read().catch(() => undefined);
+  return state?.ofOtherKey && !state.only ? [refusalFinding(target, state)] : [];
+}
+
+function refusalFinding(target: string, state: BreakerState): DoctorFinding {
+  const { since = 0, status = 0, only, ofOtherKey } = state;
+  const advice = newKeyAdvice(target, state);
+  return {
+    ...{ area: `target ${target}`, level: 'error' },
+    message: `${breakerWords({ status, only, ofOtherKey })} since ${new Date(since).toISOString()}: these changes wait`,
+    advice: `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
+  };
 }
 
 /** Returns the attributes of which any connection has written values at the target. */

@@ -5,15 +5,18 @@ interface ToldBreaker {
   status: number;
   /** Methods that are answered with 401 while the key is accepted for others. */
   only?: readonly string[] | null | undefined;
+  /** The refused key is not the one of the settings that this process has read. */
+  ofOtherKey?: boolean | undefined;
 }
 
 /** Returns words that follow the name of the target. */
-export function breakerWords({ status, only }: ToldBreaker): string {
+export function breakerWords({ status, only, ofOtherKey }: ToldBreaker): string {
   if (status === 0) return 'does not answer';
   if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
   if (status !== 401) return `answers ${status}`;
-  return only
-    ? `answers ${only.join(' and ')} with 401 and accepts the key for other calls`
+  if (only) return `answers ${only.join(' and ')} with 401 and accepts the key for other calls`;
+  return ofOtherKey
+    ? 'refuses the key (401) of a process of the service, which is not the key of these settings,'
     : 'refuses the key (401)';
 }
 
@@ -46,7 +49,13 @@ export const webPageAdvice = (target: string, { status }: ToldBreaker): string |
   isWebPage(status) ? `check targets.${target}.url, or a proxy` : undefined;
 
 /** Returns what an operator does about a refused key. */
-export const newKeyAdvice = (target: string, only?: ToldBreaker['only']): string =>
-  only
-    ? `check the rights of targets.${target}.token, and any gateway before the platform`
-    : `set a new targets.${target}.token and restart the service`;
+export const newKeyAdvice = (
+  target: string,
+  { only, ofOtherKey }: Pick<ToldBreaker, 'only' | 'ofOtherKey'> = {},
+): string => {
+  const token = `targets.${target}.token`;
+  if (only) return `check the rights of ${token}, and any gateway before the platform`;
+  return ofOtherKey
+    ? `restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
+    : `set a new ${token} and restart the service`;
+};

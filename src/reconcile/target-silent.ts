@@ -23,9 +23,13 @@ export function targetSilent(
   const status = silence?.last?.status ?? (isStopped ? state.status : undefined) ?? 0;
   // Another process may have failed before this one.
   const since = state.since ?? silence?.since ?? now;
-  const how = `The target ${target} ${breakerWords({ status, only: state.only })} since ${iso(since)}`;
+  // A refusal that this process got itself is one of its own key.
+  const ofOtherKey = silence?.last?.status === 401 ? undefined : state.ofOtherKey;
+  const how = `The target ${target} ${breakerWords({ status, only: state.only, ofOtherKey })} since ${iso(since)}`;
   if (status === 401)
-    return new TargetSilent(`${how}: ${newKeyAdvice(target, state.only)}, then repeat the command.`);
+    return new TargetSilent(
+      `${how}: ${newKeyAdvice(target, { only: state.only, ofOtherKey })}, then repeat the command.`,
+    );
   const detail = detailOf(silence?.last, status);
   return new TargetSilent(`${how}${detail}. Check it with scim-bridge doctor, then repeat the command.`);
 }

@@ -8,12 +8,13 @@ const isWebPage = (status) => status >= 200 && status < 300;
 export const isKeyRefused = ({ status }) => status === KEY_REFUSED;
 
 /** Returns words that follow "the platform". Status 0 or none: no answer. */
-function failureWords({ status, only }) {
+function failureWords({ status, only, ofOtherKey }) {
   if (!status) return 'does not answer';
   if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
   if (status !== KEY_REFUSED) return `answers ${status}`;
-  return only
-    ? `answers ${only.join(' and ')} with 401 and accepts the key for other calls`
+  if (only) return `answers ${only.join(' and ')} with 401 and accepts the key for other calls`;
+  return ofOtherKey
+    ? 'refuses the key (401) of a process of the service, which is not the key of these settings,'
     : 'refuses the key (401)';
 }
 
@@ -26,16 +27,20 @@ export function failureLabel(breaker) {
   return isWebPage(status) ? 'Web pages answer' : `Platform answers ${status}`;
 }
 
+function keyAdvice({ only, ofOtherKey }, token) {
+  if (only) return `check the rights of ${token}, and any gateway before the platform`;
+  return ofOtherKey
+    ? `restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
+    : `set a new ${token} and restart the service`;
+}
+
 /** Returns a sentence about the calls to a target. */
 export function breakerNote(breaker, target) {
-  const { open, status, only } = breaker;
+  const { open, status } = breaker;
   if (!open && !isKeyRefused(breaker)) return 'Breaker closed: the platform answers';
   const what = [
     open && 'only probes go out',
-    isKeyRefused(breaker) &&
-      (only
-        ? `check the rights of targets.${target}.token, and any gateway before the platform`
-        : `set a new targets.${target}.token and restart the service`),
+    isKeyRefused(breaker) && keyAdvice(breaker, `targets.${target}.token`),
     open && isWebPage(status) && `check targets.${target}.url, or a proxy`,
   ];
   return `The platform ${failureWords(breaker)}: ${what.filter(Boolean).join('; ')}`;

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
+import { createCommands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -159,6 +160,35 @@ test('after a new key was set, doctor ends the wait for the refused one', async 
     await place.stop();
   }
 }, 60_000);
+
+test('a process that still uses a former key: status, explain and doctor with the new one ask for a restart, and no new key', async () => {
+  const place = await openPlace({ rest });
+  const { main } = place.settings.targets;
+  // The same key as scimToken makes another pair of keys, which the platform accepts too.
+  const renewed = createCommands({
+    ...{ ...place.settings, targets: { main: { ...main, scimToken: main.token } } },
+  });
+  try {
+    await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
+    const [status, explain] = [await renewed.run('status'), await renewed.run('explain', BOB, '--all')];
+    const says = new RegExp(
+      `refuses the key \\(401\\) of a process of the service, which is not the key of these settings, since ${TIME}: .*restart the service`,
+      'i',
+    );
+    for (const { text } of [status, explain]) {
+      expect(text).toMatch(says);
+      expect(text).not.toContain('set a new targets.main.token');
+    }
+    await faults(place, {});
+    const doctor = await renewed.run('doctor');
+    expect(doctor).toMatchObject({ code: 1, text: expect.stringContaining('the key is valid') });
+    expect(doctor.text).toContain('which is not the key of these settings, since');
+    expect(doctor.text).toContain('Restart the service, unless it was restarted since');
+  } finally {
+    renewed.remove();
+    await place.stop();
+  }
+}, 90_000);
 
 test('a pause that the platform asks for (429): status and explain say until when, and the commands end in time', async () => {
   const place = await openPlace({ rest });

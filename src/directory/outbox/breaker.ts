@@ -26,6 +26,8 @@ export interface BreakerState {
   status?: number;
   /** Methods of the calls that the platform answers with 401 while it accepts the key for others; absent: there are no others. */
   only?: string[];
+  /** Set if the refused key (401) is another one than the key of this process: a process uses a former key. */
+  ofOtherKey?: true;
   /** Time of the next probe, Unix milliseconds of Redis; set while open. */
   probeAt?: number;
   /** Pause of all calls. */
@@ -72,8 +74,12 @@ export function createBreaker(
 ) {
   const { redis, scripts, logger } = deps;
   const { target } = options;
-  /** Distinguishes the key of this process from a former one that another process still uses; too short to lead to the key. */
-  const keyMark = hash('sha256', `${options.keys.token} ${options.keys.scimToken ?? ''}`, 'hex').slice(0, 8);
+  /**
+   * Distinguishes the key of this process from a former one that another process still uses; too short to lead to the key. A
+   * secret file may have changed the key since the start.
+   */
+  const keyMark = (): string =>
+    hash('sha256', `${options.keys.token} ${options.keys.scimToken ?? ''}`, 'hex').slice(0, 8);
   const keys = createKeyspace(options.prefix, `target.${target}`);
   const pauses = createPauses(redis, options);
   /** Whether calls have failed recently; successes are recorded only then. */
@@ -96,7 +102,7 @@ export function createBreaker(
 
   async function report({ status, method = 'GET' }: CallEnd, weight: number): Promise<void> {
     const [tag] = await scripts.run('note_answer', keys.base, {
-      ...{ target, weight, limit: LIMIT, status, method, keyMark },
+      ...{ target, weight, limit: LIMIT, status, method, keyMark: keyMark() },
       // The probe interval grows only while the target does not answer.
       grows: status === 0 || status >= 500,
       ...{ firstMs: FIRST_PROBE_MS, longestMs: LONGEST_PROBE_MS, keepMs: KEEP_MS },
@@ -115,6 +121,9 @@ export function createBreaker(
       ...(begun ? { since: Number(begun) } : {}),
       ...(status ? { status: Number(status) } : {}),
       ...(partial && status === '401' && refused.length > 0 ? { only: refused } : {}),
+      ...(status === '401' && stored.refusedKey && stored.refusedKey !== keyMark()
+        ? { ofOtherKey: true }
+        : {}),
       ...(probeAt ? { probeAt: Number(probeAt) } : {}),
       ...(pause && { pause }),
     };
@@ -134,7 +143,7 @@ export function createBreaker(
     if (others.length === 0) end.del(key);
     else end.hdel(key, 'refused:GET', ...gone);
     // The service may still use a former key: this process knows nothing about it.
-    if (others.length > 0 && !stored.partial && stored.refusedKey === keyMark) end.hset(key, 'accepted', 1);
+    if (others.length > 0 && !stored.partial && stored.refusedKey === keyMark()) end.hset(key, 'accepted', 1);
     await Promise.all([end.exec(), pauses.endForKey()]);
   }
 

@@ -170,6 +170,7 @@ export const explanationSchema: JsonSchema = {
           arrayOf(textField),
           'Methods that are answered with 401 while the key is accepted for others.',
         ),
+        ofOtherKey: described(booleanField, 'The refused key is not the one of these settings.'),
       }),
       'While changes wait for a target whose calls fail.',
     ),

@@ -60,7 +60,8 @@ export const fleetSchema = objectOf<FleetReport>({
 export const breakerSchema = objectOf<BreakerState>(
   {
     ...{ open: booleanField, since: unixMs, status: integerField, probeAt: unixMs, only: arrayOf(textField) },
+    ofOtherKey: { const: true, description: 'The refused key is not the one of these settings.' },
     pause: objectOf<Pause>({ until: unixMs, status: integerField, asked: booleanField }),
   },
-  ['since', 'status', 'probeAt', 'only', 'pause'],
+  ['since', 'status', 'probeAt', 'only', 'ofOtherKey', 'pause'],
 );

@@ -7,6 +7,7 @@ interface Breaker {
   open: boolean;
   status: number;
   only?: string[];
+  ofOtherKey?: boolean;
 }
 
 test.each<[Breaker, string]>([
@@ -15,12 +16,13 @@ test.each<[Breaker, string]>([
   [{ open: true, status: 503 }, 'Platform answers 503'],
   [{ open: true, status: 401 }, 'Key refused'],
   [{ open: false, status: 401, only: ['PATCH', 'POST'] }, 'Key refused'],
+  [{ open: true, status: 401, ofOtherKey: true }, 'Key refused'],
 ])('%j is told with the words and the advice of status', (breaker, label) => {
   const note: string = breakerNote(breaker, 'main');
   expect(failureLabel(breaker)).toBe(label);
   expect(note).toContain(`The platform ${breakerWords(breaker)}: `);
   expect(note.includes('only probes go out')).toBe(breaker.open);
-  const advice = breaker.status === 401 ? newKeyAdvice('main', breaker.only) : webPageAdvice('main', breaker);
+  const advice = breaker.status === 401 ? newKeyAdvice('main', breaker) : webPageAdvice('main', breaker);
   expect(note).toContain(advice ?? '');
 });
 
