@@ -18,7 +18,7 @@ import {
   nullable,
   object,
   objectOf,
-  orNull,
+  nullOr,
   recordOf,
   textField,
 } from './schema-fields.ts';
@@ -34,10 +34,10 @@ export const accessSchema: JsonSchema = {
   ...objectOf<AccessReport>({
     ...{ ok: booleanField, asked: textField, notes: arrayOf(textField) },
     result: { enum: ['complete', 'missing', 'unknown'] },
-    fault: orNull(
+    fault: nullOr(
       objectOf<AccessFault>({ at: { enum: ['choice', 'platform', 'data'] }, message: textField }),
     ),
-    person: orNull(
+    person: nullOr(
       objectOf<Part<'person'>>({
         ...{ connection: textField, target: textField, ref: textField, userName: textField },
       }),
@@ -61,19 +61,19 @@ export const accessSchema: JsonSchema = {
         ['unmappable'],
       ),
     ),
-    account: orNull(
+    account: nullOr(
       objectOf<AccountView>({
         ...{ scimId: textField, accountId: nullable('string'), userName: textField, active: booleanField },
         ...{ groups: arrayOf(textField), attributes: recordOf(anyField) },
       }),
     ),
-    securityContext: orNull(
+    securityContext: nullOr(
       object({ cubeCloud: object({ groups: arrayOf(textField), userAttributes: recordOf(anyField) }) }),
     ),
-    deployment: orNull(
+    deployment: nullOr(
       objectOf<Part<'deployment'>>({ id: textField, name: textField, environment: textField }),
     ),
-    entities: orNull(
+    entities: nullOr(
       arrayOf(
         objectOf<VisibleEntity>({
           ...{ name: textField, type: textField, measures: integerField, dimensions: integerField },

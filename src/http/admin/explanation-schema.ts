@@ -21,7 +21,7 @@ import {
   integerField,
   nullable,
   objectOf,
-  orNull,
+  nullOr,
   textField,
 } from './schema-fields.ts';
 
@@ -32,7 +32,7 @@ const VERDICTS: ExplanationVerdict[] = [
 type Part<Name extends keyof Explanation> = NonNullable<Explanation[Name]>;
 const described = (schema: JsonSchema, description: string): JsonSchema => ({ ...schema, description });
 
-const platform = orNull(
+const platform = nullOr(
   objectOf<Part<'platform'>>({
     at: dateTime,
     state: { enum: ['equal', 'differs', 'unread'] },
@@ -61,7 +61,7 @@ export const explanationSchema: JsonSchema = {
     ...{ connection: textField, target: textField, ref: textField, id: textField, name: textField },
     ...{ kind: { enum: ['User', 'Group'] }, verdict: { enum: VERDICTS } },
     ...{ summary: textField, reasons: arrayOf(textField) },
-    stored: orNull(
+    stored: nullOr(
       objectOf<Part<'stored'>>({
         ...{ version: integerField, created: dateTime, lastModified: dateTime },
         ...{ active: nullable('boolean'), externalId: nullable('string') },
@@ -87,18 +87,18 @@ export const explanationSchema: JsonSchema = {
       ...{ attempts: integerField, lastWrite: nullable('string') },
     }),
     platform,
-    condition: orNull(
+    condition: nullOr(
       objectOf<Part<'condition'>>({
         ...{ reason: textField, message: textField, since: dateTime },
         ...{ status: nullable('integer'), advice: textField },
       }),
     ),
-    exception: orNull(
+    exception: nullOr(
       objectOf<Part<'exception'>>({ reason: { enum: RESOURCE_REASONS }, since: dateTime }),
       'As /exceptions lists it.',
     ),
     deadLetterSince: nullable('string'),
-    mark: orNull(
+    mark: nullOr(
       objectOf<Part<'mark'>>({
         ...{ generation: textField, since: dateTime, request: textField },
         priority: { enum: [...PRIORITIES, null] },
@@ -126,7 +126,7 @@ export const explanationSchema: JsonSchema = {
       arrayOf(textField),
       'Groups that the person is out of at the platform, although the removal was held or rejected.',
     ),
-    members: orNull(
+    members: nullOr(
       objectOf<Part<'members'>>({
         ...{
           desired: integerField,
@@ -161,12 +161,12 @@ export const explanationSchema: JsonSchema = {
       'Approvals of one person that wait for a second one.',
     ),
     suspectedDrift: described(arrayOf(textField), 'Names of values that others may have changed.'),
-    hold: orNull(objectOf<Part<'hold'>>({ since: dateTime, by: textField, note: nullable('string') })),
-    breaker: orNull(
+    hold: nullOr(objectOf<Part<'hold'>>({ since: dateTime, by: textField, note: nullable('string') })),
+    breaker: nullOr(
       objectOf<Part<'breaker'>>({
         ...{ open: booleanField, since: dateTime },
         status: described(integerField, '0: no answer; 200: a web page.'),
-        only: orNull(
+        only: nullOr(
           arrayOf(textField),
           'Methods that are answered with 401 while the key is accepted for others.',
         ),
@@ -174,7 +174,7 @@ export const explanationSchema: JsonSchema = {
       }),
       'While changes wait for a target whose calls fail.',
     ),
-    pause: orNull(
+    pause: nullOr(
       objectOf<Part<'pause'>>({ until: dateTime, status: integerField, asked: booleanField }),
       'Pause of all calls to the target; asked false: the bridge chose its length.',
     ),
@@ -183,14 +183,14 @@ export const explanationSchema: JsonSchema = {
       ...{ policy: textField, adopt: textField, deprovision: textField, activation: textField },
       protected: booleanField,
     }),
-    lastReconcile: orNull(objectOf<Part<'lastReconcile'>>({ at: dateTime, outcome: textField })),
-    handover: orNull(
+    lastReconcile: nullOr(objectOf<Part<'lastReconcile'>>({ at: dateTime, outcome: textField })),
+    handover: nullOr(
       objectOf<Part<'handover'>>({
         ...{ state: textField, closedAt: dateTime, at: dateTime, deployment: textField },
         ...{ folder: nullable('string'), moved: nullable('integer'), text: textField },
       }),
     ),
-    restored: orNull(
+    restored: nullOr(
       objectOf<Part<'restored'>>({ at: dateTime, backup: textField }),
       'The last restore, and its backup in words.',
     ),

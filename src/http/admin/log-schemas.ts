@@ -11,7 +11,7 @@ import {
   nullable,
   object,
   objectOf,
-  orNull,
+  nullOr,
   textField,
   unixMs,
 } from './schema-fields.ts';
@@ -71,7 +71,7 @@ export const LOG_SCHEMAS = {
     ),
     provisioningStatusInfo: objectOf<Part<'provisioningStatusInfo'>>({
       status: { enum: ['success', 'failure', 'skipped', 'warning'] },
-      errorInformation: orNull(
+      errorInformation: nullOr(
         objectOf<NonNullable<Part<'provisioningStatusInfo'>['errorInformation']>>({
           errorCode: textField,
           errorCategory: { enum: ['failure', 'nonServiceFailure', 'guard'] },
@@ -81,7 +81,7 @@ export const LOG_SCHEMAS = {
     }),
     ...{ attempt: integerField, generation: textField, priority: { enum: PRIORITIES } },
     ...{ acceptedDateTime: dateTime, lagMs: { type: 'number' } },
-    request: orNull(
+    request: nullOr(
       objectOf<Part<'request'>>({
         ...{
           method: textField,

@@ -14,7 +14,7 @@ import {
   nullable,
   object,
   objectOf,
-  orNull,
+  nullOr,
   recordOf,
   textField,
   unixMs,
@@ -62,7 +62,7 @@ export const REPORT_SCHEMAS = {
   SyncReport: objectOf<SyncReport>(
     {
       ...{ connection: textField, target: textField, ref: textField, name: textField, dryRun: booleanField },
-      differences: orNull(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
+      differences: nullOr(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
       pendingGroups: recordOf({ enum: ['+', '-'] }),
       steps: arrayOf(logEntry),
       outcome: { enum: ['equal', 'held', 'waiting', 'needsPerson'] },

@@ -33,7 +33,7 @@ export const objectOf = <T>(
     Object.keys(properties).filter((name) => !optional.some((each) => each === name)),
   );
 /** The same, or null. */
-export const orNull = (schema: JsonSchema, description?: string): JsonSchema => ({
+export const nullOr = (schema: JsonSchema, description?: string): JsonSchema => ({
   oneOf: [{ type: 'null' }, schema],
   ...(description !== undefined && { description }),
 });
