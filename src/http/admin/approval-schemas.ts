@@ -32,7 +32,9 @@ const approvalFields = {
     description: 'Approvals that wait for a second person, who approves the id.',
   },
 };
-const OPTIONAL = [...(['openedAt', 'expiresAt', 'at', 'by', 'note', 'selection', 'firstApprovals'] as const)];
+const OPTIONAL = [
+  ...(['openedAt', 'expiresAt', 'at', 'by', 'note', 'selection', 'stillRejected', 'firstApprovals'] as const),
+];
 
 export const APPROVAL_SCHEMAS = {
   Approval: objectOf<Approval>(approvalFields, OPTIONAL),

@@ -57,7 +57,7 @@ test('plan lists drift without writes, and apply repairs exactly its entries', a
   });
   await rename(PEOPLE[0] ?? '', 'Meddled again');
   const moved = await started('/apply', { saved: plan.result });
-  expect(moved).toMatchObject({ outcome: 'stale', message: expect.stringContaining('nothing was changed') });
+  expect(moved).toMatchObject({ outcome: 'stale', message: expect.stringContaining('Nothing was changed') });
 });
 
 test("reconcile repairs drift, and another replica returns the operation's result", async () => {
