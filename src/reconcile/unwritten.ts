@@ -2,6 +2,7 @@
 // person, or a pending membership that waits for a decision about the account or about another group. The plan only reports them.
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseLink } from '../directory/outbox/links.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { isChange, type Action, type PlanEntry } from './entry.ts';
@@ -22,6 +23,8 @@ const PORTION = 1000;
 const REASONS = {
   rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
   held: 'held by the guard until an operator decides: see scim-bridge approvals list',
+  keptMember:
+    'a person rejected the removal of a member, which the deletion would carry out: see scim-bridge exceptions',
   protected: 'the person is listed in users.protected, so it is not written',
 };
 /** Follows the reason of a pending membership. */
@@ -57,10 +60,10 @@ export async function withoutUnwritten(
   for (let start = 0; start < asked.length; start += PORTION) {
     const portion = asked.slice(start, start + PORTION);
     const verdicts = await guardStore.verdictsOn(portion.map(({ item }) => item));
-    portion.forEach(({ entry }, index) => {
-      const verdict = verdicts[index];
+    for (const [index, { entry, item }] of portion.entries()) {
+      const verdict = verdicts[index] ?? ((await keepsMember(scope.outbox, item)) ? 'keptMember' : undefined);
       if (verdict) why.set(entry, REASONS[verdict]);
-    });
+    }
   }
   const listed = new Set(target.policy.users.protected.map(fold));
   for (const entry of entries)
@@ -69,6 +72,13 @@ export async function withoutUnwritten(
     const reason = why.get(entry);
     return reason === undefined ? entry : { ...entry, effect: 'report', reason };
   });
+}
+
+/** Returns whether a group that was deleted at the source stays, because a person rejected the removal of a member. */
+async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destruction): Promise<boolean> {
+  const group = parseRef(ref);
+  if (kind !== 'delete' || group.kind !== 'Group') return false;
+  return [...(await pendingMembers(group.id)).values()].includes('r');
 }
 
 /** Returns the entries; a membership whose user or group has a conflict is not written now and gets the effect `report`. */

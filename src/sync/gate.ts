@@ -36,6 +36,11 @@ export async function permit(
   return permissions;
 }
 
+/** Notes a destructive write that an earlier decision refuses. */
+export function refuse({ gate, work }: SyncContext, wish: Wish, permission: 'held' | 'rejected'): void {
+  gate.refused.push({ item: { ...wish, ref: work.ref }, permission });
+}
+
 /** Asks the guard for one destructive write. */
 export async function permitOne(context: SyncContext, wish: Wish): Promise<Permission> {
   const [permission = 'held'] = await permit(context, [wish]);

@@ -4,7 +4,7 @@ import type { Readiness } from '../directory/outbox/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { isGone } from './failures.ts';
-import { permit } from './gate.ts';
+import { permit, refuse } from './gate.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { WriteIgnored } from './write-ignored.ts';
 
@@ -46,10 +46,17 @@ export async function removeMembers(
   }
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
   const { members, isWaiting } = await permitted(context, leavers);
+  ignored.push(...(await removePermitted(context, members)));
+  return { isWaiting, ignored };
+}
+
+/** Removes members whom the guard allows to be removed. @returns what the platform left out */
+export async function removePermitted(context: SyncContext, members: LinkedMember[]): Promise<Ignored> {
+  const ignored: Ignored = [];
   for (const portion of portions(members, PORTION))
     ignored.push(...(await writeMembers(context, '-', portion)));
   if (members.length > 0) warnOfRoles(context, String(context.link.core?.displayName));
-  return { isWaiting, ignored };
+  return ignored;
 }
 
 /** @throws WriteIgnored when a change was not applied; called last, so that all other members are written first */
@@ -63,19 +70,21 @@ export function throwIfIgnored(ignored: Ignored): void {
  * @returns the users whose rejection stands
  */
 async function reportRejected(context: SyncContext, users: string[]): Promise<Set<string>> {
-  const stay = new Set<string>();
+  const stay = await rejectedAmong(context, users);
+  for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
+  return new Set(stay);
+}
+
+/** Returns the users whose removal from the group a person rejected. */
+export async function rejectedAmong(context: SyncContext, users: string[]): Promise<string[]> {
+  const found: string[] = [];
   for (const portion of portions(users, READ_PORTION)) {
     const rejected = await context.outbox.guardStore.areRejected(
       portion.map((user) => ({ kind: 'removeMembers', ref: context.work.ref, subject: user })),
     );
-    const standing = portion.filter((_, index) => rejected[index]);
-    for (const user of standing) {
-      const item = { kind: 'removeMembers', ref: context.work.ref, subject: user } as const;
-      context.gate.refused.push({ item, permission: 'rejected' });
-      stay.add(user);
-    }
+    found.push(...portion.filter((_, index) => rejected[index]));
   }
-  return stay;
+  return found;
 }
 
 /** Returns the removals that need a write: users without account have no membership, protected users keep theirs. */

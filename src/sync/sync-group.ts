@@ -8,16 +8,20 @@ import { condition, isRecordLost, recordDamaged, recordLost } from './condition.
 import type { SyncContext } from './context.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
-import { ended, permit } from './gate.ts';
+import { ended, permit, refuse } from './gate.ts';
 import {
   addMembers,
   leaving,
   marked,
+  rejectedAmong,
   removeMembers,
+  removePermitted,
   throwIfIgnored,
   toLeavers,
   warnOfRoles,
+  type PendingMembers,
 } from './members.ts';
+import type { LinkedMember } from './member-writes.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
@@ -282,46 +286,44 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
 /** Deletes the group or removes its managed members. @returns an outcome when the guard refused a part */
 async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
-  if (link.origin === 'adopted') {
-    const pending = await context.outbox.pendingMembers(context.work.id);
-    const { isWaiting, ignored } = await removeMembers(context, pending);
-    throwIfIgnored(ignored);
-    if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
-    const outcome = ended(context);
-    // A rejected removal keeps the link, without which the decision could not be taken back.
-    return 'condition' in outcome && outcome.condition ? outcome : undefined;
-  }
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  if (link.origin === 'adopted') return takeMembers(context, pending);
+  const [deletion] = await context.outbox.guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
+  if (deletion) refuse(context, { kind: 'delete' }, 'rejected');
+  // A rejected part keeps the group, but no member whose removal nobody rejected.
+  if (deletion || (await rejectedAmong(context, leaving(pending))).length > 0)
+    return takeMembers(context, pending);
   // Deleting a group takes access from all its members, so the guard counts them too.
-  const permissions = await permit(
-    context,
-    [{ kind: 'delete' }, ...(await openMembers(context)).map(toRemoval)],
-    { whole: true },
-  );
-  if (permissions.every((permission) => permission === 'allowed')) {
+  const open = await openMembers(context, pending);
+  const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
+  const [permission, ...permissions] = await permit(context, wishes, { whole: true });
+  const allowed = open.filter((_, index) => permissions[index] === 'allowed');
+  if (permission === 'allowed' && allowed.length === open.length) {
     await context.write('delete group', () => target.client.groups.delete(id, context.call));
     return undefined;
   }
-  if (permissions.includes('rejected')) await keepRejected(context);
+  // The approval of the deletion is kept until it can be written.
+  if (permission === 'allowed') context.gate.unasked.push('delete');
+  throwIfIgnored(await removePermitted(context, allowed));
   return ended(context);
+}
+
+/** Removes the members one by one. @returns an outcome unless all are removed and the deletion is not rejected */
+async function takeMembers(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
+  const { isWaiting, ignored } = await removeMembers(context, pending);
+  throwIfIgnored(ignored);
+  if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  const outcome = ended(context);
+  // A rejected removal keeps the link, without which the decision could not be taken back.
+  return 'condition' in outcome && outcome.condition ? outcome : undefined;
 }
 
 const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
 
 /** Returns the members with an account that may be active. */
-async function openMembers(context: SyncContext): Promise<string[]> {
-  const pending = await context.outbox.pendingMembers(context.work.id);
+async function openMembers(context: SyncContext, pending: PendingMembers): Promise<LinkedMember[]> {
   const leavers = await toLeavers(context, leaving(pending));
-  return leavers.flatMap(([user, leaver]) => (leaver?.isOpen ? [user] : []));
-}
-
-/**
- * Ends the wait for the memberships of a group whose deletion a person rejected. The removals stay noted as rejected, because
- * the guard counts them when the deletion is decided anew.
- */
-async function keepRejected(context: SyncContext): Promise<void> {
-  await forgetMarks(context, '+');
-  const users = marked(await context.outbox.pendingMembers(context.work.id), '-');
-  if (users.length > 0) await context.outbox.ackMembers(context.work, '-', users, true);
+  return leavers.flatMap(([, leaver]) => (leaver?.isOpen ? [leaver] : []));
 }
 
 /** Removes pending memberships that will not be written, so that no user waits for them. */

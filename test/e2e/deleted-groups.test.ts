@@ -1,0 +1,102 @@
+// Tests that a rejection concerning a group which is deleted at the source covers what the person rejected and nothing else.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NAMES = ['p0', 'p1', 'p2', 'p3', 'p4'].map((name) => `${name}@acme.example`);
+const [P0 = '', P1 = '', P2 = '', P3 = '', P4 = ''] = NAMES;
+
+let place: Place;
+const ids = new Map<string, string>();
+let group: string;
+
+async function open(guard: object): Promise<void> {
+  place = await openPlace({ target: { guard } });
+  for (const name of NAMES) ids.set(name, await place.idp.createUser(name));
+  group = await place.idp.createGroup('beta', [...ids.values()]);
+  await place.idle();
+  await expect(membersOf('beta')).resolves.toEqual(NAMES);
+}
+afterEach(() => place.stop());
+
+const membersOf = async (name: string): Promise<string[] | undefined> =>
+  (await place.platform.group(name))?.members.toSorted();
+const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
+/** Returns the line of the held changes: the id, then what is held. */
+const held = async (): Promise<string> => (await place.commands.run('approvals', 'list')).text;
+const heldId = async (): Promise<string> => (await held()).split(' ')[0] ?? '';
+const exceptions = async (): Promise<string[]> =>
+  (await json('exceptions')).map(
+    ({ name, reason, message }: Record<string, string>) => `${name} ${reason}: ${message}`,
+  );
+async function leave(name: string): Promise<void> {
+  const path = `members[value eq "${ids.get(name) ?? ''}"]`;
+  await place.idp.patch(`/Groups/${group}`, { op: 'remove', path });
+  await place.idle();
+}
+async function remove(): Promise<void> {
+  await place.idp.send('DELETE', `/Groups/${group}`);
+  await place.idle();
+}
+async function decide(action: 'approve' | 'reject' | 'withdraw', id: string, ...part: string[]) {
+  const { code } = await place.commands.run('approvals', action, id, ...part, '--yes');
+  expect(code).toBe(0);
+  await place.idle();
+}
+
+test('a rejected removal keeps one member in a deleted group, and the guard judges the others', async () => {
+  await open({ removeMembers: { count: 1, percent: 100 } });
+  await leave(P0);
+  await leave(P1);
+  await expect(membersOf('beta')).resolves.toEqual([P1, P2, P3, P4]);
+  const rejected = await heldId();
+  await decide('reject', rejected);
+  await remove();
+  await expect(membersOf('beta')).resolves.toEqual([P1, P2, P3, P4]);
+  await expect(exceptions()).resolves.toEqual([
+    'beta Held: the guard holds the removal of members; a person rejected the removal of other members',
+  ]);
+  expect(await held()).toContain('  held  3 to take out of groups  ');
+  const { text } = await place.commands.run('explain', 'beta');
+  expect(text.match(/\(a person rejected the removal\)/g)).toHaveLength(1);
+
+  await decide('approve', await heldId());
+  await expect(membersOf('beta')).resolves.toEqual([P1]);
+  await expect(exceptions()).resolves.toEqual([
+    'beta Rejected: a person rejected the removal of members: the platform keeps what it has',
+  ]);
+  expect((await place.commands.run('plan')).text).toContain('nothing to write');
+
+  await decide('approve', rejected);
+  await expect(place.platform.group('beta')).resolves.toBeUndefined();
+  await expect(exceptions()).resolves.toEqual([]);
+}, 120_000);
+
+test('a rejected deletion keeps the group, and approved removals of its members are written', async () => {
+  await open({ removeMembers: { count: 0, percent: 0 }, delete: { count: 0, percent: 0 } });
+  await remove();
+  await decide('reject', await heldId(), '--kind', 'delete');
+  await expect(membersOf('beta')).resolves.toEqual(NAMES);
+  await expect(exceptions()).resolves.toEqual([
+    'beta Held: the guard holds the removal of members; a person rejected the deletion',
+  ]);
+  await decide('approve', await heldId(), '--person', P2, P3);
+  await expect(membersOf('beta')).resolves.toEqual([P0, P1, P4]);
+  await decide('approve', await heldId());
+  await expect(membersOf('beta')).resolves.toEqual([]);
+  await expect(exceptions()).resolves.toEqual([
+    'beta Rejected: a person rejected the deletion: the platform keeps what it has',
+  ]);
+}, 120_000);
+
+test('approved removals of members of a deleted group are written while its deletion is held', async () => {
+  await open({ removeMembers: { count: 0, percent: 0 }, delete: { count: 0, percent: 0 } });
+  await remove();
+  await decide('approve', await heldId(), '--person', P2);
+  await expect(membersOf('beta')).resolves.toEqual([P0, P1, P3, P4]);
+  await decide('approve', await heldId(), '--kind', 'delete');
+  await expect(membersOf('beta')).resolves.toEqual([P0, P1, P3, P4]);
+  // The deletion stays approved: it is not held again.
+  expect(await held()).toContain('  held  4 to take out of groups  ');
+  await decide('approve', await heldId());
+  await expect(place.platform.group('beta')).resolves.toBeUndefined();
+}, 120_000);
