@@ -144,7 +144,11 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
     };
   }
   const origin = former === undefined ? undefined : (await links.get(target.name, former)).origin;
-  if (former !== undefined) await outbox.forgetLink(former, group.id);
+  if (former !== undefined) {
+    // The platform group has members whom the source took out of the former group.
+    await outbox.inheritRemovals(parseRef(former).id, work.id);
+    await outbox.forgetLink(former, group.id);
+  }
   return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'));
 }
 

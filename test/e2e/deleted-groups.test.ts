@@ -100,3 +100,31 @@ test('approved removals of members of a deleted group are written while its dele
   await decide('approve', await heldId());
   await expect(place.platform.group('beta')).resolves.toBeUndefined();
 }, 120_000);
+
+test('a new group that takes over a deleted one knows its former members, and what a person rejected', async () => {
+  await open({ removeMembers: { count: 1, percent: 100 } });
+  await leave(P0);
+  await leave(P1);
+  const rejected = await heldId();
+  await decide('reject', rejected);
+  await remove();
+  group = await place.idp.createGroup('beta', [ids.get(P4) ?? '']);
+  await place.idle();
+  await expect(membersOf('beta')).resolves.toEqual([P1, P2, P3, P4]);
+  await expect(exceptions()).resolves.toEqual([
+    'beta Held: the guard holds the removal of members; a person rejected the removal of other members',
+  ]);
+  expect(await held()).toContain('  held  2 to take out of groups  ');
+  expect((await place.commands.run('plan')).text).not.toContain('added by others');
+  expect((await place.commands.run('verify-access', P2)).code).toBe(2);
+  expect((await place.commands.run('doctor', '--deep')).text).toContain('data default: agrees');
+
+  await decide('approve', await heldId());
+  await expect(membersOf('beta')).resolves.toEqual([P1, P4]);
+  await expect(exceptions()).resolves.toEqual([
+    'beta Rejected: a person rejected the removal of members: the platform keeps what it has',
+  ]);
+  await decide('approve', rejected);
+  await expect(membersOf('beta')).resolves.toEqual([P4]);
+  await expect(exceptions()).resolves.toEqual([]);
+}, 120_000);

@@ -32,6 +32,8 @@ export interface Readiness {
 const PENDING_PORTION = 5000;
 /** Marks of one script; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
+/** Pending removals that one script copies. */
+const INHERITED_PORTION = 200;
 /** Difference between the scores of two priorities in `dirty` (lua/keys.lua). */
 const SPAN = 10_000_000_000_000;
 
@@ -149,6 +151,18 @@ export function createOutbox(
   }
 
   /**
+   * Copies the pending removals of a group that was deleted at the source to the group that takes its platform group over, with
+   * what was rejected and what is held. Called before the former group loses its link.
+   */
+  async function inheritRemovals(former: string, heir: string): Promise<void> {
+    let cursor = '0';
+    do {
+      const [, next] = await run('inherit_removals', { former, heir, cursor, count: INHERITED_PORTION });
+      cursor = String(next);
+    } while (cursor !== '0');
+  }
+
+  /**
    * Links a resource by order of an operator and marks it, so that all its values are written. `taken`: the platform id is linked to
    * another resource. `busy`: a sync of the resource is running.
    */
@@ -221,6 +235,7 @@ export function createOutbox(
     isCurrent,
     pendingRemovals,
     forgetLink,
+    inheritRemovals,
     adoptLink,
     hasMoved,
     noteAddress,
