@@ -54,7 +54,12 @@ export function approvalReason({
   const held = memberships.filter((each) => each.condition === 'Held');
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
-  const waiting = held.filter((each) => !isFollowing(each)).map(({ name }) => name);
+  // A deleted group and a new one may have the same name.
+  const isShared = ({ name }: MembershipState): boolean =>
+    held.filter((each) => each.name === name).length > 1;
+  const waiting = held
+    .filter((each) => !isFollowing(each))
+    .map((each) => (isShared(each) ? `${each.name} (${each.ref})` : each.name));
   if (approval === null)
     return !condition && waiting.length > 0
       ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'

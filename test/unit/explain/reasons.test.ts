@@ -39,6 +39,17 @@ test('related groups and members agree with their count', () => {
   );
 });
 
+test('two groups of one name are distinguished by their refs', () => {
+  const memberships = [
+    { ...held('sales'), ref: 'Group:1' },
+    { ...held('sales'), ref: 'Group:2' },
+    { ...held('crew'), ref: 'Group:3' },
+  ];
+  expect(reasons({ kind: 'User', approval: 'default.main.1', memberships })).toContain(
+    'holds changes of its groups sales (Group:1), sales (Group:2), crew:',
+  );
+});
+
 test('reasons of a rejected change do not say when it is looked at again', () => {
   const lookAgainAt = '2026-01-01T00:00:00.000Z';
   const exception = { reason: 'Rejected', since: lookAgainAt };
