@@ -147,6 +147,10 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
             say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
             say(afterwards(action, decided.items, decided.remaining, approval.target));
+            if (action === 'approve' && decided.kinds.delete > 0 && decided.remaining > 0)
+              say(
+                'A group is deleted only after the removals of all its members are approved: see scim-bridge approvals list.',
+              );
           }
           if (decided.items === 0) cli.exit(1);
         });

@@ -38,9 +38,10 @@ async function remove(): Promise<void> {
   await place.idle();
 }
 async function decide(action: 'approve' | 'reject' | 'withdraw', id: string, ...part: string[]) {
-  const { code } = await place.commands.run('approvals', action, id, ...part, '--yes');
+  const { code, text } = await place.commands.run('approvals', action, id, ...part, '--yes');
   expect(code).toBe(0);
   await place.idle();
+  return text;
 }
 
 test('a rejected removal keeps one member in a deleted group, and the guard judges the others', async () => {
@@ -93,7 +94,8 @@ test('approved removals of members of a deleted group are written while its dele
   await remove();
   await decide('approve', await heldId(), '--person', P2);
   await expect(membersOf('beta')).resolves.toEqual([P0, P1, P3, P4]);
-  await decide('approve', await heldId(), '--kind', 'delete');
+  const answer = await decide('approve', await heldId(), '--kind', 'delete');
+  expect(answer).toContain('A group is deleted only after the removals of all its members are approved');
   await expect(membersOf('beta')).resolves.toEqual([P0, P1, P3, P4]);
   // The deletion stays approved: it is not held again.
   expect(await held()).toContain('  held  4 to take out of groups  ');
