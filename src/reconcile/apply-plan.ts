@@ -1,16 +1,16 @@
 // Applies a plan: the guard judges it, changes are marked for the worker, and the end state is verified.
-import type { CoverageOfKinds, Outcome } from '../directory/outbox/runs.ts';
+import type { CoverageOfKinds } from '../directory/outbox/runs.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
-import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Logger } from '../support/logger.ts';
 import { noteDone } from './done-changes.ts';
 import { formerRefusals, rejectedRefs } from './held.ts';
-import { markPlan, removalsOf } from './mark.ts';
+import { markPlan } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import type { RunFindings } from './make-plan.ts';
 import { changesIn, type Plan } from './plan.ts';
+import { CONVERGED, deadLetters, toHeld, untilApplied, type End } from './until-applied.ts';
 import { readCoverageResult, whatIsMissing } from './coverage.ts';
 import { counted } from '../support/counted.ts';
 
@@ -23,18 +23,6 @@ export interface ApplyPlanOptions {
   onProgress?: ((progress: Progress) => void) | undefined;
   /** Called with the plan; false ends the run without a change. */
   confirm?: ((plan: Plan) => Promise<boolean>) | undefined;
-}
-
-const POLL_MS = 200;
-/** Resources whose marks are read by one command. */
-const MARKS_PORTION = 1000;
-/** A run ends as stalled when no change was applied for this time: no worker runs, or the platform is unavailable. */
-const STALL_MS = 300_000;
-
-/** Outcome of a run. */
-export interface End {
-  outcome: Outcome;
-  message?: string;
 }
 
 export interface CarriedOut {
@@ -116,8 +104,6 @@ async function endOf(
 
 const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
 
-const CONVERGED: End = { outcome: 'converged' };
-
 /** Number of times that a run marks lost resources before it ends as incomplete. */
 const ROUNDS = 2;
 
@@ -197,31 +183,6 @@ async function whatIsHeld(
   return approval && toHeld(scope, approval, { letters: (await scope.outbox.blocked()).length });
 }
 
-/**
- * Returns the end of a run with held changes; dead letters are named too. Public ids of approvals begin with the name of the connection.
- * @param run.ofRun held changes of this run; default: all of the approval
- */
-function toHeld(
-  { connection }: ReconcileScope,
-  { id, total }: { id: string; total: number },
-  { letters, ofRun = total }: { letters: number; ofRun?: number },
-): End {
-  const changes =
-    ofRun === total
-      ? counted(total, 'change')
-      : `${counted(ofRun, 'change')} of this run, ${ofRun} of ${total} in the approval`;
-  const besides = letters > 0 ? `; ${deadLetters(letters)}` : '';
-  return {
-    outcome: 'held',
-    message: `the guard holds ${changes}: scim-bridge approvals show ${connection}.${id}${besides}`,
-  };
-}
-
-const deadLetters = (count: number): string =>
-  `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
-
-const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
-
 /** Returns the dead letters, and the conflicts that are none: of resources that the run did not sync. */
 async function needingPerson(
   { outbox }: ReconcileScope,
@@ -245,58 +206,6 @@ export function whyUnproven({ proof, unknown }: Plan): string {
   const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);
   if (unknown > 0) reasons.push(`${counted(unknown, 'resource')} could not be read`);
   return reasons.join('; ');
-}
-
-/**
- * Reads portions from the start of the list and removes applied resources, up to the first portion with waiting ones, which move
- * to the end. Reading the whole list several times a second would block Redis and this process during a large run.
- */
-async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
-  for (let at = 0; at < refs.length; at += MARKS_PORTION) {
-    const waiting = await drifts.stillMarked(refs.slice(at, at + MARKS_PORTION));
-    if (waiting.length > 0) return [...refs.slice(at + MARKS_PORTION), ...waiting];
-  }
-  return [];
-}
-
-/** Where a report is kept, the hold may be over. */
-export const releaseAdvice = (target: string): string => `scim-bridge release --target ${target} ends a hold`;
-
-/**
- * Waits until no resource of the plan has a dirty mark, and returns their outcomes.
- * @param saved the plan, when it is a saved one: then its own removals and the dead letters of its resources count, and no others
- */
-export async function untilApplied(
-  scope: ReconcileScope,
-  { signal, onProgress }: Pick<ApplyPlanOptions, 'signal' | 'onProgress'>,
-  refs: Ref[],
-  saved?: Plan,
-): Promise<End> {
-  const { outbox, clock } = scope;
-  let left = refs;
-  let movedAt = clock.now();
-  for (;;) {
-    signal.throwIfAborted();
-    const before = left.length;
-    left = await withoutApplied(scope, left);
-    if (left.length < before) movedAt = clock.now();
-    onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
-    if (left.length === 0) break;
-    if (await outbox.guardStore.onHold())
-      return { outcome: 'held', message: `the target was on hold: ${releaseAdvice(scope.target.name)}` };
-    if (clock.now() - movedAt > STALL_MS)
-      return { outcome: 'failed', message: `${left.length} are still not applied: see scim-bridge status` };
-    await clock.sleep(POLL_MS, signal);
-  }
-  const ours = new Set(refs);
-  const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
-  const letters = (await outbox.blocked()).filter(({ ref }) => !saved || ours.has(ref)).length;
-  const approval = await outbox.guardStore.open();
-  let waiting = 0;
-  if (approval)
-    for await (const page of outbox.guardStore.pages(approval)) waiting += page.filter(isOurs).length;
-  if (approval && waiting > 0) return toHeld(scope, approval, { letters, ofRun: waiting });
-  return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
 /** Stores notes for the next run. @param moved number of entries that were skipped @returns false when another pass is needed */

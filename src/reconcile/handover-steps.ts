@@ -1,5 +1,5 @@
 // Implements steps that the handover and the move back share: checks before each move, the person's folder, and log entries.
-import { releaseAdvice } from './apply-plan.ts';
+import { releaseAdvice } from './until-applied.ts';
 import type { HandedItem, HandoverHead } from '../directory/outbox/handover-store.ts';
 import type { LogEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';

@@ -4,14 +4,8 @@ import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { markPlan, type MarkedPlan } from './mark.ts';
-import {
-  applyPlan,
-  proveDesired,
-  untilApplied,
-  whyUnproven,
-  type ApplyPlanOptions,
-  type End,
-} from './apply-plan.ts';
+import { applyPlan, proveDesired, whyUnproven, type ApplyPlanOptions } from './apply-plan.ts';
+import { untilApplied, type End } from './until-applied.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
 import { counted } from '../support/counted.ts';
 import { exceptionTotalText } from './exception-words.ts';

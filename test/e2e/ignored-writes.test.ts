@@ -155,3 +155,14 @@ test('an account that could not be read after such an answer is deactivated by t
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
   await eventually('closed again', async () => (await place.platform.user(BOB))?.active === false, 10_000);
 }, 60_000);
+
+test('a reconcile ends as failed with the reason when the platform ignores the same write again and again', async () => {
+  const others = [await place.idp.createUser('dan@acme.example')];
+  await place.idle();
+  await ignoreMembers(1000);
+  await place.idp.createGroup('ignored', others);
+  const { code, text } = await place.commands.run('reconcile', '--yes', '--deadline', '25s');
+  expect(text).toContain('1 change not applied yet, tried again and again: the platform answered success');
+  expect(text).not.toContain('deadline');
+  expect(code).toBe(1);
+}, 90_000);

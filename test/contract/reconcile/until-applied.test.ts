@@ -1,6 +1,6 @@
 // Tests how a reconcile run waits for the resources that it marked.
 import { startLocalRedis } from '../../../src/demo/local-redis.ts';
-import { untilApplied } from '../../../src/reconcile/apply-plan.ts';
+import { untilApplied } from '../../../src/reconcile/until-applied.ts';
 import type { ReconcileScope } from '../../../src/reconcile/scope.ts';
 import type { Ref } from '../../../src/directory/records.ts';
 import { systemClock } from '../../../src/support/sources.ts';
@@ -25,7 +25,14 @@ test('a run that marked 2,500 resources ends when the last one is applied, and r
   await store.outbox.mark(refs, 'reconcile');
   const drifts = store.state.drifts.get('main');
   const { outbox } = store;
-  const scope = { drifts, outbox, clock: systemClock } as unknown as ReconcileScope;
+  const { links } = store.state;
+  const scope = {
+    drifts,
+    links,
+    outbox,
+    target: { name: 'main' },
+    clock: systemClock,
+  } as unknown as ReconcileScope;
   const client = store.redis.duplicate();
   const monitor = await client.monitor();
   const marks = store.keys.key('marks', 'main');

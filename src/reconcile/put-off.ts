@@ -1,0 +1,48 @@
+// Finds resources for which a run does not wait, because their next sync does not end by itself: it waits for a decision of a
+// person, or the platform ignores the write again and again.
+import type { Link } from '../directory/outbox/links.ts';
+import type { Ref } from '../directory/records.ts';
+import type { ReconcileScope } from './scope.ts';
+import { withHeldRemoval } from './unwritten.ts';
+
+export interface PutOff {
+  /** Wait for a change that the guard holds. */
+  held: Ref[];
+  /** Failed again, with the reason of the last failure. */
+  failing: { ref: Ref; message: string }[];
+}
+
+/** Number of ignored writes in a row from which a resource counts as failing; the first may be a slip of the platform. */
+const FAILS_AGAIN = 2;
+
+/** Returns those of the marked resources for which a run does not wait. */
+export async function readPutOff(
+  { links, outbox, target, clock }: Pick<ReconcileScope, 'links' | 'outbox' | 'target' | 'clock'>,
+  refs: Ref[],
+): Promise<PutOff> {
+  const found = await links.getMany(target.name, refs);
+  const all = refs.map((ref, index) => ({ ref, link: found[index] ?? {} }));
+  const behind = await withHeldRemoval(
+    outbox,
+    all.flatMap(({ ref, link }) => (ref.startsWith('User:') && mayWait(link) ? [ref] : [])),
+  );
+  const putOff: PutOff = { held: [], failing: [] };
+  for (const { ref, link } of all) {
+    const isHeld = link.condition?.reason === 'Held' || behind.has(ref);
+    if (!(isHeld || isFailing(link)) || !(await isLater(ref))) continue;
+    if (isHeld) putOff.held.push(ref);
+    else putOff.failing.push({ ref, message: link.condition?.message ?? '' });
+  }
+  return putOff;
+
+  async function isLater(ref: Ref): Promise<boolean> {
+    const { mark } = await outbox.resourceStatus(ref);
+    return mark?.state === 'due' && (mark.dueAt ?? 0) > clock.now();
+  }
+}
+
+/** A sync that waits for removals from groups has no failed attempts. */
+const mayWait = ({ attempts, condition }: Link): boolean => attempts === undefined && condition === undefined;
+
+const isFailing = ({ attempts = 0, condition }: Link): boolean =>
+  condition?.reason === 'NotApplied' && attempts >= FAILS_AGAIN;

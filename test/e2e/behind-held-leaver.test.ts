@@ -1,0 +1,52 @@
+// Tests a new hire who gets the userName of a leaver whose deactivation the guard holds: no run waits for the decision.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let hire: string;
+beforeEach(async () => {
+  const guard = { deactivate: NONE, delete: NONE, removeMembers: NONE };
+  place = await openPlace({ target: { guard } });
+  const { idp } = place;
+  const ann = await idp.createUser(ANN);
+  await idp.createUser(BOB);
+  await place.idle();
+  await idp.send('DELETE', `/Users/${ann}`);
+  await place.idle();
+  hire = await idp.createUser(ANN, { externalId: 'ext-new-ann' });
+  await eventually('the new hire waits', async () => (await verdict()).verdict === 'held');
+}, 60_000);
+afterEach(() => place.stop());
+
+const verdict = async (): Promise<any> =>
+  (await place.commands.run('explain', `User:${hire}`, '--json')).json?.[0] ?? {};
+const reconcile = () => place.commands.run('reconcile', '--yes', '--deadline', '20s');
+
+/** Deactivates an account as a person does by hand. */
+async function deactivateByHand(name: string): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const scimId = (await place.platform.user(name))?.scimId ?? '';
+  const answer = await fetch(`${platformUrl}/api/scim/v2/Users/${scimId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'active', value: false }],
+    }),
+  });
+  expect(answer.ok).toBe(true);
+}
+
+test('a reconcile ends as held, and the next one repairs what changed at the platform meanwhile', async () => {
+  const first = await reconcile();
+  expect(first).toMatchObject({ code: 2, text: expect.stringContaining('the guard holds 1 change') });
+  await deactivateByHand(BOB);
+  expect((await reconcile()).code).toBe(2);
+  expect((await place.platform.user(BOB))?.active).toBe(true);
+  expect(await place.platform.user(ANN)).toMatchObject({ active: true, externalId: `ext-${ANN}` });
+}, 90_000);
