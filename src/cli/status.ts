@@ -7,6 +7,7 @@ import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { EXCEPTION_WORDS, withoutGuardName, exceptionTotalText } from '../reconcile/exception-words.ts';
+import { failingText } from '../ops/failing.ts';
 import { proofSummary } from '../ops/proof-findings.ts';
 import { fleetText, processText, type FleetReport } from '../ops/fleet.ts';
 import { loadText } from '../ops/load-progress.ts';
@@ -37,7 +38,8 @@ export function statusCommand(program: Command, cli: Cli): void {
           const named: ExceptionView[] = [];
           for (const reason of EXCEPTION_REASONS.filter((each) => row.exceptions[each] > 0))
             named.push(...(await listExceptions(states, { connection, target, reason, limit: MOST_NAMED })));
-          print(row, named);
+          const state = states.find((each) => each.connection === connection);
+          print(row, named, row.dirty > 0 && state ? await failingText(state, target) : undefined);
         }
         printFleet(found[0]?.fleet ?? (await store.readFleet()));
         const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
@@ -55,7 +57,12 @@ const MOST_NAMED = 3;
 
 const moment = (ms: number): string => new Date(ms).toISOString();
 
-function print({ connection, target, users, groups, ...rest }: TargetStatus, named: ExceptionView[]): void {
+/** @param failing about changes that the platform ignores again and again */
+function print(
+  { connection, target, users, groups, ...rest }: TargetStatus,
+  named: ExceptionView[],
+  failing: string | undefined,
+): void {
   const { dirty, blocked, oldestMs, guard, breaker, reconcile, hold, events, exceptions } = rest;
   say(
     `${connection} → ${target}: ${counted(users, 'user')}, ${counted(groups, 'group')}; ` +
@@ -73,6 +80,7 @@ function print({ connection, target, users, groups, ...rest }: TargetStatus, nam
   const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);
   if (priorities.length > 0)
     say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
+  if (failing !== undefined) say(`  ${failing}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
   for (const line of breakerLines(breaker, target, isWorkerMissing(rest.fleet))) say(`  ${line}`);
   const { proof } = rest;

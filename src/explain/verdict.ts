@@ -132,8 +132,19 @@ const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedF
     : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
 
 /** The mark of the resource, or the condition of the other side of a membership, tells since when. */
-function onItsWaySummary({ name, target, mark, pause, kind, memberships }: ExplainedFacts): string {
+function onItsWaySummary({
+  name,
+  target,
+  mark,
+  pause,
+  kind,
+  memberships,
+  condition,
+}: ExplainedFacts): string {
   const change = `A change of ${name} is on its way to ${target}`;
+  // The advice of the condition is among the reasons.
+  if (mark && condition?.reason === 'NotApplied')
+    return `A change of ${name}, accepted ${mark.since}, does not arrive at ${target}: ${condition.message}.`;
   if (mark)
     return `${change}, accepted ${mark.since}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;
   const failing = memberships.find(({ triedSince }) => triedSince !== undefined);

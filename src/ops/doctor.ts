@@ -10,7 +10,7 @@ import type { UserAttributeType } from '../platform/wire.ts';
 
 export interface DoctorFinding {
   /**
-   * `redis`, `clock`, `config`, `fleet`, `target <name>`, `hold` or `reconcile` with `<connection> → <target>`, or `data`,
+   * `redis`, `clock`, `config`, `fleet`, `target <name>`, `hold`, `sync` or `reconcile` with `<connection> → <target>`, or `data`,
    * `tokens` or `log` with `<connection>`. A check that was not made may have the first word alone.
    */
   area: string;

@@ -3,6 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';
 import { logFindings } from './check-logs.ts';
 import type { DoctorFinding } from './doctor.ts';
+import { failingFindings } from './failing.ts';
 import { fleetFindings, type ReadFleet } from './fleet.ts';
 import { reconcileFindings } from './reconcile-age.ts';
 import { tokenFindings, type TokenPlaces } from './token-findings.ts';
@@ -21,6 +22,7 @@ export async function storedFindings(subject: StoredSubject): Promise<DoctorFind
   const checks = await Promise.all([
     orUnmade('fleet', async () => fleetFindings(await readFleet())),
     orUnmade('hold', () => holdFindings(states)),
+    orUnmade('sync', () => failingFindings(states)),
     orUnmade('reconcile', () => reconcileFindings(states, clock.now())),
     orUnmade('tokens', () => tokenFindings(subject, clock)),
     ...states.map((state) => orUnmade(`log ${state.connection}`, () => logFindings([state]))),

@@ -165,4 +165,10 @@ test('a reconcile ends as failed with the reason when the platform ignores the s
   expect(text).toContain('1 change not applied yet, tried again and again: the platform answered success');
   expect(text).not.toContain('deadline');
   expect(code).toBe(1);
+  const failing = /1 change fails since \S+Z: ignored, the platform answered success/;
+  expect(await told('status')).toMatch(failing);
+  expect(await told('doctor')).toMatch(failing);
+  const explained = await told('explain', 'ignored');
+  expect(explained).toContain('does not arrive at main: the platform');
+  expect(explained).not.toContain('nobody has to do anything');
 }, 90_000);

@@ -1,0 +1,46 @@
+// Finds the changes at a target that the platform answers with success and ignores again and again.
+import type { DesiredState } from '../directory/desired-state.ts';
+import { parseRef } from '../directory/records.ts';
+import { counted } from '../support/counted.ts';
+import type { DoctorFinding } from './doctor.ts';
+
+/** Waiting resources that are looked at, in the order of their syncs. */
+const MOST_READ = 1000;
+/** A first failure may be a slip of the platform. */
+const FAILS_AGAIN = 2;
+
+/** Returns a sentence part about these changes and the reason of the oldest; undefined: there are none. */
+export async function failingText(
+  { links, outboxes }: Pick<DesiredState, 'links' | 'outboxes'>,
+  target: string,
+): Promise<string | undefined> {
+  const refs = ((await outboxes.get(target)?.waiting({ offset: 0, limit: MOST_READ })) ?? []).map(
+    ({ ref }) => ref,
+  );
+  const failing = (await links.getMany(target, refs))
+    .flatMap(({ attempts = 0, condition, core }, index) =>
+      condition?.reason === 'NotApplied' && attempts >= FAILS_AGAIN
+        ? [{ ...condition, name: core?.userName ?? core?.displayName ?? parseRef(refs[index] ?? 'User:').id }]
+        : [],
+    )
+    .toSorted((one, other) => one.since - other.since);
+  const [first] = failing;
+  if (!first) return undefined;
+  const fail = failing.length === 1 ? 'fails' : 'fail';
+  return `${counted(failing.length, 'change')} ${fail} since ${new Date(first.since).toISOString()}: ${String(first.name)}, ${first.message}`;
+}
+
+/** One warning for each target that ignores changes. */
+export async function failingFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const state of states)
+    for (const target of state.outboxes.keys()) {
+      const message = await failingText(state, target);
+      if (message === undefined) continue;
+      findings.push({
+        ...{ area: `sync ${state.connection} → ${target}`, level: 'warning', message },
+        advice: 'It is tried again; if it stays, ask the operator of the platform.',
+      });
+    }
+  return findings;
+}
