@@ -1,7 +1,7 @@
 // Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, about a protected
 // person, or a pending membership that waits for a decision about the account or about another group. The plan only reports them.
 import type { Destruction } from '../directory/guard/held-changes.ts';
-import { parseLink } from '../directory/outbox/links.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -34,6 +34,8 @@ const WAITS: Record<MembershipWait, string> = {
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
+/** Follows the reason of a change that waits for the name or account of a resource whose own change is held. */
+const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
 /** Conditions of an account that stop its additions to groups, although no operator has to repair anything. */
 const WAITING: Readonly<Record<string, MembershipWait>> = {
   Held: 'held',
@@ -65,6 +67,7 @@ export async function withoutUnwritten(
       if (verdict) why.set(entry, REASONS[verdict]);
     }
   }
+  for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
   const listed = new Set(target.policy.users.protected.map(fold));
   for (const entry of entries)
     if (isChange(entry) && listed.has(fold(personIn(entry)))) why.set(entry, REASONS.protected);
@@ -142,6 +145,30 @@ export async function waitingMemberships(
   }
   return waiting;
 }
+
+/**
+ * Returns the pending changes of new resources whose last sync ended because the guard holds the change of the resource that has their
+ * name or account. A mark brings them after the decision.
+ */
+async function behindHeld(
+  { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<PlanEntry[]> {
+  const pending = entries.flatMap((entry) => {
+    const refs = [entry.ref, entry.member?.ref].flatMap((ref) => ref ?? []);
+    return isChange(entry) && entry.attribution.cause === 'source changed' ? [{ entry, refs }] : [];
+  });
+  const asked = [...new Set(pending.flatMap(({ refs }) => refs))];
+  if (asked.length === 0 || (await outbox.guardStore.open()) === undefined) return [];
+  const behind = new Set<Ref>();
+  for (let start = 0; start < asked.length; start += PORTION)
+    for (const { ref, text, marked } of await drifts.observe(asked.slice(start, start + PORTION)))
+      if (marked && isBehindHeld(parseLink(text))) behind.add(ref);
+  return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
+}
+
+/** Without an account or group at the platform a resource has no held change of its own. */
+const isBehindHeld = ({ id, condition }: Link): boolean => id === undefined && condition?.reason === 'Held';
 
 /** Returns the users of whom the guard holds a removal from a group. */
 export async function withHeldRemoval(

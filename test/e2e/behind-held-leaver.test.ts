@@ -50,3 +50,10 @@ test('a reconcile ends as held, and the next one repairs what changed at the pla
   expect((await place.platform.user(BOB))?.active).toBe(true);
   expect(await place.platform.user(ANN)).toMatchObject({ active: true, externalId: `ext-${ANN}` });
 }, 90_000);
+
+test('the plan reports the new hire as waiting and counts no change', async () => {
+  const { code, text } = await place.commands.run('plan');
+  expect(text).toContain('waits for the held change of who or what has its name now');
+  expect(text).not.toContain('1 to create');
+  expect(code).toBe(0);
+});
