@@ -1,7 +1,15 @@
--- Marks refs for a sync without a change of the resource (retry, reconcile, order of an operator).
+-- Marks refs for a sync without a change of the resource (retry, reconcile, order of an operator). A ref that is marked already
+-- keeps the request of its change, because an order for it only makes the sync happen now.
 -- KEYS base
 -- ARGV { targets, refs, priority, request }
 -- RETURN {"marked", number}
 -- NEEDS marks
-for _, ref in ipairs(p.refs) do mark(ref, p.priority) end
+local order, now = p.request, clock()
+for _, target in ipairs(p.targets) do
+  for _, ref in ipairs(p.refs) do
+    local held = redis.call('HGET', key('marks', target), ref)
+    p.request = held and string.match(held, '^%d+ %d+ (.*)$') or order
+    mark_at(target, ref, p.priority, now)
+  end
+end
 return { 'marked', #p.refs }
