@@ -26,6 +26,8 @@ export interface ProvisioningWriter {
   wrote(operation: string, ms: number, detail?: WriteDetail): void;
   /** Records a write of which the answer shows that nothing was carried out. */
   ignored(operation: string): void;
+  /** Records a write of an earlier sync that had no good answer, after a read showed that the platform carried it out. */
+  carriedOut(operation: string): void;
   /** Records a failed call. `operation` is empty for a read. */
   failed(operation: string, error: unknown): void;
   /** Records a new link: `adopted` unless the account was just created. */
@@ -145,6 +147,11 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
       failure = { action: ACTIONS[operation] ?? 'none' };
       lastError = undefined;
     },
+    carriedOut: (operation) => {
+      const action = ACTIONS[operation] ?? 'none';
+      written.add(action);
+      lines.push({ action, status: 'success', ...SEEN_LATER });
+    },
     failed: (operation, error) => {
       if (!(error instanceof PlatformError) || error instanceof PlatformAborted || error === lastError)
         return;
@@ -169,6 +176,9 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
     },
   };
 }
+
+/** Remark of a deletion whose answer did not arrive. */
+const SEEN_LATER: Why = { reason: 'SeenLater', message: 'it was gone when the bridge looked again' };
 
 /** Conditions of a held or rejected change. */
 const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);

@@ -6,6 +6,7 @@ import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
+import { deleteThere, noteDeleted } from './deletion.ts';
 import { isGone, isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
 import { ended, permit, refuse } from './gate.ts';
@@ -59,6 +60,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
 async function bring(context: SyncContext, name: string, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
   const { client, policy } = target;
+  delete link.deleting;
   if (link.id === undefined) {
     let found = await findGroup(context, name, exists);
     if (found.kind === 'absent') found = await createGroup(context, name, exists);
@@ -279,8 +281,10 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
       if (unfinished) return unfinished;
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
+      noteDeleted(context, 'delete group');
     }
   }
+  if (isGoneThere) noteDeleted(context, 'delete group');
   await forgetMarks(context);
   const rejected = marked(await context.outbox.pendingMembers(context.work.id), 'r');
   if (rejected.length > 0) await context.outbox.ackMembers(context.work, '-', rejected);
@@ -303,7 +307,11 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
   const [permission, ...permissions] = await permit(context, wishes, { whole: true });
   const allowed = open.filter((_, index) => permissions[index] === 'allowed');
   if (permission === 'allowed' && allowed.length === open.length) {
-    await context.write('delete group', () => target.client.groups.delete(id, context.call));
+    await deleteThere(context, {
+      operation: 'delete group',
+      run: () => target.client.groups.delete(id, context.call),
+      read: () => target.client.groups.get(id, { members: false }, context.call),
+    });
     return undefined;
   }
   // The approval of the deletion is kept until it can be written.

@@ -8,6 +8,7 @@ import { deactivate, mayBe, setActive } from './account-state.ts';
 import { writeAttributes } from './attributes.ts';
 import { condition, isRecordLost, recordDamaged, recordLost } from './condition.ts';
 import type { SyncContext } from './context.ts';
+import { deleteThere, noteDeleted } from './deletion.ts';
 import { attributeChanges, coreOperations } from './diff.ts';
 import {
   createMissingAccount,
@@ -65,6 +66,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
 async function bring(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { policy } = target;
+  delete link.deleting;
   if (link.id === undefined) {
     let found: FoundAccount = (await isUnlisted(context, desired))
       ? { kind: 'absent' }
@@ -172,6 +174,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
       if (isOpen) return ended(context, { dropGrants: true });
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
+      noteDeleted(context, 'delete user');
       return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
     }
   }
@@ -201,9 +204,14 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
       return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', reason) };
     if ((await permitOne(context, { kind: 'delete' })) !== 'allowed')
       return ended(context, { dropGrants: true });
-    await context.write('delete user', () => client.users.delete(id, context.call));
+    await deleteThere(context, {
+      operation: 'delete user',
+      run: () => client.users.delete(id, context.call),
+      read: () => client.users.get(id, context.call),
+    });
   } catch (error) {
     if (!isGone(error) || !(await isAbsent(context, 'User', link))) throw error;
+    noteDeleted(context, 'delete user');
   }
   return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
 }

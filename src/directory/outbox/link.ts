@@ -38,6 +38,8 @@ export interface Link {
   isAdministrator?: boolean;
   /** Set before a create is sent, so that an account that is found later counts as ours. */
   creating?: boolean;
+  /** Set before a deletion is sent, so that after a lost answer an absence counts as the bridge's own deletion. */
+  deleting?: boolean;
   /** Created and not completed yet; the policy `create-only` may still complete it. */
   making?: boolean;
   /** Whether the bridge created the account or group, or adopted it. */
