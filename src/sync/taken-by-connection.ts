@@ -42,5 +42,9 @@ const takenBy = (context: SyncContext, kind: Kind, holder: Holder): Condition =>
 /** Returns why an account or group of another connection is not adopted, and what an operator does. */
 export function takenText(kind: Kind, { connection, name, ref }: Holder): string {
   const what = kind === 'User' ? 'account' : 'group';
-  return `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or unassign it there, order scim-bridge links forget ${ref}, then retry`;
+  const freed =
+    kind === 'User'
+      ? `delete the person there (a deactivated person keeps the account), order scim-bridge links forget ${ref}`
+      : 'delete the group there';
+  return `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or ${freed}, then retry`;
 }

@@ -1,0 +1,66 @@
+// Tests the advice for an account or a group that another connection of the target has: its steps lead to the desired state.
+import { TOKEN } from '../support/build-bridge.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp, type Idp } from '../support/idp.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+let place: Place;
+let second: Idp;
+
+beforeAll(async () => {
+  place = await openPlace({
+    rest: {
+      connections: {
+        default: { tokens: [{ name: 'primary', secret: TOKEN }] },
+        second: { tokens: [{ name: 'primary', secret: `${TOKEN}2` }] },
+      },
+    },
+  });
+  second = createIdp(`http://127.0.0.1:${place.port}/connections/second/scim/v2`, `${TOKEN}2`);
+}, 60_000);
+afterAll(() => place.stop());
+
+const deadLetters = async (): Promise<{ ref: string; message: string }[]> =>
+  (await place.commands.run('dead-letters', 'list', '--json')).json;
+const messageOf = (ref: string): Promise<string> =>
+  eventually(
+    `${ref} is a dead letter`,
+    async () => (await deadLetters()).find((each) => each.ref === ref)?.message,
+  );
+
+test('the person deleted at the other connection, the link forgotten and the dead letter retried: the account is taken over', async () => {
+  const name = 'ann@acme.example';
+  const first = await place.idp.createUser(name);
+  await eventually('open', async () => (await place.platform.user(name))?.active);
+  const other = await second.createUser(name);
+  const message = await messageOf(`User:${other}`);
+  expect(message).toContain('delete the person there');
+  const [, advised = ''] = /order scim-bridge (links forget \S+),/.exec(message) ?? [];
+  expect(advised).toBe(`links forget User:${first}`);
+
+  await place.idp.send('DELETE', `/Users/${first}`);
+  await eventually('closed', async () => (await place.platform.user(name))?.active === false);
+  expect((await place.commands.run(...advised.split(' '))).code).toBe(0);
+  await place.commands.run('dead-letters', 'retry', `User:${other}`);
+
+  await eventually('open for the second connection', async () => (await place.platform.user(name))?.active);
+  expect(await deadLetters()).toEqual([]);
+}, 60_000);
+
+test('the group deleted at the other connection and the dead letter retried: the second connection has its group', async () => {
+  const first = await place.idp.createGroup('Finance');
+  await eventually('there', () => place.platform.group('Finance'));
+  const cat = await second.createUser('cat@acme.example');
+  const other = await second.createGroup('Finance', [cat]);
+  expect(await messageOf(`Group:${other}`)).toContain('delete the group there, then retry');
+
+  await place.idp.send('DELETE', `/Groups/${first}`);
+  await eventually('gone', async () => (await place.platform.group('Finance')) === undefined);
+  await place.commands.run('dead-letters', 'retry', `Group:${other}`);
+
+  const members = await eventually('filled', async () => {
+    const group = await place.platform.group('Finance');
+    return group?.members.length === 1 ? group.members : undefined;
+  });
+  expect(members).toEqual(['cat@acme.example']);
+}, 60_000);
