@@ -112,6 +112,9 @@ const sumOf = (counts: Partial<Record<DestructiveKind, number>>): number =>
 
 const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
 
+/** Returns the last place of the list; 0 for an id without it, which means all changes of the list. */
+const upToOf = (id: string): number => Number(/-(\d+)$/.exec(listIdOf(id))?.[1] ?? 0);
+
 const shownFirst = (
   connection: string,
   { id, by, at, total, note, selection }: FirstApproval,
@@ -183,7 +186,9 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
     const counts = await held.outbox.guardStore.countOf(list);
     if (counts.total > 0 || !decided) return { ...held, list, approval: { ...held.approval, id, ...counts } };
   }
-  const found = (held?.approval.id === id ? held : undefined) ?? decided ?? known.find(isSame);
+  // A decision about the first changes of the list tells nothing about changes that were held later.
+  const covers = (each: FoundApproval): boolean => isSame(each) && upToOf(each.approval.id) >= upToOf(id);
+  const found = (held?.approval.id === id ? held : undefined) ?? decided ?? known.find(covers);
   return found && { ...found, approval: { ...found.approval, id } };
 }
 
