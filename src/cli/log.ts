@@ -82,11 +82,14 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
       : undefined;
   const nameMembers = createMemberNames(states);
   let count = 0;
+  let hasMembers = false;
   for await (const entry of readLog(states, filter)) {
     if (count++ >= limit) break;
+    if (entry.members) hasMembers = true;
     if (toLine) sayRows(toLine(entry));
     else say(toText(entry, await nameMembers(entry, MOST_MEMBERS)));
   }
+  if (hasMembers && !isExport) complain(PRESENT_NAMES);
   if (count === 0 && !isExport) say('Nothing in the log matches.');
   if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
 }
@@ -99,6 +102,10 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   sayRows(csvLine(COLUMNS));
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }
+
+/** The log stores ids of members, so that a name can be forgotten. */
+const PRESENT_NAMES =
+  'The names of members are the present ones; all other names are those of that time. A member with an id only has no name any more.';
 
 /** Number of members that a line names. */
 const MOST_MEMBERS = 5;

@@ -34,6 +34,12 @@ test('log names a member who was deleted since, by the link', async () => {
   expect(await told('log', '--resource', 'north', '--action', 'removeMembers')).toContain(`1 member: ${ANN}`);
 }, 30_000);
 
+test('log says that the names of members are the present ones, where it names members', async () => {
+  const caveat = 'The names of members are the present ones';
+  expect(await told('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
+  expect(await told('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
+}, 30_000);
+
 test('plan names an unmanaged member, whom the member list has by another name, by the userName', async () => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   const asAdmin = (method: 'POST' | 'PATCH', path: string, body: object) =>
