@@ -1,6 +1,7 @@
 // Defines the command explain, which prints why a user or group is, or is not, as desired at each target.
 import type { Command } from 'commander';
 import type { Explanation } from '../explain/explanation.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
 import { visibleIn } from '../support/visible.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withCommandName } from './command-name.ts';
@@ -50,13 +51,19 @@ async function explained(
 ): Promise<Explanation[]> {
   const config = readConfig(command, cli);
   const { explain } = await import('../explain/explain.ts');
-  const found = await withScopes(config, { target, worker: false }, ({ scopes, readFleet }) =>
-    explain(
-      scopes.map(({ scope }) => scope),
-      text,
-      readFleet,
-    ),
-  );
-  if (found.length === 0) throw new UnknownResource(text, { config, target });
-  return found;
+  return withScopes(config, { target, worker: false }, async ({ scopes, readFleet }) => {
+    const all = scopes.map(({ scope }) => scope);
+    const found = await explain(all, text, readFleet);
+    if (found.length === 0)
+      throw new UnknownResource(text, { config, target, restored: await lastRestored(all) });
+    return found;
+  });
+}
+
+/** Returns the words for the backup of the newest restore of the connections; undefined: there was none. */
+async function lastRestored(scopes: readonly ReconcileScope[]): Promise<string | undefined> {
+  const { readRestored, backupText } = await import('../reconcile/restored.ts');
+  const restores = await Promise.all(scopes.map(({ acts }) => readRestored(acts)));
+  const [newest] = restores.filter((each) => each !== undefined).sort((a, b) => b.at - a.at);
+  return newest && backupText(newest);
 }

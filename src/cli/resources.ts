@@ -13,13 +13,15 @@ interface SearchedPlace {
   target?: string | undefined;
   /** Only people were searched. */
   isPerson?: boolean;
+  /** Backup of the last restore, in words, if there was one. */
+  restored?: string | undefined;
 }
 
 /** Thrown when no user or group has the name or id that the operator typed. */
 export class UnknownResource extends Error {
   override name = 'UnknownResource';
 
-  constructor(text: string, { config, connection, target, isPerson = false }: SearchedPlace) {
+  constructor(text: string, { config, connection, target, isPerson = false, restored }: SearchedPlace) {
     const all = Object.values(config.connections);
     const isSearched = ({ name, targets }: (typeof all)[number]): boolean =>
       name === (connection ?? name) && (target === undefined || targets.includes(target));
@@ -32,6 +34,9 @@ export class UnknownResource extends Error {
     super(
       `No person${isPerson ? '' : ' and no group'} is known as ${text.trim() === '' ? '""' : text} in ${noun} ${namesOf(searched)}, ` +
         `by ${ways}. A resource of this name was never pushed, or was renamed, deleted or forgotten. ` +
+        (restored === undefined
+          ? ''
+          : `A restore brought ${restored} back: a resource that was pushed after it, and not again since, is not known either. `) +
         'A deleted resource is found by its ref: scim-bridge log lists refs. ' +
         (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
         'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',

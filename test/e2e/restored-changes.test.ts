@@ -55,6 +55,12 @@ test('plan does not attribute to others what the bridge changed between backup a
   );
 }, 30_000);
 
+test('explain of a person who was pushed between backup and restore names the restore as a possible reason', async () => {
+  expect(await told('explain', DAN)).toMatch(
+    /A restore brought the backup of \S+Z back: a resource that was pushed after it, and not again since, is not known either\./,
+  );
+}, 30_000);
+
 test('after the release, explain names the restore and the memberships that others or the bridge wrote', async () => {
   await place.start();
   await run(place, 'release');
