@@ -1,7 +1,6 @@
 // Defines the commands backup and restore.
 import { Option, type Command } from 'commander';
 import type { Config } from '../config/schema.ts';
-import type { FleetProcess } from '../directory/fleet/fleet-store.ts';
 import type { BackupReport } from '../ops/backup.ts';
 import type { CheckedBackup, TokenInBackup } from '../ops/backup-file.ts';
 import type { RestoreReport } from '../ops/restore.ts';
@@ -85,7 +84,7 @@ async function writeBackup(config: Config, write: (text: string) => Promise<void
 export function restoreCommand(program: Command, cli: Cli): void {
   withOperator(program.command('restore <file>'))
     .description(
-      'put a backup back (- is standard input); nothing is written to any platform until scim-bridge release',
+      'put a backup back while no process of the service runs (- is standard input); nothing is written to any platform until scim-bridge release',
     )
     .option('--replace', 'remove what is stored first')
     .addOption(
@@ -116,13 +115,12 @@ export function restoreCommand(program: Command, cli: Cli): void {
           );
         const progress = createProgressLine('restore');
         const report = await withStore(config, async (states, { readFleet }) => {
-          const running = (await readFleet()).processes.filter(({ silent }) => !silent);
-          if (running.length > 0) complain(stillRunning(running));
           const ops = await import('../ops/restore.ts');
           return ops.restore(states, input, checked, {
             replace: flags.replace ?? false,
             tokens,
             acceptUnproven: flags.acceptForgeable ?? false,
+            readFleet,
             actor: actorOf(cli, flags),
             onItems: (done, total) => progress.show({ phase: 'items', done, total }),
           });
@@ -132,9 +130,6 @@ export function restoreCommand(program: Command, cli: Cli): void {
       });
     });
 }
-
-const stillRunning = (running: readonly FleetProcess[]): string =>
-  `The service ran a few seconds ago (${running.map(({ role, host }) => `${role} ${host}`).join(', ')}): a push during the restore may be lost. If it runs still, stop it and restore again.`;
 
 /** Returns lines that describe the tokens of a backup, shown before the restore. */
 function describe({ tokens, header, proof }: CheckedBackup): string[] {

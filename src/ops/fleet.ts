@@ -158,6 +158,15 @@ function differentVersions(running: FleetProcess[], { now, versionsDifferSince }
 
 const moment = (ms: number): string => new Date(ms).toISOString();
 
+/** Returns the names of the processes that run; undefined when none does. */
+export function runningText(processes: readonly FleetProcess[]): string | undefined {
+  const names = processes.filter(({ silent }) => !silent).map(nameOf);
+  const left = names.length - MOST_NAMED;
+  return names.length === 0
+    ? undefined
+    : `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
 const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
   `${role} ${host} (process ${pid})`;
 

@@ -4,8 +4,10 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { SILENT_MS } from '../directory/fleet/fleet-store.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { OnItems } from './backup.ts';
+import { runningText, type ReadFleet } from './fleet.ts';
 import {
   contentOf,
   familyOf,
@@ -37,11 +39,12 @@ interface RestoreOptions {
   tokens: 'keep' | 'take';
   /** Accepts a file whose HMAC is missing or wrong. */
   acceptUnproven: boolean;
+  readFleet: ReadFleet;
   actor: Actor;
   onItems?: OnItems;
 }
 
-/** Thrown when Redis is not empty, or the settings lack a connection or target of the file. */
+/** Thrown when the service runs, Redis is not empty, or the settings lack a connection or target of the file. */
 class RestoreRefused extends Error {
   override name = 'RestoreRefused';
 }
@@ -61,12 +64,13 @@ export async function restore(
   states: readonly DesiredState[],
   file: FileHandle,
   checked: CheckedBackup,
-  { replace, tokens, acceptUnproven, actor, onItems = () => undefined }: RestoreOptions,
+  { replace, tokens, acceptUnproven, readFleet, actor, onItems = () => undefined }: RestoreOptions,
 ): Promise<RestoreReport> {
   const { header, end } = checked;
   refuseUnlessProven(checked, acceptUnproven);
   const chosen = statesFor(header, states);
   if (!replace) await refuseUnlessEmpty(chosen);
+  await refuseWhileRunning(readFleet);
   for (const { outboxes } of chosen)
     for (const { guardStore } of outboxes.values())
       await guardStore.hold(actor.by, `restored from ${header.createdAt}`);
@@ -156,6 +160,18 @@ async function refuseUnlessEmpty(states: readonly DesiredState[]): Promise<void>
         `There is something stored for the connection ${connection} already: stop the service and say --replace to remove it first.`,
       );
   }
+}
+
+/**
+ * A process that runs would write between the removal and the end of the restore, also into an empty Redis: Redis then takes
+ * no older entry of a log, and the hash chain of the log breaks.
+ */
+async function refuseWhileRunning(readFleet: ReadFleet): Promise<void> {
+  const running = runningText((await readFleet()).processes);
+  if (running !== undefined)
+    throw new RestoreRefused(
+      `The service runs: ${running}. Nothing was changed. Stop every process (docs/restore.md says how: virtual machine, container, Kubernetes), then repeat the command. A process that was killed counts as running for ${SILENT_MS / 1000} s.`,
+    );
 }
 
 /** Marks every resource, because the backup contains no marks. */

@@ -97,7 +97,10 @@ test('an import of links and a restore each leave an audit entry', async () => {
   expect(found).toMatchObject({ by: 'ines', note: 'ticket 4711' });
   const backup = join(commands.folder, 'backup');
   expect((await commands.run('backup', backup)).code).toBe(0);
-  expect((await commands.run('restore', backup, '--replace', '--yes', ...ORDER)).code).toBe(0);
+  const restored = await bridge.whileStopped(() =>
+    commands.run('restore', backup, '--replace', '--yes', ...ORDER),
+  );
+  expect(restored.code).toBe(0);
   expect(await newest()).toMatchObject({ act: 'restore', by: 'ines', note: 'ticket 4711' });
   await commands.run('release');
 });

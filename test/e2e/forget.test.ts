@@ -225,7 +225,9 @@ test('restoring an older backup names the users who were forgotten since', async
   const file = join(commands.folder, 'backup');
   expect((await commands.run('backup', file)).code).toBe(0);
   expect((await commands.run('forget', name, '--yes')).code).toBe(0);
-  const { json } = await commands.run('restore', file, '--replace', '--yes', '--json');
+  const { json } = await bridge.whileStopped(() =>
+    commands.run('restore', file, '--replace', '--yes', '--json'),
+  );
   expect(json.forgottenSince).toEqual([`User:${id}`]);
   await commands.run('release');
   await untilSynced();

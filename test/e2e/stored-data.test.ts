@@ -147,7 +147,9 @@ test.each(releases)(
     const bridge = await buildBridge();
     const commands = commandsOf(bridge);
     try {
-      const restored = await commands.run('restore', backupOf(release), '--yes', '--json');
+      const restored = await bridge.whileStopped(() =>
+        commands.run('restore', backupOf(release), '--yes', '--json'),
+      );
       expect(restored).toMatchObject({
         code: 0,
         json: { dropped: 0, counts: { users: 4, groups: 2, members: 3 } },

@@ -24,6 +24,8 @@ export interface Bridge {
   logs: string[];
   /** Starts another bridge on the same Redis. */
   another(role?: Role): Promise<App>;
+  /** Stops the bridge, runs `work`, and starts the bridge again at the same port. */
+  whileStopped<T>(work: () => Promise<T>): Promise<T>;
   /** Waits until no mark is due, queued or being synced (idle.ts). */
   idle(): Promise<void>;
   stop(): Promise<void>;
@@ -62,17 +64,29 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
   const logger = createLogger('debug', { write: (line) => void logs.push(line) });
   const start = (role: Role): Promise<App> =>
     startApp(config, role, { logger, clock: systemClock, ids: randomIds, random: Math.random });
-  const app = await start(options.role ?? 'all');
+  let app = await start(options.role ?? 'all');
   await untilReady(app.port);
   const others: App[] = [];
   return {
     config,
     sandbox,
-    app,
+    get app() {
+      return app;
+    },
     idp: createIdp(`http://127.0.0.1:${app.port}/scim/v2`, TOKEN),
     platform: createPlatformView(sandbox.ready.controlUrl),
     logs,
     idle: () => untilIdle({ url: process.env.TEST_REDIS_URL ?? '', prefix: config.redis.prefix }),
+    whileStopped: async (work) => {
+      await app.stop();
+      try {
+        return await work();
+      } finally {
+        config.server.port = app.port;
+        app = await start(options.role ?? 'all');
+        await untilReady(app.port);
+      }
+    },
     another: async (role = 'all') => {
       const other = await start(role);
       others.push(other);

@@ -1,0 +1,56 @@
+// Tests that a restore is refused while a process of the service runs, and that it restores unbroken logs after the stop.
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { openPlace } from '../support/situation.ts';
+
+test('restore is refused while the service runs and syncs, and keeps every log unbroken after its stop', async () => {
+  const place = await openPlace({});
+  const status = async () => (await place.commands.run('status', '--json')).json[0];
+  try {
+    const names = Array.from({ length: 100 }, (_, index) => `u${index}@acme.example`);
+    const ids = await Promise.all(names.map((name) => place.idp.createUser(name)));
+    await place.idle();
+    const file = join(place.commands.folder, 'b.ndjson');
+    await place.commands.run('backup', file);
+    await place.platform.control('PATCH', '/faults', { latencyMs: [0, 400] });
+    const change = { op: 'replace', path: 'displayName', value: 'New' };
+    await Promise.all(ids.map((id) => place.idp.patch(`/Users/${id}`, change)));
+    await eventually('syncs are under way', async () => (await status()).inflight > 5);
+    const refused = await place.commands.run('restore', file, '--replace', '--yes');
+    expect([refused.code, refused.text]).toEqual([
+      1,
+      `The service runs: all ${hostname()} (process ${process.pid}). Nothing was changed. Stop every process (docs/restore.md says how: virtual machine, container, Kubernetes), then repeat the command. A process that was killed counts as running for 15 s.`,
+    ]);
+    expect((await status()).hold).toBeNull();
+    expect((await place.idp.send('GET', '/Users?count=0')).body.totalResults).toBe(100);
+    await place.stopApps();
+    const restored = await place.commands.run('restore', file, '--replace', '--yes');
+    expect([restored.code, restored.text]).toEqual([0, expect.stringContaining('100 users')]);
+    expect((await place.commands.run('log', '--verify')).code).toBe(0);
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
+
+test.each(['api', 'worker', 'scheduler'] as const)(
+  'restore into an empty Redis is refused while a process of the role %s runs',
+  async (role) => {
+    const place = await openPlace({ roles: [] });
+    try {
+      const file = join(place.commands.folder, 'b.ndjson');
+      await place.commands.run('backup', file);
+      await place.start(role, '1.0.0');
+      const refused = await place.commands.run('restore', file);
+      expect([refused.code, refused.text]).toEqual([
+        1,
+        expect.stringContaining(`The service runs: ${role} pod-${role} (process ${process.pid}).`),
+      ]);
+      await place.stopApps();
+      expect((await place.commands.run('restore', file)).code).toBe(0);
+    } finally {
+      await place.stop();
+    }
+  },
+  30_000,
+);
