@@ -92,7 +92,7 @@ function print(
     say('  the address changed: nothing is written before scim-bridge reconcile recognises the accounts');
   if (rest.hasNewRules)
     say(
-      '  mapping, scope or group names in the settings changed since the last reconcile: the counts are by the former ones until scim-bridge reconcile has brought the new ones to everybody',
+      '  mapping, scope, group names or policy in the settings changed since the last reconcile: the counts are by the former ones until scim-bridge reconcile has brought the new ones to everybody',
     );
   const { last } = reconcile;
   if (last) {

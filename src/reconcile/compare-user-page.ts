@@ -90,7 +90,7 @@ export async function compareUserPage(
     // A link that a repair restored contains only the id.
     if (link.core?.userName !== undefined) draft.recognition[isAccountOf(link, user) ? 'same' : 'other']++;
     if (isProtected(link, scan.scope.target.policy.users.protected)) return;
-    if (mapsAll || holder.marked) toMap.push({ holder, link, user });
+    if (mapsAll || holder.marked || link.leftOpen) toMap.push({ holder, link, user });
     else {
       const found = differences(desiredFromLink(link), user, types, scan.visibility);
       if (found.length > 0)

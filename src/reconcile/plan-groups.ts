@@ -58,7 +58,8 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   if (group.isDeleted) {
     if (group.link.id === undefined || !group.observed) return [];
     // An adopted group stays and loses the members that the bridge added.
-    const leaving = group.link.origin === 'adopted' ? pendingMembers(group, rules) : [];
+    const leaving =
+      group.link.origin === 'adopted' ? [...pendingMembers(group, rules), ...leftMembers(group, rules)] : [];
     return [deletion(group, rules), ...leaving];
   }
   if (group.wantedName === undefined) return [];
@@ -84,17 +85,21 @@ function base(
   };
 }
 
+/** Follows the reason of a removal that a policy below `sync` leaves out. */
+const leftBy = ({ policy }: SyncPolicy): string => (policy === 'sync' ? '' : `; policy ${policy} leaves it`);
+
 const ours = ({ marked }: GroupCase): Cause => (marked ? 'source changed' : 'mapping changed');
 
 function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
-  const owned = group.link.origin !== 'adopted' && policy.policy === 'sync';
+  const owned = group.link.origin !== 'adopted';
+  const isLeft = policy.policy !== 'sync';
   return {
-    ...base(group, 'source changed', owned ? 'apply' : 'report'),
+    ...base(group, ours(group), owned && !isLeft ? 'apply' : 'report'),
     action: 'delete',
     before: { displayName: group.observed?.displayName ?? null },
     after: null,
     reason: owned
-      ? 'deleted at the source'
+      ? `deleted at the source${leftBy(policy)}`
       : 'deleted at the source; a group that was there before the bridge stays',
   };
 }
@@ -154,7 +159,7 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
         member,
         before: { member: true },
         after: { member: false },
-        reason: 'no member at the source any more',
+        reason: `no member at the source any more${leftBy(policy)}`,
       };
     }
     const waits = group.takenBy
@@ -171,11 +176,20 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   });
 }
 
+const leaversOf = ({ link }: GroupCase): ReadonlySet<Ref | null> =>
+  new Set(link.leavers?.map((user) => refOf('User', user)));
+
+/** Returns the removals of members whom the policy left in a group that was deleted at the source. */
+function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
+  const surplus = (group.members?.surplus ?? []).filter(({ ref }) => leaversOf(group).has(ref));
+  return strangeMembers({ ...group, members: { missing: [], surplus } }, rules);
+}
+
 function strangeMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
   const { missing = [], surplus = [] } = group.members ?? {};
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
-  const isUnwritten = group.isLost || group.isBack;
-  const leavers = new Set(group.isBack ? group.link.leavers?.map((user) => refOf('User', user)) : []);
+  const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);
+  const leavers = leaversOf(group);
   const added = missing.map((member): PlanEntry => ({
     ...base(group, isUnwritten ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
     action: 'addMember',
@@ -206,7 +220,7 @@ function strangeMembers(group: GroupCase, { policy, members }: GroupRules): Plan
       action: 'removeMember',
       after: { member: false },
       effect: policy.policy === 'sync' ? 'apply' : 'report',
-      reason: isUnnoticed ? 'no member at the source' : 'no member at the source, added at the platform',
+      reason: `no member at the source${isUnnoticed ? '' : ', added at the platform'}${leftBy(policy)}`,
     };
   });
   return [...added, ...removed];

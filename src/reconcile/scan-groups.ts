@@ -132,6 +132,7 @@ async function takePage(
       draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
       return;
     }
+    if (link.leavers) draft.suspects.add(holder.ref);
     if (link.departed) return;
     if (!holder.marked && isUnconditional(link)) draft.matched++;
     const { ref } = holder;

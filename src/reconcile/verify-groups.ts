@@ -74,9 +74,13 @@ async function verifyGroup(
       : { ref, entries: [], leftOut: link.id };
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = await outbox.pendingMembers(id);
-  // Member changes of a group that was out of scope were not written, so its sync compares all of them.
-  const isBack = link.departed === true && wantedName !== undefined;
-  const isRead = withMembers(ref) || isBack;
+  // Member changes of a group that was out of scope, or of one whose members the policy left, were not written, so its sync
+  // compares all of them.
+  const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
+  const isBack =
+    (link.departed === true && wantedName !== undefined) ||
+    (isLeftByPolicy && target.policy.policy === 'sync');
+  const isRead = withMembers(ref) || isBack || isLeftByPolicy;
   const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
   const observed = await read(scan, link, isRead);
   if (observed === 'unknown') return undefined;

@@ -22,6 +22,7 @@ import {
   warnOfRoles,
   type PendingMembers,
 } from './members.ts';
+import { comeBack, leave, noteLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
@@ -73,8 +74,9 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
       };
     }
   }
-  if (link.departed) await comeBack(context);
+  if (link.departed || (link.leavers && policy.policy === 'sync')) await comeBack(context);
   if (policy.policy === 'create-only' && !link.making) {
+    await noteLeavers(context);
     await forgetMarks(context);
     return { kind: 'synced', writes: context.writes };
   }
@@ -100,7 +102,10 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
     link.core = { displayName: name };
     await context.save();
   }
-  if (policy.policy !== 'sync') await forgetMarks(context, '-');
+  if (policy.policy !== 'sync') {
+    await noteLeavers(context);
+    await forgetMarks(context, '-');
+  }
   const added = await addMembers(context, pending);
   const { coalesceMs, missing } = added;
   if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
@@ -145,7 +150,8 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
       message: `the group ${name} exists already and adopt is ${target.policy.adopt}`,
     };
   }
-  const origin = former === undefined ? undefined : (await links.get(target.name, former)).origin;
+  const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
+  if (leavers) link.leavers = leavers;
   if (former !== undefined) {
     // The platform group has members whom the source took out of the former group.
     await outbox.inheritRemovals(parseRef(former).id, work.id);
@@ -230,43 +236,6 @@ async function linkTo(
   return { kind: 'linked' };
 }
 
-/** Largest number of users that the link of a group out of scope notes as removed at the source. */
-const MOST_LEAVERS = 1000;
-
-/** Notes that the group is out of scope, and whom the source removed; stored before the pending removals are dropped. */
-async function leave(context: SyncContext): Promise<void> {
-  const { link, outbox, work } = context;
-  const before = link.departed ? link.leavers : [];
-  link.departed = true;
-  if (before === undefined) return;
-  const removed = marked(await outbox.pendingMembers(work.id), '-').filter((user) => !user.startsWith('@'));
-  const leavers = [...new Set([...before, ...removed])];
-  if (leavers.length > MOST_LEAVERS) delete link.leavers;
-  else link.leavers = leavers;
-  if (removed.length > 0) await context.save();
-}
-
-/**
- * Compares all members of a group that comes back into scope, because its member changes were not written. Only here the
- * platform's member list is read. Only managed users are removed, and under `groups.members: owned` only those whom the
- * source removed meanwhile, so that members whom others added stay.
- */
-async function comeBack(context: SyncContext): Promise<void> {
-  const { link, links, outbox, target, work } = context;
-  const group = await target.client.groups.get(link.id ?? '', { members: true }, context.call);
-  const holders = await Promise.all(
-    (group.members ?? []).map(({ value }) => links.holderOf(target.name, 'User', value)),
-  );
-  const present = holders.flatMap((ref) => (ref === undefined ? [] : [parseRef(ref).id]));
-  const noted = target.policy.groups.members === 'owned' && link.leavers ? new Set(link.leavers) : undefined;
-  const surplus = noted ? present.filter((user) => noted.has(user)) : present;
-  delete link.departed;
-  delete link.leavers;
-  await context.save({ rewriteMemberships: true, surplus });
-  // Members who are there already need no write.
-  if (present.length > 0) await outbox.ackMembers(work, '+', present);
-}
-
 /** Handles a group that was deleted at the source: a created group is deleted, an adopted one loses its managed members. */
 async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
@@ -275,7 +244,16 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
   // A comparison found that the group is gone, which needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
   const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
-  if (link.id !== undefined && target.policy.policy === 'sync' && !isGoneThere) {
+  if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
+    link.departed = true;
+    link.leavers ??= [];
+    await noteLeavers(context);
+    await forgetMarks(context);
+    return { kind: 'synced', writes: context.writes };
+  }
+  if (link.id !== undefined && !isGoneThere) {
+    // The guard counts the members whom the policy left too, and a group that was there before the bridge loses them.
+    if (link.leavers) await context.save({ surplus: link.leavers });
     try {
       const unfinished = await takeAway(context, link.id);
       if (unfinished) return unfinished;

@@ -77,6 +77,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
     if (found.kind === 'later') return { ...found, writes: context.writes };
   }
   if (link.core === undefined) await observeLinked(context, desired);
+  noteLeftOpen(context, desired.active);
   if (policy.policy === 'create-only' && !link.making) {
     if (link.observedGeneration !== work.generation) {
       link.observedGeneration = work.generation;
@@ -166,6 +167,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   if (link.id === undefined) {
     return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
+  noteLeftOpen(context, false);
   if (target.policy.policy === 'sync' && mayBe(link, true)) {
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
@@ -182,6 +184,12 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   const deleteAt = target.policy.policy === 'sync' ? deletionDue(context) : undefined;
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
+}
+
+/** Notes in the link whether the policy leaves an account open that should be closed; every run compares such an account. */
+function noteLeftOpen({ link, target }: SyncContext, shouldBeActive: boolean): void {
+  if (target.policy.policy !== 'sync' && !shouldBeActive && mayBe(link, true)) link.leftOpen = true;
+  else delete link.leftOpen;
 }
 
 /** Returns the time at which the account is deleted, Unix milliseconds; undefined: never. */
@@ -264,6 +272,7 @@ function whyInactive({ inScope, active }: DesiredUser): string | undefined {
 function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
   const { link } = context;
   link.departed = true;
+  delete link.leftOpen;
   const staysActive = whyNotActive !== undefined && link.id !== undefined && link.core?.active === true;
   const message = staysActive ? `${why}, so it stays active although the person ${whyNotActive}` : why;
   const protectedFrom = condition(context, 'Protected', message);
@@ -292,6 +301,7 @@ function unlink(context: SyncContext): void {
   delete link.observedGeneration;
   delete link.origin;
   delete link.departed;
+  delete link.leftOpen;
   delete link.closedAt;
   delete link.unsure;
 }

@@ -1,6 +1,7 @@
 // Tests that settings that are taken back end what waits for a person, or was taken away, because of them.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
+import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -20,13 +21,14 @@ async function open(most: number, target: object = {}, rest: object = {}): Promi
 afterEach(() => place.stop());
 
 const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const withUsers = (users: object): Promise<void> => withTarget({ users });
 /** Changes the settings, and waits for the reconcile that the restart begins. */
-async function withUsers(users: object): Promise<void> {
+async function withTarget(settings: object): Promise<void> {
   const lastRun = async () =>
     (await place.commands.run('status', '--json')).json[0].reconcile.last?.startedAt;
   const before = await lastRun();
   await place.change(({ targets: { main } }) => {
-    main.users = users;
+    Object.assign(main, settings);
   });
   await eventually('reconciled', async () => (await lastRun()) !== before);
   await place.idle();
@@ -116,3 +118,58 @@ test.each(['a dead letter', 'a held change'])(
   },
   30_000,
 );
+
+test('access that the policy upsert-only left to people is taken away when the policy is sync again', async () => {
+  await open(5, { policy: 'upsert-only' });
+  await leave();
+  expect(await atPlatform()).toEqual([true, true, 2, 1, 1]);
+  expect(await told('explain', 'cid@acme.example')).not.toContain('did not write');
+  await withTarget({ policy: 'sync' });
+  expect(await atPlatform()).toEqual([false, false, 1, undefined, 0]);
+  expect(await told('plan')).toContain('no changes. The platform is as desired.');
+}, 30_000);
+
+test('the return to the policy sync asks the guard about what the policy left', async () => {
+  await open(0, { policy: 'upsert-only' });
+  await leave();
+  await withTarget({
+    policy: 'sync',
+    guard: Object.fromEntries(['deactivate', 'delete', 'removeMembers'].map((kind) => [kind, NONE])),
+  });
+  expect(await atPlatform()).toEqual([true, true, 2, 1, 1]);
+  const [id = ''] = /default\.main\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect(await atPlatform()).toEqual([false, false, 1, undefined, 0]);
+}, 30_000);
+
+const NONE = { count: 0, percent: 100 };
+/** Whether Ann and Bob are active, and how many members north, south and east have; undefined: no such group. */
+async function atPlatform(): Promise<unknown[]> {
+  const size = async (name: string): Promise<number | undefined> =>
+    (await place.platform.group(name))?.members.length;
+  const active = [(await place.platform.user(ANN))?.active, (await place.platform.user(BOB))?.active];
+  return [...active, await size('north'), await size('south'), await size('east')];
+}
+
+/** Ann becomes inactive and Bob is deleted; Cid leaves the group north, which Dan stays in; south, and east that was there before, are deleted. */
+async function leave(): Promise<void> {
+  const bob = (await place.idp.send('GET', `/Users?filter=${encodeURIComponent(`userName eq "${BOB}"`)}`))
+    .body.Resources[0].id;
+  const cid = await place.idp.createUser('cid@acme.example');
+  const dan = await place.idp.createUser('dan@acme.example');
+  const north = await place.idp.createGroup('north', [cid, dan]);
+  const south = await place.idp.createGroup('south', [dan]);
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  await send(platformUrl, 'POST', '/api/scim/v2/Groups', {
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+    body: { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: 'east' },
+  });
+  const east = await place.idp.createGroup('east', [dan]);
+  await place.idle();
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idp.patch(`/Groups/${north}`, { op: 'remove', path: `members[value eq "${cid}"]` });
+  for (const group of [south, east]) await place.idp.send('DELETE', `/Groups/${group}`);
+  await place.idle();
+}

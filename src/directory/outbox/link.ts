@@ -60,10 +60,14 @@ export interface Link {
   /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
   departed?: boolean;
   /**
-   * Ids of users whom the source removed from a group while the group is out of scope. They are removed at the platform when
-   * the group is back. Absent in a departed group: not noted, so each managed user who is no member at the source is removed.
+   * Ids of users whom the source removed from a group while the group is out of scope, or while the policy leaves members. They
+   * are removed at the platform when the group is back, or the policy is `sync` again. Absent in a departed group: not noted,
+   * so each managed user who is no member at the source is removed. A group that was deleted at the source and left by the
+   * policy has this list and is departed.
    */
   leavers?: string[];
+  /** The account may be active although it should not be, because the policy of the target closes none. */
+  leftOpen?: true;
   /** Unix milliseconds since which a group collects members that become ready. */
   coalescingSince?: number;
   /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
