@@ -1,7 +1,7 @@
 // Defines an entry of a plan: the difference, its cause, the action, and the state it was computed from.
 import type { Condition, Link } from '../directory/outbox/links.ts';
 import { fold, type Kind, type Ref } from '../directory/records.ts';
-import { LISTED_AS_PROTECTED } from '../sync/target.ts';
+import { LISTED_AS_PROTECTED, type SyncPolicy } from '../sync/target.ts';
 
 /** Actions in the order of display: those that take access away come first. */
 export const ACTIONS = [
@@ -87,6 +87,14 @@ export interface Basis {
   /** Hash of the stored link. */
   link: string;
 }
+
+/** Returns the words behind the reason of an entry that a policy below `sync` leaves out; '' for `sync`. */
+export const leftBy = ({ policy }: Pick<SyncPolicy, 'policy'>): string =>
+  policy === 'sync' ? '' : `; policy ${policy} leaves it`;
+
+/** Returns whether no run writes the entry, because of the policy of its target. */
+export const isLeftBy = (policy: Pick<SyncPolicy, 'policy'>, { effect, reason }: PlanEntry): boolean =>
+  effect === 'report' && leftBy(policy) !== '' && reason.endsWith(leftBy(policy));
 
 /** Returns whether the entry only tells of the platform: a conflict, or an account or group that only the platform has. */
 export const isNotice = ({ action }: PlanEntry): boolean => action === 'conflict' || action === 'unmanaged';

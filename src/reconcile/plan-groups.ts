@@ -3,7 +3,7 @@ import type { Condition, Link } from '../directory/outbox/links.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import type { SyncPolicy } from '../sync/target.ts';
-import type { Basis, Cause, PlanEntry } from './entry.ts';
+import { leftBy, type Basis, type Cause, type PlanEntry } from './entry.ts';
 
 export interface Member {
   ref: Ref | null;
@@ -84,9 +84,6 @@ function base(
     basis: group.basis,
   };
 }
-
-/** Follows the reason of a removal that a policy below `sync` leaves out. */
-const leftBy = ({ policy }: SyncPolicy): string => (policy === 'sync' ? '' : `; policy ${policy} leaves it`);
 
 const ours = ({ marked }: GroupCase): Cause => (marked ? 'source changed' : 'mapping changed');
 

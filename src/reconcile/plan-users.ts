@@ -13,7 +13,7 @@ import {
   type ComparedAttributes,
   type DesiredAccount,
 } from './compare.ts';
-import { isProtected, type Basis, type Cause, type PlanEntry, type Values } from './entry.ts';
+import { isProtected, leftBy, type Basis, type Cause, type PlanEntry, type Values } from './entry.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
 /** Stored state of a user, and the observed account. */
@@ -214,7 +214,7 @@ function changes(
       before,
       after,
       effect: held ? 'report' : 'apply',
-      reason: held ? `${reason}; policy ${rules.policy.policy} leaves it` : reason,
+      reason: held ? `${reason}${leftBy(rules.policy)}` : reason,
     });
   };
   for (const difference of found) {

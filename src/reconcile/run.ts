@@ -13,7 +13,7 @@ import { handOver } from './hand-over.ts';
 import { keepRight, POLL_MS, RIGHT_MS, RunStopped, untilTaken } from './run-lock.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
 import { makePlan, type RunFindings, type PlanOptions } from './make-plan.ts';
-import { isChange, isNotice } from './entry.ts';
+import { isChange, isLeftBy, isNotice } from './entry.ts';
 import { changesIn, countsOf, driftCounts, writesIn, type Plan } from './plan.ts';
 import type { PlanReview } from './review-plan.ts';
 
@@ -172,7 +172,12 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
     const { exceptions } = await scope.outbox.backlog();
     const last = options.repair ? await withHandover(scope, again, plan, end) : end;
     const report = {
-      ...toReport(plan, startedAt, clock.now(), exceptFor(noteMoved(last, findings.moved), exceptions)),
+      ...toReport(
+        plan,
+        startedAt,
+        clock.now(),
+        exceptFor(noteMoved(last, findings.moved), exceptions, leftText(scope, plan)),
+      ),
       coverage,
       exceptions,
     };
@@ -232,17 +237,22 @@ const noteMoved = (end: End, moved: number): End =>
 const withPart = (message: string | undefined, part: string): string =>
   message === undefined ? part : `${message}; ${part}`;
 
-/** Adds the exceptions to the message of a run that converged. */
-const exceptFor = (end: End, exceptions: ExceptionCounts): End =>
-  end.outcome === 'converged' && exceptions.total > 0
-    ? {
-        ...end,
-        message: withPart(
-          end.message,
-          `except ${exceptionTotalText(exceptions)}; see scim-bridge exceptions`,
-        ),
-      }
-    : end;
+/** Returns how many differences the policy of the target leaves, in words; '' when it leaves none. */
+function leftText({ target: { policy } }: ReconcileScope, { entries }: Plan): string {
+  const count = entries.filter((entry) => isLeftBy(policy, entry)).length;
+  return count === 0 ? '' : `${counted(count, 'difference')} left alone by the policy ${policy.policy}`;
+}
+
+/** Adds the exceptions, and what the policy leaves, to the message of a run that converged. */
+function exceptFor(end: End, exceptions: ExceptionCounts, left: string): End {
+  const parts = [exceptions.total > 0 ? exceptionTotalText(exceptions) : '', left].filter(Boolean);
+  if (end.outcome !== 'converged' || parts.length === 0) return end;
+  const command = exceptions.total > 0 ? 'exceptions' : 'plan';
+  return {
+    ...end,
+    message: withPart(end.message, `except ${parts.join(' and ')}; see scim-bridge ${command}`),
+  };
+}
 
 function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {
   return {

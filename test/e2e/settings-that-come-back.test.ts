@@ -124,6 +124,13 @@ test('access that the policy upsert-only left to people is taken away when the p
   await leave();
   expect(await atPlatform()).toEqual([true, true, 2, 1, 1]);
   expect(await told('explain', 'cid@acme.example')).not.toContain('did not write');
+  expect((await told('plan')).replaceAll(/\s+/g, ' ')).toContain(
+    'nothing to write, but the platform is not as desired: 6 differences that no run changes',
+  );
+  await place.commands.run('reconcile', '--yes');
+  expect((await told('status')).replaceAll(/\s+/g, ' ')).toContain(
+    'converged, except 5 differences left alone by the policy upsert-only',
+  );
   await withTarget({ policy: 'sync' });
   expect(await atPlatform()).toEqual([false, false, 1, undefined, 0]);
   expect(await told('plan')).toContain('no changes. The platform is as desired.');

@@ -173,7 +173,7 @@ const targetSchema = section(
     ),
     rateLimit: rateLimitSchema,
     policy: choice(
-      'create-only: never change what is complete, never remove; upsert-only: never remove; sync: everything.',
+      'create-only: never change what is complete, never remove; upsert-only: never close an account, delete or take out a member, but change and empty values; sync: everything.',
       ['create-only', 'upsert-only', 'sync'],
       'sync',
     ),
