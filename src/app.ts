@@ -1,7 +1,7 @@
 // Composes the service: builds every part in dependency order and stops the parts in the reverse order.
 import { buildAdmin, buildAdminCheck } from './app/admin.ts';
 import { openCredentials, scimConnections } from './app/credentials.ts';
-import { watchDataVersion, type WatchedDataVersion } from './app/data-version.ts';
+import { checkDataVersion, watchDataVersion, type WatchedDataVersion } from './app/data-version.ts';
 import { buildScopes } from './app/scopes.ts';
 import { buildEvents } from './app/events.ts';
 import { expectReconcile } from './app/expect-reconcile.ts';
@@ -62,12 +62,11 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
-  const { refused } = await watchDataVersion(deps, { redis, config }, releasers).catch(
-    async (error: unknown) => {
-      await releasers.releaseAll();
-      throw error;
-    },
-  );
+  const giveUp = async (error: unknown): Promise<never> => {
+    await releasers.releaseAll();
+    throw error;
+  };
+  const { refused } = await watchDataVersion(deps, { redis, config }, releasers).catch(giveUp);
   const instruments = createInstruments(deps, { config, role });
   const parts: Parts = {
     ...deps,
@@ -79,6 +78,8 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   };
   const targets = buildTargets(parts);
   await joinFleet(parts, role, targets);
+  // A restore may have begun before it could see this process.
+  await checkDataVersion({ redis, config }).catch(giveUp);
   const readFleet = buildFleetReader(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 

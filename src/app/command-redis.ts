@@ -17,9 +17,9 @@ export interface CommandRedis {
   redis: Redis;
   /**
    * Waits for the first answer, and checks the version of the data. `signal` ends the wait and the connection.
-   * @throws Error with address, reason and what to do; DataVersionRefused
+   * @throws Error with address, reason and what to do; DataVersionRefused, RestoreUnderWay
    */
-  reach: (signal?: AbortSignal) => Promise<void>;
+  reach: (signal?: AbortSignal, options?: { forRestore?: boolean }) => Promise<void>;
   /** Last error of the connection, since it was last ready. */
   lastError: () => Error | undefined;
 }
@@ -45,7 +45,7 @@ export function connectCommand(
   return {
     redis,
     lastError,
-    reach: async (signal) => {
+    reach: async (signal, options) => {
       const cut = (): void => redis.disconnect();
       signal?.addEventListener('abort', cut);
       try {
@@ -54,7 +54,7 @@ export function connectCommand(
             `Redis at ${whereRedisIs(settings)} does not answer (${whyAway(error)}): check redis.url or REDIS_URL.`,
           );
         });
-        await createDataVersion({ redis }, settings).check();
+        await createDataVersion({ redis }, settings).check(options);
       } finally {
         signal?.removeEventListener('abort', cut);
       }

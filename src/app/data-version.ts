@@ -1,16 +1,16 @@
 // Checks the version of the data in Redis at the start of the service and while it runs.
-import { createDataVersion, DataVersionRefused } from '../directory/fleet/data-version.ts';
+import { createDataVersion, DataVersionRefused, RestoreUnderWay } from '../directory/fleet/data-version.ts';
 import { BEAT_MS } from '../directory/fleet/fleet-store.ts';
 import { isStoreUnavailable } from '../directory/redis/connection.ts';
 import type { Releasers } from '../support/releasers.ts';
 import type { AppDeps, Store } from './parts.ts';
 
 export interface WatchedDataVersion {
-  /** Resolves when Redis holds data of another version: a newer process has migrated it. */
-  refused: Promise<DataVersionRefused>;
+  /** Resolves when Redis holds data of another version, because a newer process has migrated it, or while a restore is under way. */
+  refused: Promise<DataVersionRefused | RestoreUnderWay>;
 }
 
-/** Compares the version of the data if Redis answers. @throws DataVersionRefused */
+/** Compares the version of the data if Redis answers. @throws DataVersionRefused, RestoreUnderWay */
 export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 'config'>): Promise<void> {
   await createDataVersion({ redis }, config.redis)
     .check()
@@ -22,7 +22,7 @@ export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 
 /**
  * Checks once, and then with each new connection to Redis and every five seconds. Redis that is away is checked when
  * it is back.
- * @throws DataVersionRefused if the first check finds another version
+ * @throws DataVersionRefused if the first check finds another version, RestoreUnderWay while data is put back
  */
 export async function watchDataVersion(
   { clock, logger }: AppDeps,
@@ -32,9 +32,9 @@ export async function watchDataVersion(
   const { redis } = store;
   await checkDataVersion(store);
   const stopping = new AbortController();
-  const refused = new Promise<DataVersionRefused>((resolve) => {
+  const refused = new Promise<DataVersionRefused | RestoreUnderWay>((resolve) => {
     const judge = (error: unknown): void => {
-      if (error instanceof DataVersionRefused) resolve(error);
+      if (error instanceof DataVersionRefused || error instanceof RestoreUnderWay) resolve(error);
       else logger.warn({ reason: (error as Error).message }, 'version of the stored data not checked');
     };
     const again = (): Promise<void> => checkDataVersion(store).catch(judge);

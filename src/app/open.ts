@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
+import { createDataVersion, type DataVersion } from '../directory/fleet/data-version.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { planDigest } from '../reconcile/digest.ts';
 import { nextRunOf } from '../reconcile/expected-gap.ts';
@@ -12,7 +13,7 @@ import { silentLogger } from '../support/logger.ts';
 import { createReleasers } from '../support/releasers.ts';
 import { compileMapping } from '../sync/mapping.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
-import { connectCommand } from './command-redis.ts';
+import { connectCommand, type CommandRedis } from './command-redis.ts';
 import { checkDataVersion } from './data-version.ts';
 import { buildFleetReader } from './fleet.ts';
 import { buildNoticeOperations, type NoticeOperations } from './notices.ts';
@@ -25,7 +26,7 @@ import { buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
 export function openDesiredStates(config: Config): {
   redis: Redis;
   /** Waits for the first answer of Redis. @throws Error with what to do */
-  reach: () => Promise<void>;
+  reach: CommandRedis['reach'];
   /** Last error of the connection, since it was last ready. */
   lastError: () => Error | undefined;
   /** For a command that goes on without Redis. @throws DataVersionRefused */
@@ -35,6 +36,7 @@ export function openDesiredStates(config: Config): {
   breakers: Map<string, Breaker>;
   operations: OperationStore;
   readFleet: ReadFleet;
+  dataVersion: DataVersion;
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
@@ -66,6 +68,7 @@ export function openDesiredStates(config: Config): {
     breakers: new Map(breakers),
     operations,
     readFleet: buildFleetReader(store),
+    dataVersion: createDataVersion(store, config.redis),
     notices: buildNoticeOperations(store, states),
     nextReconcile: buildNextReconcile(config),
     digests: digestsOf(config),

@@ -114,17 +114,21 @@ export function restoreCommand(program: Command, cli: Cli): void {
             'Remove everything that is stored and put the backup there?',
           );
         const progress = createProgressLine('restore');
-        const report = await withStore(config, async (states, { readFleet }) => {
-          const ops = await import('../ops/restore.ts');
-          return ops.restore(states, input, checked, {
-            replace: flags.replace ?? false,
-            tokens,
-            acceptUnproven: flags.acceptForgeable ?? false,
-            readFleet,
-            actor: actorOf(cli, flags),
-            onItems: (done, total) => progress.show({ phase: 'items', done, total }),
-          });
-        }).finally(progress.end);
+        const report = await withStore(
+          config,
+          async (states, { readFleet, dataVersion }) => {
+            const ops = await import('../ops/restore.ts');
+            return ops.restore(states, input, checked, {
+              replace: flags.replace ?? false,
+              tokens,
+              acceptUnproven: flags.acceptForgeable ?? false,
+              ...{ readFleet, dataVersion },
+              actor: actorOf(cli, flags),
+              onItems: (done, total) => progress.show({ phase: 'items', done, total }),
+            });
+          },
+          { forRestore: true },
+        ).finally(progress.end);
         if (flags.json) sayJson(report);
         else say(...outcomeOf(report));
       });

@@ -50,7 +50,7 @@ export function serveCommand(program: Command, cli: Cli): void {
       );
       const signal = await Promise.race([stopped, app.refused]);
       if (signal instanceof Error) {
-        logger.error({ reason: signal.message }, 'stopping: another version of the stored data');
+        logger.error({ reason: signal.message }, 'stopping: the stored data must not be used');
         await app.stop();
         logger.flush();
         process.exit(reportFailure(signal));

@@ -5,6 +5,7 @@ import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { OperationStore } from '../directory/logs/operations.ts';
 import type { NoticeOperations } from '../app.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
+import type { DataVersion } from '../directory/fleet/data-version.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
 export interface OpenStore {
@@ -12,6 +13,7 @@ export interface OpenStore {
   breakers: Map<string, Breaker>;
   operations: OperationStore;
   readFleet: ReadFleet;
+  dataVersion: DataVersion;
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
@@ -22,11 +24,12 @@ export interface OpenStore {
 export async function withStore<T>(
   config: Config,
   use: (states: DesiredState[], store: OpenStore) => Promise<T>,
+  options: { forRestore?: boolean } = {},
 ): Promise<T> {
   const { openDesiredStates } = await import('../app.ts');
   const { redis, reach, states, ...store } = openDesiredStates(config);
   try {
-    await reach();
+    await reach(undefined, options);
     return await use(states, store);
   } finally {
     redis.disconnect();

@@ -76,7 +76,7 @@
  * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; same base |
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
- * | dataVersion | string | version of the data under this prefix (data-version.ts); same base |
+ * | dataVersion, restoring | string | version of the data under this prefix; start of a restore that has not ended (data-version.ts); base `bridge.fleet` |
  * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; same base |
  * | notices:<channel> | hash | reported conditions, the message that is being sent, and results of deliveries (notice-store.ts); base `bridge.notices` |
  * | noticesLease:<channel> | string | the process that sends to the channel; same base |

@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { DataVersion } from '../directory/fleet/data-version.ts';
 import { SILENT_MS } from '../directory/fleet/fleet-store.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { OnItems } from './backup.ts';
@@ -40,6 +41,7 @@ interface RestoreOptions {
   /** Accepts a file whose HMAC is missing or wrong. */
   acceptUnproven: boolean;
   readFleet: ReadFleet;
+  dataVersion: DataVersion;
   actor: Actor;
   onItems?: OnItems;
 }
@@ -64,13 +66,27 @@ export async function restore(
   states: readonly DesiredState[],
   file: FileHandle,
   checked: CheckedBackup,
-  { replace, tokens, acceptUnproven, readFleet, actor, onItems = () => undefined }: RestoreOptions,
+  {
+    replace,
+    tokens,
+    acceptUnproven,
+    readFleet,
+    dataVersion,
+    actor,
+    onItems = () => undefined,
+  }: RestoreOptions,
 ): Promise<RestoreReport> {
   const { header, end } = checked;
   refuseUnlessProven(checked, acceptUnproven);
   const chosen = statesFor(header, states);
   if (!replace) await refuseUnlessEmpty(chosen);
   await refuseWhileRunning(readFleet);
+  const isFirst = await dataVersion.beginRestore(new Date().toISOString());
+  // A process that starts announces itself and then asks for a restore, so one of both sees the other.
+  await refuseWhileRunning(readFleet).catch(async (error: unknown) => {
+    if (isFirst) await dataVersion.endRestore();
+    throw error;
+  });
   for (const { outboxes } of chosen)
     for (const { guardStore } of outboxes.values())
       await guardStore.hold(actor.by, `restored from ${header.createdAt}`);
@@ -113,6 +129,7 @@ export async function restore(
       });
   let marked = 0;
   for (const state of chosen) marked += await markAll(state);
+  await dataVersion.endRestore();
   return {
     ...{ createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked },
     forgottenSince: [...forgotten.values()].flat(),

@@ -54,3 +54,40 @@ test.each(['api', 'worker', 'scheduler'] as const)(
   },
   30_000,
 );
+
+test('while a restore is under way or was broken off, service and commands refuse the data until a restore has ended', async () => {
+  const place = await openPlace({ roles: [] });
+  const key = `${place.settings.redis.prefix}:{bridge.fleet}:restoring`;
+  const words = /A restore began at \S+ and has not ended: .* restore again, with --replace/;
+  try {
+    const file = join(place.commands.folder, 'b.ndjson');
+    const app = await place.start();
+    for (let number = 0; number < 30; number++) await place.idp.createUser(`u${number}@acme.example`);
+    await place.idle();
+    await place.commands.run('backup', file);
+    // A process that could not be seen, such as one that hung, ends by itself.
+    await place.redis.set(key, '2026-11-26T00:00:00.000Z');
+    expect((await app.refused).message).toMatch(words);
+    await place.stopApps();
+    for (const args of [['status'], ['doctor'], ['backup', join(place.commands.folder, 'half')], ['serve']]) {
+      const { code, text } = await place.commands.run(...args);
+      expect([args, code, text]).toEqual([args, 1, expect.stringMatching(words)]);
+    }
+    await place.redis.del(key);
+    let isOver = false;
+    const restoring = place.commands.run('restore', file, '--replace', '--yes').finally(() => {
+      isOver = true;
+    });
+    await eventually('the restore is announced', async () => (await place.redis.exists(key)) === 1 || isOver);
+    expect(isOver).toBe(false);
+    expect((await restoring).code).toBe(0);
+    // One that was broken off is repeated.
+    await place.redis.set(key, '2026-11-26T00:00:00.000Z');
+    expect((await place.commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
+    expect(await place.redis.exists(key)).toBe(0);
+    await place.start();
+    expect((await place.commands.run('status')).text).toContain('30 users');
+  } finally {
+    await place.stop();
+  }
+}, 60_000);

@@ -1,4 +1,5 @@
-// Stores the version of the data in Redis, so that an older program does not write into the data of a newer one.
+// Stores the version of the data in Redis, so that an older program does not write into the data of a newer one; and whether
+// a restore is under way, so that no program works with half of the data.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { isStoreUnavailable } from '../redis/connection.ts';
@@ -11,25 +12,46 @@ export class DataVersionRefused extends Error {
   override name = 'DataVersionRefused';
 }
 
+/** Thrown while a restore is under way, and after one that was broken off. */
+export class RestoreUnderWay extends Error {
+  override name = 'RestoreUnderWay';
+}
+
 export interface DataVersion {
   /**
    * Compares the stored version with DATA_VERSION, and stores DATA_VERSION where there is none.
-   * @throws DataVersionRefused with what to do
+   * @param options.forRestore the caller is a restore, which may repeat one that was broken off
+   * @throws DataVersionRefused or RestoreUnderWay with what to do
    */
-  check(): Promise<void>;
+  check(options?: { forRestore?: boolean }): Promise<void>;
+  /**
+   * Makes `check` of all other programs refuse the data until `endRestore`. Returns false when a restore that was broken off
+   * has done so already. @param time start, for the message
+   */
+  beginRestore(time: string): Promise<boolean>;
+  endRestore(): Promise<void>;
 }
 
 export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { prefix: string }): DataVersion {
-  const key = createKeyspace(prefix, 'bridge.fleet').key('dataVersion');
+  const keys = createKeyspace(prefix, 'bridge.fleet');
+  const [key, restoring] = [keys.key('dataVersion'), keys.key('restoring')];
 
-  async function check(): Promise<void> {
-    const stored = await redis.get(key);
+  async function check({ forRestore = false }: { forRestore?: boolean } = {}): Promise<void> {
+    const [stored = null, restoredSince] = await redis.mget(key, restoring);
     const fault = stored === null ? undefined : dataVersionFault(stored, DATA_VERSION);
     if (fault !== undefined) throw new DataVersionRefused(fault);
+    if (restoredSince && !forRestore)
+      throw new RestoreUnderWay(
+        `A restore began at ${restoredSince} and has not ended: wait for its end. If it was broken off, the data is not whole: restore again, with --replace (docs/restore.md).`,
+      );
     if (stored === null) await redis.setnx(key, String(DATA_VERSION)).catch(ignoreRefusal);
   }
 
-  return { check };
+  return {
+    check,
+    beginRestore: async (time) => (await redis.setnx(restoring, time)) === 1,
+    endRestore: async () => void (await redis.del(restoring)),
+  };
 }
 
 /** A replica, or a full Redis, takes no writes; the next check stores the version. */
