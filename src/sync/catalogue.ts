@@ -14,7 +14,7 @@ export interface DefinitionFaults {
 }
 
 export interface Catalogue {
-  /** Returns the definitions of all mapped attributes by name; cached until `refresh`. */
+  /** Returns the definitions of all mapped attributes by name; cached until `refresh`, with a conflict for a moment only. */
   definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
   /** Reads the definitions of mapped attributes and returns those that are missing or of another type. Creates nothing. */
   faults(signal: AbortSignal): Promise<DefinitionFaults>;
@@ -29,6 +29,8 @@ export interface Catalogue {
 }
 
 const KEEP_MS = 600_000;
+/** A definition of another type is read again after this time, because an operator may have corrected it at the platform. */
+const CONFLICT_KEEP_MS = 1000;
 /** Interval between reads of the key's owner after a failure. */
 const ASK_AGAIN_MS = 30_000;
 
@@ -37,7 +39,7 @@ export function createCatalogue(
   types: Record<string, UserAttributeType>,
 ): Catalogue {
   const { client, clock } = deps;
-  let cached: { at: number; definitions: Promise<Map<string, Definition>> } | undefined;
+  let cached: { until: number; definitions: Promise<Map<string, Definition>> } | undefined;
   let owner: Promise<ConsoleUser | undefined> | undefined;
   let known: string | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -103,12 +105,19 @@ export function createCatalogue(
 
   return {
     definitions: (signal) => {
-      if (!cached || clock.now() - cached.at > KEEP_MS) {
+      if (!cached || clock.now() > cached.until) {
         const definitions = load(signal);
-        cached = { at: clock.now(), definitions };
-        definitions.catch(() => {
-          if (cached?.definitions === definitions) cached = undefined;
-        });
+        const read = { until: clock.now() + KEEP_MS, definitions };
+        cached = read;
+        definitions.then(
+          (found) => {
+            const hasConflict = [...found.values()].some(({ kind }) => kind === 'conflict');
+            if (hasConflict) read.until = clock.now() + CONFLICT_KEEP_MS;
+          },
+          () => {
+            if (cached === read) cached = undefined;
+          },
+        );
       }
       return cached.definitions;
     },

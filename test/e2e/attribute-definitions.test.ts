@@ -1,6 +1,7 @@
 // Tests what commands tell of attributes whose definition was deleted or replaced at the platform, and of attributes that
 // have left the settings.
 import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
 import { send } from '../support/send.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -82,6 +83,25 @@ test('sync of a person whose attribute has another type at the platform asks for
   await deleteDefinition('team');
   expect((await tells('reconcile', '--yes')).code).toBe(0);
 });
+
+test('a retry after the wrong definition was deleted at the platform creates the right one, without a restart', async () => {
+  await deleteDefinition('team');
+  await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
+  await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'legal' });
+  await place.idle();
+  const list = await tells('dead-letters', 'list');
+  expect(list.text).toContain('team is number at the platform');
+  await deleteDefinition('team');
+  // The service keeps the wrong definition for a second.
+  await eventually('a retry succeeds', async () => {
+    await tells('dead-letters', 'retry', '--all');
+    await place.idle();
+    return (await attributesOf(BOB))?.team === 'legal';
+  });
+  expect((await tells('dead-letters', 'list')).text).not.toContain('team is number');
+  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
+}, 30_000);
 
 test('explain, plan and doctor say that values of an attribute that was removed from the settings stay, and how to clear them', async () => {
   await place.change(({ targets: { main } }) => {
