@@ -62,6 +62,7 @@ export function buildHealth(
     const missing = runs
       .flatMap(({ last }) => (last?.coverage ? [last.coverage.users, last.coverage.groups] : []))
       .reduce((sum, coverage) => sum + coverage.missing, 0);
+    const conflicts = runs.reduce((sum, { last }) => sum + (last?.conflicts?.count ?? 0), 0);
     const moved = await Promise.all(outboxes.map((outbox) => outbox.hasMoved()));
     const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
     const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
@@ -74,6 +75,9 @@ export function buildHealth(
       ...(blocked ? [`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`] : []),
       ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`] : []),
       ...(exceptions.total > 0 ? [`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`] : []),
+      ...(conflicts > 0
+        ? [`${counted(conflicts, 'conflict')} since the last reconcile: see scim-bridge plan`]
+        : []),
       ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
       ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
       ...(backlogs.some(({ onHold }) => onHold)

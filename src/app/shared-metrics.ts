@@ -85,6 +85,7 @@ const SHARED = [
     'loadRate',
     'reconcileFailures',
     'deadLetters',
+    'conflicts',
     'onHold',
     'guardHeld',
     'exceptions',
@@ -156,6 +157,10 @@ function show(
   metrics.deadLetters.set(
     { target },
     sum(({ blocked }) => blocked),
+  );
+  metrics.conflicts.set(
+    { target },
+    sum(({ lastRun }) => lastRun?.conflicts?.count ?? 0),
   );
   metrics.onHold.set({ target }, backlogs.some(({ onHold }) => onHold) ? 1 : 0);
   metrics.breakerOpen.set({ target }, breaker.open ? 1 : 0);

@@ -104,6 +104,13 @@ function print(
     const reason = then ? `, ${then}` : '';
     say(`  last reconcile ${moment(last.endedAt)}: ${last.outcome}${found}${reason}`);
   }
+  if (last?.conflicts) {
+    const { count, reason } = last.conflicts;
+    const others = count > 1 ? `, and ${count - 1} more: scim-bridge plan names them` : '';
+    say(
+      `  ! ${counted(count, 'conflict')} ${count === 1 ? 'needs' : 'need'} a person: ${reason}${others}. Then run scim-bridge reconcile`,
+    );
+  }
   const age = reconcileAgeText(reconcile, Date.now());
   if (age !== undefined) say(`  ${age}: run scim-bridge reconcile`);
   if (hold) {

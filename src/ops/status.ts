@@ -214,7 +214,7 @@ async function readTarget(
   };
 }
 
-/** Returns whether no change, approval, dead letter, missing resource, new rule or exception is left, and every role runs. */
+/** Returns whether no change, approval, dead letter, conflict, missing resource, new rule or exception is left, and every role runs. */
 export const isConverged = ({
   dirty,
   blocked,
@@ -224,8 +224,9 @@ export const isConverged = ({
   coverage,
   exceptions,
   fleet,
+  reconcile,
 }: TargetStatus): boolean =>
-  dirty + blocked + guard.held + exceptions.total === 0 &&
+  dirty + blocked + guard.held + exceptions.total + (reconcile.last?.conflicts?.count ?? 0) === 0 &&
   !hasMoved &&
   !hasNewRules &&
   fleet.findings.length === 0 &&

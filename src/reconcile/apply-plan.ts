@@ -1,5 +1,5 @@
 // Applies a plan: the guard judges it, changes are marked for the worker, and the end state is verified.
-import type { CoverageOfKinds } from '../directory/outbox/runs.ts';
+import type { Conflicts, CoverageOfKinds } from '../directory/outbox/runs.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { GuardSettings } from '../guard/judge.ts';
@@ -29,8 +29,8 @@ export interface CarriedOut {
   end: End;
   /** False: resources were left out, so another pass is needed. */
   isWhole: boolean;
-  /** Whether resources were marked, so that their state is another one than the plan saw. */
-  isMarked: boolean;
+  /** Resources that were marked: their state is another one than the plan saw. */
+  marked: Ref[];
 }
 
 export async function applyPlan(
@@ -55,7 +55,7 @@ export async function applyPlan(
     return {
       end: await endOf(scope, options, { plan, proven, decided, synced: findings.lost, end }),
       isWhole,
-      isMarked: decided.length + findings.lost.length > 0,
+      marked: [...decided, ...findings.lost],
     };
   }
   if (!agreed) {
@@ -63,7 +63,7 @@ export async function applyPlan(
     return {
       end: proven ? { outcome: 'drifted', message: counted(wanted, 'difference') } : unproven(plan),
       isWhole: true,
-      isMarked: false,
+      marked: [],
     };
   }
   const applied = await markPlan(scope, plan, options.guard, fence);
@@ -75,7 +75,7 @@ export async function applyPlan(
   return {
     end: await endOf(scope, options, { plan, proven, decided, synced, end }),
     isWhole,
-    isMarked: true,
+    marked: [...decided, ...synced],
   };
 }
 
@@ -99,7 +99,7 @@ async function endOf(
   if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
   if (!proven) return unproven(plan);
   const held = await whatIsHeld(scope, options, decided);
-  return held ?? needingPerson(scope, plan, new Set([...decided, ...synced]));
+  return held ?? needingPerson(scope, plan, [...decided, ...synced]);
 }
 
 const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
@@ -115,10 +115,10 @@ export async function proveDesired(
     startedAt,
     findings,
     plan,
-    carried: { end, isMarked },
+    carried: { end, marked },
   }: { startedAt: number; findings: RunFindings; plan: Plan; carried: CarriedOut },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
-  if (!isMarked && changesIn(plan) === 0) return { coverage: plan.coverage, end };
+  if (marked.length + changesIn(plan) === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
     const { coverage, lost } = await readCoverageResult(scope, findings.isShown, startedAt);
@@ -183,18 +183,24 @@ async function whatIsHeld(
   return approval && toHeld(scope, approval, { letters: (await scope.outbox.blocked()).length });
 }
 
-/** Returns the dead letters, and the conflicts that are none: of resources that the run did not sync. */
-async function needingPerson(
+/** Returns the conflicts that are no dead letters, of resources that the run did not sync. */
+export async function conflictsLeft(
   { outbox }: ReconcileScope,
   { entries }: Plan,
-  synced: ReadonlySet<Ref>,
-): Promise<End> {
-  const letters = new Set((await outbox.blocked()).map(({ ref }) => ref));
-  const isOther = (ref: Ref | null): boolean => ref === null || !(letters.has(ref) || synced.has(ref));
-  const others = entries.filter(({ action, ref }) => action === 'conflict' && isOther(ref)).length;
-  if (letters.size + others === 0) return CONVERGED;
+  synced: readonly Ref[],
+): Promise<Conflicts | undefined> {
+  const known = new Set<Ref | null>([...(await outbox.blocked()).map(({ ref }) => ref), ...synced]);
+  const left = entries.filter(({ action, ref }) => action === 'conflict' && !known.has(ref));
+  return left[0] && { count: left.length, reason: left[0].reason };
+}
+
+/** Returns the dead letters and the other conflicts. */
+async function needingPerson(scope: ReconcileScope, plan: Plan, synced: readonly Ref[]): Promise<End> {
+  const letters = (await scope.outbox.blocked()).length;
+  const others = (await conflictsLeft(scope, plan, synced))?.count ?? 0;
+  if (letters + others === 0) return CONVERGED;
   const parts = [
-    ...(letters.size > 0 ? [deadLetters(letters.size)] : []),
+    ...(letters > 0 ? [deadLetters(letters)] : []),
     ...(others > 0
       ? [`${counted(others, 'conflict')} ${others === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`]
       : []),

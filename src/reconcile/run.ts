@@ -4,7 +4,7 @@ import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { ExceptionCounts } from '../directory/outbox/exceptions.ts';
 import type { RunReport } from '../directory/outbox/runs.ts';
 import { markPlan, type MarkedPlan } from './mark.ts';
-import { applyPlan, proveDesired, whyUnproven, type ApplyPlanOptions } from './apply-plan.ts';
+import { applyPlan, conflictsLeft, proveDesired, whyUnproven, type ApplyPlanOptions } from './apply-plan.ts';
 import { untilApplied, type End } from './until-applied.ts';
 import { acceptTenant, askAboutTenant, noteRecognised } from './change-tenant.ts';
 import { counted } from '../support/counted.ts';
@@ -170,6 +170,7 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       carried,
     });
     const { exceptions } = await scope.outbox.backlog();
+    const conflicts = await conflictsLeft(scope, plan, carried.marked);
     const last = options.repair ? await withHandover(scope, again, plan, end) : end;
     const report = {
       ...toReport(
@@ -180,6 +181,7 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       ),
       coverage,
       exceptions,
+      ...(conflicts && { conflicts }),
     };
     await runs.end(report);
     return { report, plan };
@@ -275,6 +277,11 @@ async function noteFailure(
   startedAt: number,
   error: Error,
 ): Promise<void> {
+  // A run that fails has not looked at the conflicts of the one before.
+  const conflicts = await runs.read().then(
+    ({ last }) => last?.conflicts,
+    () => undefined,
+  );
   const report: RunReport = {
     run: `plan:${id}`,
     startedAt,
@@ -284,6 +291,7 @@ async function noteFailure(
     users: 0,
     groups: 0,
     message: error.message,
+    ...(conflicts && { conflicts }),
   };
   await runs.end(report).catch(() => undefined);
 }

@@ -95,6 +95,12 @@ export const METRICS = {
     labels: ['connection', 'log'],
     help: `Whether an entry of a log was altered or taken out, as the last hourly check of its hash chain found; log is acts, or log and the target. ${SHARED_HELP}`,
   },
+  conflicts: {
+    type: 'gauge',
+    name: 'bridge_conflicts',
+    labels: ['target'],
+    help: `Differences that the last comparison found and no write resolves before a person has acted, without dead letters. ${SHARED_HELP}`,
+  },
   deadLetters: {
     type: 'gauge',
     name: 'bridge_dead_letters',

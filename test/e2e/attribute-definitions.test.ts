@@ -1,8 +1,10 @@
 // Tests what commands tell of attributes whose definition was deleted or replaced at the platform, and of attributes that
 // have left the settings.
 import '../support/load-modules.ts';
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { send } from '../support/send.ts';
+import { scrape } from '../support/scrape.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -101,6 +103,28 @@ test('a retry after the wrong definition was deleted at the platform creates the
   expect((await tells('dead-letters', 'list')).text).not.toContain('team is number');
   expect((await tells('reconcile', '--yes')).code).toBe(0);
   await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
+}, 30_000);
+
+test('status, health and the metrics tell that an attribute of another type needs a person, until a reconcile finds it corrected', async () => {
+  await deleteDefinition('team');
+  await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
+  expect((await tells('reconcile', '--yes')).code).toBe(1);
+  const status = await tells('status');
+  expect(status.code).toBe(2);
+  expect(status.text).toMatch(
+    /! 2 conflicts need a person: attribute team is number at the platform and string in the mapping: .* scim-bridge plan names them/,
+  );
+  const conflicts = async () => (await scrape(place.port)).sum('bridge_conflicts', { target: 'main' });
+  await expect(conflicts()).resolves.toBe(2);
+  const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const { body } = await send(`http://127.0.0.1:${place.port}`, 'GET', '/health', { headers });
+  expect(body.components['target main'].findings).toContain(
+    '2 conflicts since the last reconcile: see scim-bridge plan',
+  );
+  await deleteDefinition('team');
+  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  expect((await tells('status')).code).toBe(0);
+  await expect(conflicts()).resolves.toBe(0);
 }, 30_000);
 
 test('explain, plan and doctor say that values of an attribute that was removed from the settings stay, and how to clear them', async () => {

@@ -35,6 +35,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
       .some(({ labels, value }) => value > 0 && !['Protected', 'OnHold'].includes(labels.reason ?? '')),
   HoldForgotten: (now) => some(now, 'bridge_exceptions_oldest_seconds', { reason: 'OnHold' }),
   DeadLetters: (now) => some(now, 'bridge_dead_letters'),
+  Conflicts: (now) => some(now, 'bridge_conflicts'),
   EventsRefused: (now) => some(now, 'bridge_events_refused'),
   EventsWait: (now) => some(now, 'bridge_events_oldest_seconds'),
   PlatformRefusesKey: (now) => some(now, 'bridge_platform_requests_total', { status: '401' }),
@@ -50,7 +51,8 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
   DesiredMissing: (now) => some(now, 'bridge_coverage', { state: 'missing' }),
   DirectoryFaults: (now) => some(now, 'bridge_directory_faults'),
   LogBroken: (now) => some(now, 'bridge_log_broken'),
-  DriftStays: (now) => some(now, 'bridge_drift'),
+  DriftStays: (now) =>
+    now.find('bridge_drift').some(({ labels, value }) => value > 0 && labels.kind !== 'unmanaged'),
   TokenExpires: (now) => expires(now, 30),
   TokenExpiresSoon: (now) => expires(now, 7),
 };

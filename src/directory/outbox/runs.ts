@@ -33,10 +33,19 @@ export interface RunReport {
   coverage?: CoverageOfKinds;
   /** Differences caused at the platform, by action and cause. */
   drift?: DriftCount[];
+  /** Conflicts at the end that are no dead letters; absent when there is none. */
+  conflicts?: Conflicts;
   /** Exceptions at the end; they are no part of the outcome. */
   exceptions?: ExceptionCounts;
   /** Reason of the outcome `unproven` or `failed`. */
   message?: string;
+}
+
+/** Differences that no write resolves before a person has acted, such as an attribute of another type. */
+export interface Conflicts {
+  count: number;
+  /** Reason of the first one. */
+  reason: string;
 }
 
 /** Number of differences with one action and cause. */

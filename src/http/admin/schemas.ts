@@ -3,7 +3,13 @@ import type { EventDelivery } from '../../directory/logs/event-stream.ts';
 import type { Coverage } from '../../directory/outbox/coverage.ts';
 import { EXCEPTION_REASONS, type ExceptionCounts } from '../../directory/outbox/exceptions.ts';
 import type { Hold } from '../../directory/guard/operator-hold.ts';
-import type { CoverageOfKinds, DriftCount, ExpectedRuns, RunReport } from '../../directory/outbox/runs.ts';
+import type {
+  Conflicts,
+  CoverageOfKinds,
+  DriftCount,
+  ExpectedRuns,
+  RunReport,
+} from '../../directory/outbox/runs.ts';
 import type { LastProof } from '../../directory/proof/last-proof.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
@@ -60,9 +66,13 @@ const runReport = objectOf<RunReport>(
       ...arrayOf(objectOf<DriftCount>({ action: textField, cause: textField, count: integerField })),
       description: 'Differences that were caused at the platform.',
     },
+    conflicts: {
+      ...objectOf<Conflicts>({ count: integerField, reason: textField }),
+      description: 'Differences that no write resolves before a person has acted, with the reason of one.',
+    },
     ...{ exceptions: exceptionCounts, message: textField },
   },
-  ['coverage', 'drift', 'exceptions', 'message'],
+  ['coverage', 'drift', 'conflicts', 'exceptions', 'message'],
 );
 
 export const SCHEMAS = {

@@ -38,6 +38,7 @@ export const HEALTHY: Record<string, string> = {
   'bridge_outbox_dirty{target="main"}': '3x600',
   'bridge_worker_last_fetch_timestamp_seconds{target="main"}': '0+60x600',
   'bridge_dead_letters{target="main"}': '0x600',
+  'bridge_conflicts{target="main"}': '0x600',
   [`bridge_platform_requests_total{${CALL},status="200"}`]: '0+60x600',
   [`bridge_platform_requests_total{${CALL},status="401"}`]: '0x600',
   [`bridge_platform_requests_total{${CALL},status="409"}`]: '0+30x600',
@@ -208,6 +209,14 @@ export const SITUATIONS: Record<string, Situation> = {
   'somebody desired is missing after a run': {
     changes: { bridge_coverage: '3x600' },
     fires: ['ScimBridgeDesiredMissing'],
+  },
+  'an attribute has another type at the platform': {
+    changes: { bridge_conflicts: '8x600' },
+    fires: ['ScimBridgeConflicts'],
+  },
+  'members whom others added are left alone': {
+    changes: { '+bridge_drift{target="main",kind="unmanaged",attribution="platform changed"}': '5x600' },
+    fires: [],
   },
   'drift is reported and stays': { changes: { bridge_drift: '5x600' }, fires: ['ScimBridgeDriftStays'] },
   'a token has three weeks left': {
