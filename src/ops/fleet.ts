@@ -178,8 +178,10 @@ export function processText(process: FleetProcess): string {
   return `${nameOf(process)}, version ${version}, started ${moment(startedAt)}, ${beat}`;
 }
 
-/** Returns `2 processes`, or `no process`. */
-export const fleetText = ({ processes }: FleetReport): string => {
+/** Returns `2 processes`, or `no process runs`. A process that runs seems silent while Redis takes no writes. */
+export const fleetText = ({ processes, findings }: FleetReport): string => {
+  if (findings.some(({ finding }) => finding === 'redisRefuses'))
+    return `unknown, because Redis takes no writes: ${counted(processes.length, 'process', 'processes')} announced ${processes.length === 1 ? 'itself' : 'themselves'} before`;
   const silent = processes.filter((each) => each.silent).length;
   const running = processes.length - silent;
   const text = running === 0 ? 'no process runs' : counted(running, 'process', 'processes');

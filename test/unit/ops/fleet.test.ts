@@ -50,6 +50,9 @@ test('while Redis takes no writes, no process is reported as missing, because no
   const refusal = { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
   const { findings } = judgeFleet(view([silent('all')]), { isScheduled: true, refusal });
   expect(findings.map(({ finding, level }) => `${finding} ${level}`)).toEqual(['redisRefuses error']);
+  expect(fleetText({ processes: [silent('all')], findings })).toBe(
+    'unknown, because Redis takes no writes: 1 process announced itself before',
+  );
   expect(findings[0]?.message).toContain('Redis takes no writes (it is a replica)');
 });
 
