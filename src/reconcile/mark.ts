@@ -66,9 +66,18 @@ function toDestruction(entry: PlanEntry): Destruction[] {
 
 const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
-/** Returns whether a removal is a change of the plan. */
+/** An account is deactivated before it is deleted, and leaves its groups only after that decision. */
+function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction[] {
+  const account = action === 'delete' && kind === 'User' ? ref : action === 'removeMember' && member?.ref;
+  return account ? [{ kind: 'deactivate', ref: account }] : [];
+}
+
+/** Returns whether a removal is a change of the plan, or the deactivation that such a change waits for. */
 export function removalsOf(plan: Plan): (item: Destruction) => boolean {
-  const names = new Set(plan.entries.filter(isChange).flatMap(toDestruction).map(nameOf));
+  const items = plan.entries
+    .filter(isChange)
+    .flatMap((entry) => [...toDestruction(entry), ...awaitedBy(entry)]);
+  const names = new Set(items.map(nameOf));
   return (item) => names.has(nameOf(item));
 }
 

@@ -90,6 +90,7 @@ function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedUsers>): b
   const found = entry.ref === null ? undefined : now.get(entry.ref);
   if (found?.version === undefined) return false;
   if (entry.follows === undefined && found.version !== entry.basis.version) return false;
+  if (entry.member?.ref === null && found.unmanagedLeavers?.has(entry.member.platformId ?? '')) return false;
   return !found.entries.some((other) => concernsSame(entry, other));
 }
 

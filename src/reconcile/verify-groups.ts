@@ -119,6 +119,9 @@ async function verifyGroup(
     writtenAt: link.writtenAt,
     refusal: refusalOf(link, marked),
     isBack,
+    unmanagedLeavers: new Set(
+      [...signs.keys()].flatMap((user) => (user.startsWith('@') ? [user.slice(1)] : [])),
+    ),
     isMembersRead: present !== undefined && isRead,
     ...(doneItems.length > 0 ? { done: { items: doneItems, basis } } : {}),
   };

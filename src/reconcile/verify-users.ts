@@ -45,6 +45,8 @@ export interface VerifiedUsers {
   leftOut?: string;
   /** Held or rejected changes that the platform has already. */
   done?: DoneChanges | undefined;
+  /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */
+  unmanagedLeavers?: ReadonlySet<string>;
   /** The list of members of the group was read. */
   isMembersRead?: boolean;
   /** The mapping of an attribute fails; only the next sync notes that. */

@@ -1,0 +1,94 @@
+// Tests that apply ends as held while the guard holds what a removal of its plan waits for.
+import '../support/load-modules.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isChange } from '../../src/reconcile/entry.ts';
+import { parseSaved } from '../../src/reconcile/plan.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let ann = '';
+beforeEach(async () => {
+  const guard = { deactivate: NONE, removeMembers: NONE };
+  place = await openPlace({ target: { guard, groups: { members: 'authoritative' } } });
+  ann = await place.idp.createUser(ANN);
+  const bob = await place.idp.createUser(BOB);
+  await place.idp.createGroup('crew', [bob]);
+  await place.idle();
+}, 30_000);
+afterEach(() => place.stop());
+
+const file = (): string => join(place.commands.folder, 'plan.json');
+const apply = () => place.commands.run('apply', file(), '--yes');
+
+async function byHand(method: string, path: string, body: object): Promise<any> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}/api/scim/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.ok).toBe(true);
+  return answer.status === 204 ? undefined : answer.json();
+}
+const addToCrew = async (value: string): Promise<void> =>
+  byHand('PATCH', `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`, {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+    Operations: [{ op: 'add', path: 'members', value: [{ value }] }],
+  });
+const membersOfCrew = async (): Promise<number> =>
+  ((await place.platform.group('crew')) as any)?.members.length;
+
+/** Saves a plan, and returns the actions of its changes. */
+async function save(): Promise<string[]> {
+  expect((await place.commands.run('plan', '--full', '--out', file())).code).toBe(2);
+  const [saved] = parseSaved(readFileSync(file(), 'utf8'));
+  return (saved?.entries ?? []).filter(isChange).map(({ action }) => action);
+}
+
+test('the held removal of a member whom the bridge does not manage is not carried out', async () => {
+  const { id } = await byHand('POST', '/Users', {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+    userName: 'stranger@acme.example',
+    active: true,
+  });
+  await addToCrew(id);
+  expect(await save()).toEqual(['removeMember']);
+  expect((await apply()).code).toBe(2);
+  await place.idle();
+  const { code, text } = await apply();
+  expect(text).not.toContain('already carried out');
+  expect(code).toBe(3);
+  expect(await membersOfCrew()).toBe(2);
+}, 30_000);
+
+test('apply ends as held when a membership of its plan waits for a held deactivation', async () => {
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await addToCrew((await place.platform.user(ANN))?.scimId ?? '');
+  expect(await save()).toEqual(['removeMember']);
+  const { code, text } = await apply();
+  expect(text).toContain('held: the guard holds 1 change');
+  expect(code).toBe(2);
+  expect(await membersOfCrew()).toBe(2);
+}, 30_000);
+
+test('apply ends as held when the guard holds the deactivation before a deletion of its plan', async () => {
+  await place.change((settings) => {
+    const main = settings.targets.main as any;
+    main.users = { ...main.users, deprovision: 'delete', scope: `userName ne "${ANN}"` };
+  });
+  // The service compares after the change of its settings.
+  await eventually('held', async () => (await place.commands.run('exceptions')).text.includes(ANN));
+  await place.idle();
+  expect(await save()).toEqual(['delete']);
+  const { code, text } = await apply();
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  expect(text).toContain('held: the guard holds 1 change');
+  expect(code).toBe(2);
+}, 30_000);
