@@ -70,7 +70,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
   // State at the start of the sync; unchanged facts are not logged again.
   const { condition: before, departed, id, core = {}, attributes = {} } = link;
   const known = { condition: before, departed, id, active: core.active, attributes: { ...attributes } };
-  /** Names and actions of the writes of this sync. */
+  /** Names and actions of the writes of this sync; a refused deletion too, because the answer to an earlier one may be lost. */
   const written = new Set<string>();
   let lines: Told[] = [];
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
@@ -99,7 +99,8 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
 
   /** Returns the changes that the link has and this sync did not write, in words: somebody else made them at the platform. */
   function madeByOthers(isForgotten: boolean): string[] {
-    const isClosed = known.active !== false && link.core?.active === false;
+    // An account that this sync made or adopted says nothing about the former one.
+    const isClosed = link.id === known.id && known.active !== false && link.core?.active === false;
     const emptied = Object.keys(known.attributes).filter(
       (name) =>
         known.attributes[name] !== null &&
@@ -156,6 +157,7 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
       if (!(error instanceof PlatformError) || error instanceof PlatformAborted || error === lastError)
         return;
       lastError = error;
+      if (ACTIONS[operation] === 'delete') written.add('delete');
       failure = { action: ACTIONS[operation] ?? 'none', http: factsOf(error) };
     },
     linked: () => {

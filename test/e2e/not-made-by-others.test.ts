@@ -1,0 +1,49 @@
+// Tests that the provisioning log never says of a change of the bridge that somebody else made it.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let ann = '';
+beforeEach(async () => {
+  const attributes = { team: { type: 'string', from: 'nickName' } };
+  const guard = { delete: NONE, removeMembers: NONE, clearAttributes: NONE };
+  place = await openPlace({ target: { guard, attributes } });
+  ann = await place.idp.createUser(ANN, { nickName: 'red' });
+  await place.idle();
+}, 30_000);
+afterEach(() => place.stop());
+
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+
+test('an approved deletion of a group whose answer was lost was made by the bridge', async () => {
+  const crew = await place.idp.createGroup('crew', [ann]);
+  await place.idle();
+  await place.idp.send('DELETE', `/Groups/${crew}`);
+  await place.idle();
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'DELETE', path: 'Groups', times: 1, dropAfter: { share: 1 } }],
+  });
+  expect((await place.commands.run('approvals', 'approve', id, '--yes')).code).toBe(0);
+  await place.idle();
+  expect(await place.platform.group('crew')).toBeUndefined();
+  expect(await told('log')).toContain('crew');
+  expect(await told('log')).not.toContain('somebody else');
+}, 30_000);
+
+test('an account that is made again as inactive was not deactivated by others', async () => {
+  await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
+  await place.idle();
+  expect(await told('exceptions')).toContain(ANN);
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const path = `${platformUrl}/api/scim/v2/Users/${(await place.platform.user(ANN))?.scimId ?? ''}`;
+  const headers = { authorization: `Bearer ${fixtures.apiKeys.admin}` };
+  expect((await fetch(path, { method: 'DELETE', headers })).ok).toBe(true);
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+  expect(await told('log', '--resource', ANN)).not.toContain('somebody else made the deactivation');
+}, 30_000);
