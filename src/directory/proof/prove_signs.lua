@@ -21,6 +21,8 @@ local function prove(group, user)
     else
       redis.call('HSET', of_group, user, sign)
       redis.call('HSET', of_user, group, sign)
+      -- Other groups may wait for the removal that the membership contradicts.
+      if sign == '+' and (one == '-' or other == '-') then end_removal(p.target, group, user) end
     end
     mark_at(p.target, 'Group:' .. group, PRIORITY_RECONCILE, clock())
     requeue(p.target, 'User:' .. user, 3)

@@ -6,6 +6,7 @@ import { add, drop, idOf, openStore, type Store } from '../lua/rig.ts';
 import { createRandom } from '../../support/company.ts';
 
 const ORDER = { repair: true, request: 'repair' };
+const SYNCED = { kind: 'synced' } as const;
 const ADA = idOf('ada');
 const SALES = idOf('sales');
 
@@ -168,6 +169,29 @@ test('a lost link is restored from its reverse link, and all its memberships bec
     expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${SALES}`, `User:${ADA}`]);
     await expect(store.outbox.pendingMembers(SALES)).resolves.toEqual(new Map([[ADA, '+']]));
     await expect(store.state.runs.get('main')?.mappedBy()).resolves.toBe(REPAIRED);
+  } finally {
+    await store.close();
+  }
+});
+
+test('a group that waits to add a user is marked when the repair ends a removal that contradicts the membership', async () => {
+  const store = await openStore();
+  try {
+    const CREW = idOf('crew');
+    await store.putUser(ADA, { userName: 'ada' });
+    await store.putGroup(SALES, 'Sales', [add(ADA)]);
+    await store.settleAll();
+    await store.putGroup(CREW, 'Crew', [add(ADA)]);
+    for (const family of [`pendingMembers main:${SALES} ${ADA}`, `pendingGroups main:${ADA} ${SALES}`]) {
+      const [name = '', key = '', field = ''] = family.split(' ');
+      await store.redis.hset(store.keys.key(name, key), field, '-');
+    }
+    await store.claimRefs();
+    await store.outbox.ack(await store.begun(`Group:${CREW}`), {}, SYNCED);
+    expect([...(await store.marks()).keys()]).not.toContain(`Group:${CREW}`);
+    await store.state.proof.run(ORDER);
+    await expect(store.outbox.pendingMembers(SALES)).resolves.toEqual(new Map([[ADA, '+']]));
+    expect([...(await store.marks()).keys()].sort()).toEqual([`Group:${CREW}`, `Group:${SALES}`].sort());
   } finally {
     await store.close();
   }
