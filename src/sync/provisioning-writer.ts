@@ -5,6 +5,7 @@ import type { DueWork } from '../directory/outbox/work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { SyncOutcome } from './outcome.ts';
+import type { SyncPolicy } from './target.ts';
 
 /** Changed names of a write: core paths and `attributes.<name>`, or ids of members. */
 export interface WriteDetail {
@@ -65,7 +66,8 @@ const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
 
 type Told = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
 
-export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
+/** @param policy of the target: only `sync` deletes, so the link of a deleted resource ends without a deletion under the others */
+export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
   // State at the start of the sync; unchanged facts are not logged again.
   const { condition: before, departed, id, core = {}, attributes = {} } = link;
@@ -111,7 +113,13 @@ export function createProvisioningWriter(work: DueWork): ProvisioningWriter {
     // The link of a closed account, and of a group that was there before the bridge, ends without a deletion.
     const wasKept =
       work.kind === 'User' ? known.active === false || written.has('deactivate') : link.origin === 'adopted';
-    const isGone = isForgotten && known.id !== undefined && !isClosed && !wasKept && !written.has('delete');
+    const isGone =
+      policy === 'sync' &&
+      isForgotten &&
+      known.id !== undefined &&
+      !isClosed &&
+      !wasKept &&
+      !written.has('delete');
     return [
       ...(isClosed && !written.has('deactivate') ? ['the deactivation'] : []),
       ...(isGone ? ['the deletion'] : emptied.map((name) => `the emptying of ${name}`)),

@@ -120,7 +120,7 @@ function createContext(
 ): SyncContext {
   const { outbox, target, links, clock } = deps;
   const logger = deps.logger.child({ target: target.name, request: work.request });
-  const provisioning = createProvisioningWriter(work);
+  const provisioning = createProvisioningWriter(work, target.policy.policy);
   const context: SyncContext = {
     work,
     link: work.link,

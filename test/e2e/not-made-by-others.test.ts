@@ -47,3 +47,18 @@ test('an account that is made again as inactive was not deactivated by others', 
   expect((await place.platform.user(ANN))?.active).toBe(false);
   expect(await told('log', '--resource', ANN)).not.toContain('somebody else made the deactivation');
 }, 30_000);
+
+test('a held deletion that a change of the policy ends was not made by others', async () => {
+  const crew = await place.idp.createGroup('crew', [ann]);
+  await place.idle();
+  await place.idp.send('DELETE', `/Groups/${crew}`);
+  await place.idle();
+  await place.change((settings) => {
+    (settings.targets.main as any).policy = 'create-only';
+  });
+  await place.commands.run('sync', `Group:${crew}`);
+  await place.idle();
+  expect(await place.platform.group('crew')).toBeDefined();
+  expect(await told('exceptions')).not.toContain('crew');
+  expect(await told('log')).not.toContain('somebody else');
+}, 30_000);
