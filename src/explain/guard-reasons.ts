@@ -123,7 +123,7 @@ export function noLongerWanted({
 }: ExplainedFacts): string | undefined {
   const isKept = guard.some((each) => each.kind === 'deactivate' && each.state !== 'approved');
   if (kind !== 'User' || !isKept || mark || !stored || stored.active === false || !inScope) return undefined;
-  return `By the source and the present settings the account stays active: the next reconcile, or scim-bridge sync ${ref}, ends what waits for a decision.`;
+  return `By the source and the present settings the account stays active: the next reconcile that repairs, or scim-bridge sync ${ref}, ends what waits for a decision.`;
 }
 
 /** Returns whether somebody made every held and rejected change of the resource at the platform, so that no decision is awaited. */

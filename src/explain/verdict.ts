@@ -157,7 +157,8 @@ function bringsIt({ hold, target, platform, ref, values }: ExplainedFacts): stri
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
   if (hold) return `nothing is written there while ${target} is on hold`;
-  const run = `the next reconcile, or scim-bridge sync ${ref}`;
+  // With `reconcile.onDrift: report` the schedule writes nothing, so the words leave open which run it is.
+  const run = `the next reconcile that repairs, or scim-bridge sync ${ref}`;
   const { differences = [], toBeHeld = 0 } = platform ?? {};
   if (toBeHeld > 0)
     return toBeHeld === differences.length

@@ -61,7 +61,12 @@ export async function applyPlan(
   if (!agreed) {
     await keepBooks(scope, { ...findings, mapped: false }, 0);
     return {
-      end: proven ? { outcome: 'drifted', message: counted(wanted, 'difference') } : unproven(plan),
+      end: proven
+        ? {
+            outcome: 'drifted',
+            message: `${counted(wanted, 'difference')}: scim-bridge plan shows them, scim-bridge reconcile repairs them`,
+          }
+        : unproven(plan),
       isWhole: true,
       marked: [],
     };

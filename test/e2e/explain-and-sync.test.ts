@@ -120,7 +120,7 @@ describe('the command explain', () => {
     const gone = await explain(name);
     expect(gone.reasons).toContain('At the platform: its account is gone at the platform.');
     expect(gone.summary).toBe(
-      `${name} is not at main as desired, read just now: the next reconcile, or scim-bridge sync ${gone.ref}, brings it.`,
+      `${name} is not at main as desired, read just now: the next reconcile that repairs, or scim-bridge sync ${gone.ref}, brings it.`,
     );
 
     await bridge.platform.control('PATCH', '/faults', {

@@ -87,7 +87,13 @@ test('onDrift report lists differences without writes, onDrift repair writes the
   await bridge.platform.forgetRequests();
   const told = replica('report');
   await ended(told);
-  expect(reconciled(told)).toMatchObject([{ outcome: 'drifted', counts: { update: 1 } }]);
+  expect(reconciled(told)).toMatchObject([
+    {
+      outcome: 'drifted',
+      counts: { update: 1 },
+      reason: expect.stringContaining('scim-bridge reconcile repairs'),
+    },
+  ]);
   await expect(bridge.platform.writes()).resolves.toEqual([]);
   await expect(shownName()).resolves.toBe('Meddled');
 
