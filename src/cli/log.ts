@@ -105,7 +105,7 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
 
 /** The log stores ids of members, so that a name can be forgotten. */
 const PRESENT_NAMES =
-  'The names of members are the present ones; all other names are those of that time. A member with an id only has no name any more.';
+  'Members have their present names, other names are of that time; an id stands for a lost name.';
 
 /** Number of members that a line names. */
 const MOST_MEMBERS = 5;

@@ -11,7 +11,7 @@ import { attributeChanges, createBody, echoedAttributes, observedCore } from './
 import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { Core, DesiredUser } from './mapping.ts';
 import { claim, takenElsewhere } from './taken-by-connection.ts';
-import { isHandedOn, isOutdated, successionWait } from './succession.ts';
+import { isHandedOn, isOutdated, keptForLeaver, successionWait } from './succession.ts';
 
 export type FoundAccount =
   | { kind: 'linked' }
@@ -71,6 +71,9 @@ export async function findUser(
         // The sync of the leaver may still be closing this account.
         if (await isHandedOn(context, 'User', user.id))
           return inSuccession(context, 'the one who left keeps failing');
+        const isRehired = externalId !== null && user.externalId === externalId;
+        const kept = isRehired ? undefined : await keptForLeaver(context, former);
+        if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
         await context.outbox.forgetLink(former, user.id);
       }
       // The id is stored last, because a link with an id means that all values were observed.

@@ -1,6 +1,6 @@
 // Handles names that pass from one resource to another. The two syncs run in any order, so the new holder waits for the
 // former one instead of reporting a conflict.
-import { fold, parseRef, refOf, type Kind } from '../directory/records.ts';
+import { fold, parseRef, refOf, type Kind, type Ref } from '../directory/records.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { SyncContext } from './context.ts';
 
@@ -27,6 +27,22 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
   ]);
   gate.isBehindHold = held.includes(true);
   return gate.isBehindHold || groups.length > 0 || (await outbox.isMarked(holder));
+}
+
+/**
+ * Returns why another user must not get the account of a leaver: a person rejected that it is closed, or taken out of a group, so
+ * it still has the leaver's access.
+ */
+export async function keptForLeaver({ outbox }: SyncContext, leaver: Ref): Promise<string | undefined> {
+  const [isOpen, isKept] = await outbox.guardStore.areRejected([
+    { kind: 'deactivate', ref: leaver },
+    { kind: 'delete', ref: leaver },
+  ]);
+  const { pendingGroups } = await outbox.resourceStatus(leaver);
+  const isMember = [...pendingGroups.values()].includes('r');
+  if (!isOpen && !isKept && !isMember) return undefined;
+  const what = isOpen ? 'deactivation' : isKept ? 'deletion' : 'removal from a group';
+  return `the account has the access of a leaver, ${leaver}, whose ${what} a person rejected: approve it or take the rejection back (scim-bridge approvals list --all), then retry`;
 }
 
 /** Returns whether a list shows a managed resource under a name that it no longer has. */

@@ -14,6 +14,7 @@ beforeEach(async () => {
   place = await openPlace({ target: { guard } });
   const { idp } = place;
   const ann = await idp.createUser(ANN);
+  await idp.createGroup('Finance', [ann]);
   await idp.createUser(BOB);
   await place.idle();
   await idp.send('DELETE', `/Users/${ann}`);
@@ -57,3 +58,27 @@ test('the plan reports the new hire as waiting and counts no change', async () =
   expect(text).not.toContain('1 to create');
   expect(code).toBe(0);
 });
+
+test('the account of a leaver whose deactivation was rejected is given to nobody else before the rejection is withdrawn', async () => {
+  const held = async () => (await place.commands.run('approvals', 'list', '--json')).json as { id: string }[];
+  // The removal from the group is judged once the deactivation is decided.
+  for (const wanted of ['deactivate', 'removeMembers']) {
+    await eventually(`${wanted} is held`, async () => (await held()).length > 0);
+    for (const { id } of await held()) await place.commands.run('approvals', 'reject', id, '--yes');
+  }
+  await place.commands.run('sync', `User:${hire}`);
+  await eventually('the new hire needs a person', async () => (await verdict()).verdict === 'needsPerson');
+  expect((await verdict()).summary).toContain('a person rejected');
+  expect(await place.platform.user(ANN)).toMatchObject({ active: true, externalId: `ext-${ANN}` });
+
+  const rejected = (await place.commands.run('approvals', 'list', '--all', '--json')).json as any[];
+  for (const { id, state } of rejected)
+    if (state === 'rejected') await place.commands.run('approvals', 'withdraw', id, '--yes');
+  await eventually('the changes are held again', async () => (await held()).length > 0);
+  for (const { id } of await held()) await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.commands.run('dead-letters', 'retry', `User:${hire}`);
+  await eventually('the new hire has the account', async () => {
+    const account = await place.platform.user(ANN);
+    return account?.externalId === 'ext-new-ann' && account.active && (account.groups ?? []).length === 0;
+  });
+}, 90_000);

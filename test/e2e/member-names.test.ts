@@ -35,7 +35,7 @@ test('log names a member who was deleted since, by the link', async () => {
 }, 30_000);
 
 test('log says that the names of members are the present ones, where it names members', async () => {
-  const caveat = 'The names of members are the present ones';
+  const caveat = 'Members have their present names';
   expect(await told('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
   expect(await told('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
 }, 30_000);
