@@ -21,6 +21,19 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'AbortSignal',
+          property: 'timeout',
+          message: 'Use timeLimit: AbortSignal.any may lose this one.',
+        },
+      ],
+    },
+  },
+  {
     // Commands write through one file, which makes foreign text visible.
     files: ['src/cli/output.ts', 'src/demo/**', 'src/main.ts', 'bench/**'],
     rules: { 'no-console': 'off' },

@@ -6,6 +6,7 @@ import type { Ref } from '../directory/records.ts';
 import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
+import { timeLimit } from '../support/time-limit.ts';
 
 export interface HandoverExplanation {
   /** `later`, `due`: to be moved; the others as the command handover list prints them. */
@@ -99,7 +100,7 @@ function movedText(
 
 /** Returns why nothing can be moved now, in words; undefined: nothing is known to prevent it. */
 async function obstacleTo({ target }: ReconcileScope, setting: HandoverSetting): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  const signal = timeLimit(READ_TIMEOUT_MS);
   try {
     const place = await findHandoverPlace(target.client.workspace, setting, { signal });
     return place.kind === 'problem' ? `nothing is moved: ${place.problem}` : undefined;

@@ -9,6 +9,7 @@ import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
+import { timeLimit } from '../support/time-limit.ts';
 
 /** Time for all reads of one resource, milliseconds. */
 const READ_TIMEOUT_MS = 3000;
@@ -42,7 +43,7 @@ export async function lookAtPlatform(
     observe: (values) => values,
   };
   // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
-  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  const signal = timeLimit(READ_TIMEOUT_MS);
   try {
     const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (compared === null) return unread;
@@ -119,7 +120,7 @@ export async function groupsLeftByHand(
   memberships: readonly MembershipState[],
 ): Promise<Ref[]> {
   const { id } = parseRef(user);
-  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  const signal = timeLimit(READ_TIMEOUT_MS);
   const left: Ref[] = [];
   const waiting = memberships.filter(
     ({ state, condition }) => state === 'toRemove' && condition !== undefined,

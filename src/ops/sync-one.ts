@@ -17,6 +17,7 @@ import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
 import { endOf, withConflicts, withHold, withLeftAlone, withWaiting, type SyncEnd } from './sync-end.ts';
+import { timeLimit } from '../support/time-limit.ts';
 
 export interface SyncReport extends SyncEnd {
   connection: string;
@@ -52,7 +53,7 @@ export async function syncOne(
 ): Promise<SyncReport> {
   const { connection, target, outbox } = scope;
   const { ref, name } = found;
-  const time = AbortSignal.timeout(options.limitMs);
+  const time = timeLimit(options.limitMs);
   const signal = AbortSignal.any([options.signal, time]);
   const look = await compareOne(scope, ref, { signal }).catch((error: unknown) => {
     if (options.signal.aborted || !time.aborted) throw error;

@@ -1,5 +1,6 @@
 // Posts one text to a receiver from the settings. Redirects are not followed; time and size of the answer are limited.
 import { parseRetryAfter } from './retry-after.ts';
+import { timeLimit } from './time-limit.ts';
 
 export interface PostRequest {
   address: string;
@@ -25,7 +26,7 @@ export async function postText(request: PostRequest, stop: AbortSignal): Promise
       method: 'POST',
       // The address of a redirect was not checked to be https.
       redirect: 'manual',
-      signal: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+      signal: AbortSignal.any([stop, timeLimit(timeoutMs)]),
       ...{ headers, body },
     });
     const [value, date] = [answer.headers.get('retry-after'), answer.headers.get('date')];

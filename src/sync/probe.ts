@@ -1,6 +1,7 @@
 // Probes a target whose breaker is open while no sync calls it, so that the breaker closes soon after an outage.
 import type { Clock } from '../support/sources.ts';
 import type { Target } from './target.ts';
+import { timeLimit } from '../support/time-limit.ts';
 
 /** Time between two checks of the breaker; longer than the longest time between two probes. */
 const CHECK_MS = 3000;
@@ -19,7 +20,7 @@ export async function probeWhileIdle(target: Probed, clock: Clock, signal: Abort
     const isIdle = open && probeAt === former;
     former = open ? probeAt : undefined;
     if (!isIdle || signal.aborted) continue;
-    const either = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+    const either = AbortSignal.any([signal, timeLimit(PROBE_TIMEOUT_MS)]);
     // The client reports the result of each call to the breaker.
     await target.client.users.list({ startIndex: 1, count: 1 }, { signal: either }).catch(() => undefined);
   }

@@ -2,6 +2,7 @@
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
+import { timeLimit } from '../support/time-limit.ts';
 
 /** One generation of keys. */
 export interface KeySet {
@@ -84,7 +85,7 @@ async function fetchKeys(uri: string): Promise<JSONWebKeySet> {
   // Redirects are refused, because their target may not use https.
   const answer = await fetch(uri, {
     redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: timeLimit(TIMEOUT_MS),
     headers: { accept: 'application/jwk-set+json, application/json' },
   });
   if (answer.status !== 200) {

@@ -14,6 +14,7 @@ import { lastWrites } from './last-write.ts';
 import { toSecurityContext } from './security-context.ts';
 import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
+import { timeLimit } from '../support/time-limit.ts';
 
 /** Address and credentials of a target, from its settings. */
 export interface TargetAddress {
@@ -99,7 +100,7 @@ async function lookAt(
     ...{ ...wire, url: address.url, token: address.token, clock },
     ...(scimToken === null ? {} : { scimToken }),
   });
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const deadline = timeLimit(timeoutMs);
   const call = { signal: AbortSignal.any([signal, deadline]) };
   let fault: AccessFault | undefined;
   /** Returns undefined and notes the fault where the platform fails; an abort by the caller is passed on. */

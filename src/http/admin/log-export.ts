@@ -3,6 +3,7 @@
 import type { SearchStep } from '../../ops/newest-first.ts';
 import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';
+import { timeLimit } from '../../support/time-limit.ts';
 
 /** A log to export. */
 export interface ExportedLog<Found> {
@@ -40,7 +41,7 @@ export function createLogExports() {
       contentType: format === 'csv' ? `${EXPORT_TYPES.csv}; charset=utf-8` : EXPORT_TYPES.ndjson,
       filename: `${exported.name}.${format}`,
       lines: inTurn(linesOf(exported, format, limit, signal)),
-      signal: AbortSignal.timeout(LIMIT_MS),
+      signal: timeLimit(LIMIT_MS),
     };
   }
 

@@ -5,6 +5,7 @@ import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { Choose } from './agent.ts';
 import type { Choice, Grain } from './question.ts';
+import { timeLimit } from '../../support/time-limit.ts';
 
 export interface ChatModelOptions {
   /** Base address such as `https://models.example.com/v1`; https, or http on loopback. */
@@ -101,7 +102,7 @@ export function createModelChoice(options: ChatModelOptions): Choose {
       headers,
       // A redirect would send question and credential to an address that was not configured.
       redirect: 'error',
-      signal: AbortSignal.timeout(options.timeoutMs ?? 20_000),
+      signal: timeLimit(options.timeoutMs ?? 20_000),
       body: JSON.stringify({
         model: options.model,
         temperature: 0,
