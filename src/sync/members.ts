@@ -34,7 +34,7 @@ export async function removeMembers(
   context: SyncContext,
   pending: PendingMembers,
 ): Promise<{ isWaiting: boolean; ignored: Ignored }> {
-  const stay = await reportRejected(context, marked(pending, 'r'));
+  const stay = await reportRejected(context, pending);
   const users = leaving(pending).filter((user) => !stay.has(user));
   const ignored: Ignored = [];
   if (users.length === 0) return { isWaiting: false, ignored };
@@ -69,9 +69,12 @@ export function throwIfIgnored(ignored: Ignored): void {
  * source takes it back, whatever happens to the account.
  * @returns the users whose rejection stands
  */
-async function reportRejected(context: SyncContext, users: string[]): Promise<Set<string>> {
-  const stay = await rejectedAmong(context, users);
+async function reportRejected(context: SyncContext, pending: PendingMembers): Promise<Set<string>> {
+  const stay = await rejectedAmong(context, leaving(pending));
   for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
+  // Nothing waits for a removal that was rejected since the last sync.
+  const fresh = stay.filter((user) => pending.get(user) === '-');
+  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, true);
   return new Set(stay);
 }
 

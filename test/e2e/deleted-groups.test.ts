@@ -130,3 +130,24 @@ test('a new group that takes over a deleted one knows its former members, and wh
   await expect(membersOf('beta')).resolves.toEqual([P4]);
   await expect(exceptions()).resolves.toEqual([]);
 }, 120_000);
+
+test('a rejected removal keeps a member of a deleted group whose account was closed at the same time', async () => {
+  await open({ removeMembers: { count: 0, percent: 0 } });
+  group = await place.idp.createGroup('gamma', [ids.get(P0) ?? '']);
+  await place.idle();
+  await remove();
+  await place.commands.run('hold');
+  await place.idp.patch(`/Users/${ids.get(P0) ?? ''}`, { op: 'replace', path: 'active', value: false });
+  const rejected = await heldId();
+  await place.commands.run('approvals', 'reject', rejected, '--kind', 'removeMembers', '--yes');
+  await place.commands.run('release');
+  await place.idle();
+  await expect(place.platform.user(P0)).resolves.toMatchObject({ active: false });
+  await expect(membersOf('gamma')).resolves.toEqual([P0]);
+  await expect(exceptions()).resolves.toEqual([
+    'gamma Rejected: a person rejected the removal of members: the platform keeps what it has',
+  ]);
+  await decide('approve', rejected);
+  await expect(place.platform.group('gamma')).resolves.toBeUndefined();
+  await expect(exceptions()).resolves.toEqual([]);
+}, 120_000);
