@@ -253,7 +253,12 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
   }
   if (link.id !== undefined && !isGoneThere) {
     // The guard counts the members whom the policy left too, and a group that was there before the bridge loses them.
-    if (link.leavers) await context.save({ surplus: link.leavers });
+    const { leavers = [] } = link;
+    if (leavers.length > 0) {
+      // From here on they are pending removals; noted again, each would be held again after it was written.
+      link.leavers = [];
+      await context.save({ surplus: leavers });
+    }
     try {
       const unfinished = await takeAway(context, link.id);
       if (unfinished) return unfinished;
