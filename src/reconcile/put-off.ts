@@ -2,6 +2,7 @@
 // person, or the platform ignores the write again and again.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
+import { wasBehindHold } from '../sync/gate.ts';
 import type { ReconcileScope } from './scope.ts';
 import { withHeldRemoval } from './unwritten.ts';
 
@@ -28,7 +29,8 @@ export async function readPutOff(
   );
   const putOff: PutOff = { held: [], failing: [] };
   for (const { ref, link } of all) {
-    const isHeld = link.condition?.reason === 'Held' || behind.has(ref);
+    // A resource whose own change was held and approved keeps its condition until its sync succeeds.
+    const isHeld = wasBehindHold(link) || behind.has(ref);
     if (!(isHeld || isFailing(link)) || !(await isLater(ref))) continue;
     if (isHeld) putOff.held.push(ref);
     else putOff.failing.push({ ref, message: link.condition?.message ?? '' });

@@ -1,5 +1,5 @@
 // Asks the guard before every destructive write, and ends a sync whose write is held (ADR 0011).
-import type { Condition } from '../directory/outbox/links.ts';
+import type { Condition, Link } from '../directory/outbox/links.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -87,15 +87,16 @@ export function ended(
 export const isRefused = (gate: Gate, kind: DestructiveKind): boolean =>
   gate.refused.some(({ item }) => item.kind === kind);
 
+const BEHIND_HOLD =
+  'its name or account is in use by a leaver, and the guard holds the removal of that leaver';
+
 /** Returns the condition of a sync that waits for the guard; undefined otherwise. */
 export const behindHold = (context: SyncContext): Condition | undefined =>
-  context.gate.isBehindHold
-    ? condition(
-        context,
-        'Held',
-        'its name or account is in use by a leaver, and the guard holds the removal of that leaver',
-      )
-    : undefined;
+  context.gate.isBehindHold ? condition(context, 'Held', BEHIND_HOLD) : undefined;
+
+/** Returns whether the last sync of a resource waited for the held change of another one. */
+export const wasBehindHold = ({ condition: last }: Link): boolean =>
+  last?.reason === 'Held' && last.message === BEHIND_HOLD;
 
 const WORDS: Record<DestructiveKind, string> = {
   deactivate: 'the deactivation',

@@ -1,0 +1,27 @@
+// Tests a run while an approved change meets an outage of the platform: the run waits for the retry.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ target: { guard: { deactivate: { count: 0, percent: 0 } } } });
+  const ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+test('a run does not end as held for a change that was approved and fails once more', async () => {
+  await place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'PATCH', path: 'scim/v2/Users', times: 4, status5xx: { share: 1, status: 503 } }],
+  });
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  const { code, text } = await place.commands.run('reconcile', '--yes');
+  expect(text).not.toContain('held');
+  expect(code).toBe(0);
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+}, 60_000);
