@@ -52,7 +52,7 @@ test('the group deleted at the other connection and the dead letter retried: the
   await eventually('there', () => place.platform.group('Finance'));
   const cat = await second.createUser('cat@acme.example');
   const other = await second.createGroup('Finance', [cat]);
-  expect(await messageOf(`Group:${other}`)).toContain('delete the group there, then retry');
+  expect(await messageOf(`Group:${other}`)).toContain('delete the group there');
 
   await place.idp.send('DELETE', `/Groups/${first}`);
   await eventually('gone', async () => (await place.platform.group('Finance')) === undefined);
@@ -63,4 +63,22 @@ test('the group deleted at the other connection and the dead letter retried: the
     return group?.members.length === 1 ? group.members : undefined;
   });
   expect(members).toEqual(['cat@acme.example']);
+}, 60_000);
+
+test('a policy leaves the deleted group, and its link is forgotten: the second connection takes it over', async () => {
+  const first = await place.idp.createGroup('Legal');
+  await eventually('there', () => place.platform.group('Legal'));
+  await place.change(({ targets: { main } }) => {
+    Object.assign(main as object, { policy: 'upsert-only' });
+  });
+  second = createIdp(`http://127.0.0.1:${place.port}/connections/second/scim/v2`, `${TOKEN}2`);
+  const other = await second.createGroup('Legal');
+  const message = await messageOf(`Group:${other}`);
+  await place.idp.send('DELETE', `/Groups/${first}`);
+  await place.idle();
+  const [, advised = ''] = /order scim-bridge (links forget [\w:-]+)/.exec(message) ?? [];
+  expect((await place.commands.run(...advised.split(' '))).code).toBe(0);
+  await place.commands.run('dead-letters', 'retry', `Group:${other}`);
+  await place.idle();
+  expect(await deadLetters()).toEqual([]);
 }, 60_000);
