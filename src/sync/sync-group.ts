@@ -151,9 +151,15 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
     };
   }
   const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
-  if (leavers) link.leavers = leavers;
   if (former !== undefined) {
+    // While the platform group cannot be linked, the former group keeps it.
+    const notOurs = await claim(context, 'Group', group.id);
+    if (notOurs) return notOurs;
     // The platform group has members whom the source took out of the former group.
+    if (leavers) {
+      link.leavers = leavers;
+      await context.save();
+    }
     await outbox.inheritRemovals(parseRef(former).id, work.id);
     await outbox.forgetLink(former, group.id);
   }

@@ -82,3 +82,18 @@ test('a policy leaves the deleted group, and its link is forgotten: the second c
   await place.idle();
   expect(await deadLetters()).toEqual([]);
 }, 60_000);
+
+test('a new group takes over the deleted one of its name soon after that was made, without adoption', async () => {
+  await place.change(({ targets: { main } }) => {
+    Object.assign(main as object, { policy: 'upsert-only', adopt: 'never' });
+  });
+  const first = await place.idp.createGroup('Audit');
+  await eventually('there', () => place.platform.group('Audit'));
+  await place.idle();
+  await place.idp.send('DELETE', `/Groups/${first}`);
+  await place.idle();
+  const heir = await place.idp.createGroup('Audit');
+  await place.idle();
+  expect(await deadLetters()).toEqual([]);
+  expect((await place.commands.run('links', 'export')).text).toContain(heir);
+}, 60_000);
