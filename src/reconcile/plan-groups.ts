@@ -1,7 +1,8 @@
 // Converts the differences of one group to plan entries. Pure.
 import type { Condition, Link } from '../directory/outbox/links.ts';
-import { fold, refOf, type Ref } from '../directory/records.ts';
+import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
+import { notedLeavers } from '../sync/left-members.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import { leftBy, type Basis, type Cause, type PlanEntry } from './entry.ts';
 
@@ -173,12 +174,15 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   });
 }
 
-const leaversOf = ({ link }: GroupCase): ReadonlySet<Ref | null> =>
-  new Set(link.leavers?.map((user) => refOf('User', user)));
+/** Returns a test of whether the policy left a member whom the source removed. */
+function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
+  const isNoted = notedLeavers(link);
+  return ({ ref, platformId }) => ref !== null && isNoted?.(parseRef(ref).id, platformId) === true;
+}
 
 /** Returns the removals of members whom the policy left in a group that was deleted at the source. */
 function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
-  const surplus = (group.members?.surplus ?? []).filter(({ ref }) => leaversOf(group).has(ref));
+  const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
   return strangeMembers({ ...group, members: { missing: [], surplus } }, rules);
 }
 
@@ -186,7 +190,7 @@ function strangeMembers(group: GroupCase, { policy, members }: GroupRules): Plan
   const { missing = [], surplus = [] } = group.members ?? {};
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
   const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);
-  const leavers = leaversOf(group);
+  const isLeaver = isLeaverOf(group);
   const added = missing.map((member): PlanEntry => ({
     ...base(group, isUnwritten ? 'not applied' : 'platform changed', frozen ? 'report' : 'apply'),
     action: 'addMember',
@@ -196,7 +200,7 @@ function strangeMembers(group: GroupCase, { policy, members }: GroupRules): Plan
     reason: isUnwritten ? 'member at the source' : 'member at the source, taken out at the platform',
   }));
   const removed = surplus.map((member): PlanEntry => {
-    const isUnnoticed = member.ref !== null && (group.isLost || leavers.has(member.ref));
+    const isUnnoticed = member.ref !== null && (group.isLost || isLeaver(member));
     const common = base(group, isUnnoticed ? 'not applied' : 'platform changed');
     const states = { member, before: { member: true } };
     if (members === 'owned' && !isUnnoticed) {

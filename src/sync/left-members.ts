@@ -1,5 +1,6 @@
 // Notes in the link of a group which members the source removed while the bridge takes nobody out, and removes them later.
-import { parseRef } from '../directory/records.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import { parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { marked } from './members.ts';
 
@@ -19,9 +20,47 @@ export async function leave(context: SyncContext): Promise<void> {
   if (removed.length > 0) await context.save();
 }
 
-/** Returns the managed users whose removal from the group is pending. */
-const pendingLeavers = async ({ outbox, work }: SyncContext): Promise<string[]> =>
-  marked(await outbox.pendingMembers(work.id), '-').filter((user) => !user.startsWith('@'));
+/**
+ * Returns the managed users whose removal from the group is pending: by the account, which a later record of the person may take
+ * over, or by id without an account.
+ */
+async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<string[]> {
+  const users = marked(await outbox.pendingMembers(work.id), '-').filter((user) => !user.startsWith('@'));
+  const found = await links.getMany(
+    target.name,
+    users.map((user) => refOf('User', user)),
+  );
+  return users.map((user, index) => {
+    const { id } = found[index] ?? {};
+    return id === undefined ? user : `@${id}`;
+  });
+}
+
+/** Returns a test of whether a link notes a member as removed at the source; undefined: it notes nobody. */
+export function notedLeavers({
+  leavers,
+}: Link): ((user: string | undefined, platformId: string | null) => boolean) | undefined {
+  if (!leavers) return undefined;
+  const noted = new Set(leavers);
+  return (user, platformId) => noted.has(user ?? '') || noted.has(`@${platformId ?? ''}`);
+}
+
+/** Makes the removals pending of the members whom the policy left in a group that was deleted at the source. */
+export async function takeUpLeavers(context: SyncContext): Promise<void> {
+  const { link, links, target } = context;
+  const { leavers = [] } = link;
+  if (leavers.length === 0) return;
+  const users = await Promise.all(
+    leavers.map(async (each) => {
+      if (!each.startsWith('@')) return [each];
+      const holder = await links.holderOf(target.name, 'User', each.slice(1));
+      return holder === undefined ? [] : [parseRef(holder).id];
+    }),
+  );
+  // From here on they are pending removals; noted again, each would be held again after it was written.
+  link.leavers = [];
+  await context.save({ surplus: users.flat() });
+}
 
 /** Notes whom the source removed and the policy leaves; stored before the pending removals are dropped. */
 export async function noteLeavers(context: SyncContext): Promise<void> {
@@ -33,22 +72,25 @@ export async function noteLeavers(context: SyncContext): Promise<void> {
 
 /**
  * Compares all members of a group that comes back into scope, or whose members the policy left, because its member
- * changes were not written. Only here the
- * platform's member list is read. Only managed users are removed, and under `groups.members: owned` only those whom the
- * source removed meanwhile, so that members whom others added stay.
+ * changes were not written. Only here the platform's member list is read. Only managed users are removed, and under
+ * `groups.members: owned` only those whom the source removed meanwhile, so that members whom others added stay.
  */
 export async function comeBack(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
   const group = await target.client.groups.get(link.id ?? '', { members: true }, context.call);
-  const holders = await Promise.all(
-    (group.members ?? []).map(({ value }) => links.holderOf(target.name, 'User', value)),
+  const members = await Promise.all(
+    (group.members ?? []).map(async ({ value }) => {
+      const holder = await links.holderOf(target.name, 'User', value);
+      return holder === undefined ? [] : [{ user: parseRef(holder).id, platformId: value }];
+    }),
   );
-  const present = holders.flatMap((ref) => (ref === undefined ? [] : [parseRef(ref).id]));
-  const noted = target.policy.groups.members === 'owned' && link.leavers ? new Set(link.leavers) : undefined;
-  const surplus = noted ? present.filter((user) => noted.has(user)) : present;
+  const present = members.flat();
+  const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
+  const surplus = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
   delete link.departed;
   delete link.leavers;
-  await context.save({ rewriteMemberships: true, surplus });
+  await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
   // Members who are there already need no write.
-  if (present.length > 0) await outbox.ackMembers(work, '+', present);
+  const users = present.map(({ user }) => user);
+  if (users.length > 0) await outbox.ackMembers(work, '+', users);
 }

@@ -22,7 +22,7 @@ import {
   warnOfRoles,
   type PendingMembers,
 } from './members.ts';
-import { comeBack, leave, noteLeavers } from './left-members.ts';
+import { comeBack, leave, noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
@@ -259,12 +259,7 @@ async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutco
   }
   if (link.id !== undefined && !isGoneThere) {
     // The guard counts the members whom the policy left too, and a group that was there before the bridge loses them.
-    const { leavers = [] } = link;
-    if (leavers.length > 0) {
-      // From here on they are pending removals; noted again, each would be held again after it was written.
-      link.leavers = [];
-      await context.save({ surplus: leavers });
-    }
+    await takeUpLeavers(context);
     try {
       const unfinished = await takeAway(context, link.id);
       if (unfinished) return unfinished;

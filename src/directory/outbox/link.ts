@@ -60,7 +60,8 @@ export interface Link {
   /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
   departed?: boolean;
   /**
-   * Ids of users whom the source removed from a group while the group is out of scope, or while the policy leaves members. They
+   * Users whom the source removed from a group while the group is out of scope, or while the policy leaves members: `@` and the
+   * platform id of the account, or the id of a user without an account; earlier releases noted all by the id of the user. They
    * are removed at the platform when the group is back, or the policy is `sync` again. Absent in a departed group: not noted,
    * so each managed user who is no member at the source is removed. A group that was deleted at the source and left by the
    * policy has this list and is departed.
