@@ -67,19 +67,19 @@ export async function findUser(
     case 'adopt': {
       const { user } = verdict;
       const former = await context.links.holderOf(target.name, 'User', user.id);
-      if (former !== undefined && former !== context.work.ref) {
-        // The sync of the leaver may still be closing this account.
-        if (await isHandedOn(context, 'User', user.id))
-          return inSuccession(context, 'the one who left keeps failing');
-        const isRehired = externalId !== null && user.externalId === externalId;
-        const kept = isRehired ? undefined : await keptForLeaver(context, former);
-        if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
-        await context.outbox.forgetLink(former, user.id);
-      }
+      const isTakenOver = former !== undefined && former !== context.work.ref;
+      // The sync of the leaver may still be closing this account.
+      if (isTakenOver && (await isHandedOn(context, 'User', user.id)))
+        return inSuccession(context, 'the one who left keeps failing');
+      const isRehired = externalId !== null && user.externalId === externalId;
+      const kept = isTakenOver && !isRehired ? await keptForLeaver(context, former) : undefined;
+      if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
       // The id is stored last, because a link with an id means that all values were observed.
       await observe(context, desired, user);
       const notOurs = await claim(context, 'User', user.id);
       if (notOurs) return notOurs;
+      // The link of the leaver shows that the account is ours, so it stays until this one can be saved.
+      if (isTakenOver) await context.outbox.forgetLink(former, user.id);
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
       if (link.creating) link.making = true;

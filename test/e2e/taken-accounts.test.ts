@@ -97,3 +97,15 @@ test('a new group takes over the deleted one of its name soon after that was mad
   expect(await deadLetters()).toEqual([]);
   expect((await place.commands.run('links', 'export')).text).toContain(heir);
 }, 60_000);
+
+test('a person who is hired again soon after the account was made gets the account back', async () => {
+  const name = 'dan@acme.example';
+  const first = await place.idp.createUser(name);
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${first}`);
+  await place.idle();
+  const again = await place.idp.createUser(name, { externalId: 'hired-again' });
+  await place.idle();
+  expect(await deadLetters()).toEqual([]);
+  expect((await place.commands.run('links', 'export')).text).toContain(again);
+}, 60_000);
