@@ -6,6 +6,8 @@ import { marked } from './members.ts';
 
 /** Largest number of users that the link of a group out of scope notes as removed at the source. */
 const MOST_LEAVERS = 1000;
+/** Largest number of members that the link of a group notes as left by the policy; the link is read at each sync of the group. */
+const MOST_LEFT = 10_000;
 
 /** Notes that the group is out of scope, and whom the source removed; stored before the pending removals are dropped. */
 export async function leave(context: SyncContext): Promise<void> {
@@ -66,7 +68,14 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
 export async function noteLeavers(context: SyncContext): Promise<void> {
   const removed = await pendingLeavers(context);
   if (removed.length === 0) return;
-  context.link.leavers = [...new Set([...(context.link.leavers ?? []), ...removed])];
+  const leavers = [...new Set([...(context.link.leavers ?? []), ...removed])];
+  if (leavers.length > MOST_LEFT) {
+    context.logger.warn(
+      { ref: context.work.ref, noted: MOST_LEFT, left: leavers.length },
+      'the policy leaves more members in this group than are noted: the others stay when the policy is sync again',
+    );
+  }
+  context.link.leavers = leavers.slice(0, MOST_LEFT);
   await context.save();
 }
 
