@@ -16,7 +16,7 @@ import { createCommands, type Answer, type Commands } from './command.ts';
 import { untilIdle } from './idle.ts';
 import { createIdp, type Idp } from './idp.ts';
 import { createPlatformView, type PlatformView } from './platform-view.ts';
-import { scrape } from './scrape.ts';
+import { scrape, type Scrape } from './scrape.ts';
 import { settingsFor, type TestSettings } from './settings.ts';
 
 export interface Place {
@@ -134,6 +134,9 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   return place;
 }
 
+/** A client connects anew within this time. */
+const RECONNECT_MS = 4000;
+
 export interface Answers {
   status: Answer;
   plan: Answer;
@@ -150,5 +153,15 @@ export async function ask({ commands, port }: Place, person: string): Promise<An
     commands.run('explain', person, '--all'),
     commands.run('doctor'),
   ]);
-  return { status, plan, explain, doctor, alerts: firingAlerts(await scrape(port)) };
+  return { status, plan, explain, doctor, alerts: firingAlerts(await settledScrape(port)) };
+}
+
+/** Repeats a scrape that met a connection to Redis just being made anew: alerts need minutes. */
+async function settledScrape(port: number): Promise<Scrape> {
+  const endsAt = Date.now() + RECONNECT_MS;
+  for (;;) {
+    const now = await scrape(port);
+    if (now.find('bridge_redis_up')[0]?.value !== 0 || Date.now() > endsAt) return now;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
