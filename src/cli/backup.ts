@@ -125,6 +125,8 @@ export function restoreCommand(program: Command, cli: Cli): void {
               ...{ readFleet, dataVersion },
               actor: actorOf(cli, flags),
               onItems: (done, total) => progress.show({ phase: 'items', done, total }),
+              onWait: (running) =>
+                complain(`Waiting up to 15 s: ${running} may run, or was killed a moment ago.`),
             });
           },
           { forRestore: true },

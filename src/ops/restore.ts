@@ -1,11 +1,11 @@
 // Restores a backup into Redis. Every target is put on hold first and stays on hold, because the links may be
 // older than the platform; the operator checks `scim-bridge plan` and then runs `scim-bridge release`.
 import type { FileHandle } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { DataVersion } from '../directory/fleet/data-version.ts';
-import { SILENT_MS } from '../directory/fleet/fleet-store.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { OnItems } from './backup.ts';
 import { runningText, type ReadFleet } from './fleet.ts';
@@ -44,7 +44,12 @@ interface RestoreOptions {
   dataVersion: DataVersion;
   actor: Actor;
   onItems?: OnItems;
+  /** Called when the restore waits for processes that may have been killed; their names. */
+  onWait?: (running: string) => void;
 }
+
+/** Interval at which the beats of processes are read. */
+const CHECK_MS = 500;
 
 /** Thrown when the service runs, Redis is not empty, or the settings lack a connection or target of the file. */
 class RestoreRefused extends Error {
@@ -74,16 +79,17 @@ export async function restore(
     dataVersion,
     actor,
     onItems = () => undefined,
+    onWait = () => undefined,
   }: RestoreOptions,
 ): Promise<RestoreReport> {
   const { header, end } = checked;
   refuseUnlessProven(checked, acceptUnproven);
   const chosen = statesFor(header, states);
   if (!replace) await refuseUnlessEmpty(chosen);
-  await refuseWhileRunning(readFleet);
+  await refuseWhileRunning(readFleet, onWait);
   const isFirst = await dataVersion.beginRestore(new Date().toISOString());
   // A process that starts announces itself and then asks for a restore, so one of both sees the other.
-  await refuseWhileRunning(readFleet).catch(async (error: unknown) => {
+  await refuseWhileRunning(readFleet, onWait).catch(async (error: unknown) => {
     if (isFirst) await dataVersion.endRestore();
     throw error;
   });
@@ -181,14 +187,27 @@ async function refuseUnlessEmpty(states: readonly DesiredState[]): Promise<void>
 
 /**
  * A process that runs would write between the removal and the end of the restore, also into an empty Redis: Redis then takes
- * no older entry of a log, and the hash chain of the log breaks.
+ * no older entry of a log, and the hash chain of the log breaks. A process without a new beat may have been killed, so the
+ * restore waits until its last beat is overdue.
+ * @throws RestoreRefused when a process beats
  */
-async function refuseWhileRunning(readFleet: ReadFleet): Promise<void> {
-  const running = runningText((await readFleet()).processes);
-  if (running !== undefined)
-    throw new RestoreRefused(
-      `The service runs: ${running}. Nothing was changed. Stop every process (docs/restore.md says how: virtual machine, container, Kubernetes), then repeat the command. A process that was killed counts as running for ${SILENT_MS / 1000} s.`,
-    );
+async function refuseWhileRunning(readFleet: ReadFleet, onWait: (running: string) => void): Promise<void> {
+  let before: Map<string, number> | undefined;
+  for (;;) {
+    const { processes } = await readFleet();
+    const running = processes.filter(({ silent }) => !silent);
+    const names = runningText(running);
+    if (names === undefined) return;
+    const beating = running.filter(({ id, lastBeatAt }) => before && before.get(id) !== lastBeatAt);
+    if (beating.length > 0) {
+      throw new RestoreRefused(
+        `The service runs: ${names}. Nothing was changed. Stop every process (docs/restore.md says how: virtual machine, container, Kubernetes), then repeat the command.`,
+      );
+    }
+    if (!before) onWait(names);
+    before ??= new Map(running.map(({ id, lastBeatAt }) => [id, lastBeatAt]));
+    await sleep(CHECK_MS);
+  }
 }
 
 /** Marks every resource, because the backup contains no marks. */

@@ -1,4 +1,4 @@
-// Notes in the link of a group which members the source removed while the bridge takes nobody out, and removes them later.
+// Keeps a list of members whom the source removed while the settings keep them in the group, and removes them when the settings allow it.
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
@@ -38,7 +38,7 @@ async function pendingLeavers({ links, outbox, target, work }: SyncContext): Pro
   });
 }
 
-/** Returns a test of whether a link notes a member as removed at the source; undefined: it notes nobody. */
+/** Returns a function that tells whether the link lists a member as removed at the source; undefined: the link has no list. */
 export function notedLeavers({
   leavers,
 }: Link): ((user: string | undefined, platformId: string | null) => boolean) | undefined {
@@ -96,9 +96,10 @@ export async function comeBack(context: SyncContext): Promise<void> {
   const present = members.flat();
   const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
   const surplus = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
+  await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
+  // Only now, so that a killed process compares once more.
   delete link.departed;
   delete link.leavers;
-  await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
   // Members who are there already need no write.
   const users = present.map(({ user }) => user);
   if (users.length > 0) await outbox.ackMembers(work, '+', users);

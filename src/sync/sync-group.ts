@@ -282,7 +282,7 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
   if (link.origin === 'adopted') return takeMembers(context, pending);
   const [deletion] = await context.outbox.guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
   if (deletion) refuse(context, { kind: 'delete' }, 'rejected');
-  // A rejected part keeps the group, but no member whose removal nobody rejected.
+  // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
   if (deletion || (await rejectedAmong(context, leaving(pending))).length > 0)
     return takeMembers(context, pending);
   // Deleting a group takes access from all its members, so the guard counts them too.

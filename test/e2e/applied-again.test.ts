@@ -1,5 +1,6 @@
 // Tests that apply counts only the changes of its plan: those that were carried out before, and what they led to.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isChange } from '../../src/reconcile/entry.ts';
@@ -27,27 +28,10 @@ const idOf = (name: string): string => ids.get(name) ?? '';
 const file = (): string => join(place.commands.folder, 'plan.json');
 const apply = () => place.commands.run('apply', file(), '--yes');
 
-/** Changes an account or a group as a person does by hand, with the platform's SCIM interface. */
-async function byHand(method: string, path: string, ...operations: object[]): Promise<void> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await fetch(`${platformUrl}/api/scim/v2${path}`, {
-    method,
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
-    ...(operations.length > 0
-      ? {
-          body: JSON.stringify({
-            schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
-            Operations: operations,
-          }),
-        }
-      : {}),
-  });
-  expect(answer.ok).toBe(true);
-}
 const accountOf = async (name: string): Promise<string> =>
   `/Users/${(await place.platform.user(name))?.scimId ?? ''}`;
 const rename = async (name: string, displayName: string): Promise<void> =>
-  byHand('PATCH', await accountOf(name), { op: 'replace', path: 'displayName', value: displayName });
+  byHand(place, 'PATCH', await accountOf(name), { op: 'replace', path: 'displayName', value: displayName });
 const heldIds = async (): Promise<string[]> =>
   (await place.commands.run('approvals', 'list', '--json')).json.map(({ id }: any) => id);
 const nameAt = async (name: string): Promise<unknown> => (await place.platform.user(name))?.displayName;
@@ -64,11 +48,11 @@ test('a plan that was applied before is carried out, and writes nothing', async 
   expect(crew).toBeDefined();
   await place.idle();
   await rename(ANN, 'Meddled');
-  await byHand('PATCH', await accountOf(BOB), { op: 'replace', path: TEAM, value: 'blue' });
-  await byHand('PATCH', await accountOf(CID), { op: 'replace', path: 'active', value: false });
+  await byHand(place, 'PATCH', await accountOf(BOB), { op: 'replace', path: TEAM, value: 'blue' });
+  await byHand(place, 'PATCH', await accountOf(CID), { op: 'replace', path: 'active', value: false });
   const group = `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`;
   const gone = (await accountOf(ANN)).slice('/Users/'.length);
-  await byHand('PATCH', group, { op: 'remove', path: `members[value eq "${gone}"]` });
+  await byHand(place, 'PATCH', group, { op: 'remove', path: `members[value eq "${gone}"]` });
   await save(4);
   expect((await apply()).code).toBe(0);
   await place.idle();
@@ -82,14 +66,14 @@ test('a plan that was applied before is carried out, and writes nothing', async 
 test('a plan that creates an account and its membership again is carried out once', async () => {
   await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
-  await byHand('DELETE', await accountOf(ANN));
+  await byHand(place, 'DELETE', await accountOf(ANN));
   await save(2);
   expect((await apply()).code).toBe(0);
   await place.idle();
   const { code, text } = await apply();
   expect(text).toContain('converged: all 2 changes of the plan were already carried out before');
   expect(code).toBe(0);
-  await byHand('PATCH', `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`, {
+  await byHand(place, 'PATCH', `/Groups/${((await place.platform.group('crew')) as any)?.scimId}`, {
     op: 'remove',
     path: `members[value eq "${(await accountOf(ANN)).slice('/Users/'.length)}"]`,
   });
@@ -186,7 +170,7 @@ test('apply names the removal of its plan that the guard holds', async () => {
   await leave(ANN);
   await place.commands.run('approvals', 'approve', (await heldIds())[0] ?? '', '--yes');
   await place.idle();
-  await byHand('PATCH', await accountOf(ANN), { op: 'replace', path: 'active', value: true });
+  await byHand(place, 'PATCH', await accountOf(ANN), { op: 'replace', path: 'active', value: true });
   await save(1);
   await leave(BOB);
   const { code, text } = await apply();

@@ -1,6 +1,7 @@
 // Tests that a held or rejected removal that somebody made at the platform is told as done, and leaves the lists at the next
 // reconcile.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -27,23 +28,6 @@ afterEach(() => place.stop());
 const idOf = (name: string): string => ids.get(name) ?? '';
 const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
-/** Changes the platform as a person does by hand, with its SCIM interface. */
-async function byHand(method: string, path: string, ...operations: object[]): Promise<void> {
-  const { platformUrl, fixtures } = place.sandbox.ready;
-  const answer = await fetch(`${platformUrl}/api/scim/v2${path}`, {
-    method,
-    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
-    ...(operations.length > 0
-      ? {
-          body: JSON.stringify({
-            schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
-            Operations: operations,
-          }),
-        }
-      : {}),
-  });
-  expect(answer.ok).toBe(true);
-}
 const scimIdOf = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';
 const groupIdOf = async (name: string): Promise<string> =>
   ((await place.platform.group(name)) as any)?.scimId ?? '';
@@ -79,7 +63,11 @@ test.each(['held', 'rejected'])(
     if (state === 'rejected') await reject();
     expect(await told('plan')).not.toContain(DONE);
     expect(await told('explain', ANN, '--all')).not.toContain('by hand');
-    await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path: 'active', value: false });
+    await byHand(place, 'PATCH', `/Users/${await scimIdOf(ANN)}`, {
+      op: 'replace',
+      path: 'active',
+      value: false,
+    });
     await expectEnded(ANN, state);
     expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired: inactive`);
     expect(await told('log', '--resource', ANN)).toContain(
@@ -92,7 +80,7 @@ test.each(['held', 'rejected'])(
 test('a held deactivation ends when the account of the deleted person was deleted at the platform', async () => {
   await place.idp.send('DELETE', `/Users/${idOf(ANN)}`);
   await place.idle();
-  await byHand('DELETE', `/Users/${await scimIdOf(ANN)}`);
+  await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
   await expectEnded(ANN);
   expect(await told('log')).toContain('somebody else made the deletion');
 }, 30_000);
@@ -106,7 +94,7 @@ test.each(['held', 'rejected'])(
     await place.idle();
     if (state === 'rejected') await reject();
     const takeOut = async (name: string) =>
-      byHand('PATCH', `/Groups/${await groupIdOf('crew')}`, {
+      byHand(place, 'PATCH', `/Groups/${await groupIdOf('crew')}`, {
         op: 'remove',
         path: `members[value eq "${await scimIdOf(name)}"]`,
       });
@@ -138,7 +126,7 @@ test('a held deletion of a group that was deleted there is done', async () => {
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);
   await place.idle();
-  await byHand('DELETE', `/Groups/${await groupIdOf('crew')}`);
+  await byHand(place, 'DELETE', `/Groups/${await groupIdOf('crew')}`);
   expect(await told('plan')).toContain('changes that wait for a decision are done at the platform already');
   expect((await place.commands.run('reconcile')).code).toBe(0);
   await place.idle();
@@ -153,7 +141,7 @@ test.each(['held', 'rejected'])(
     await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'remove', path: 'nickName' });
     await place.idle();
     if (state === 'rejected') await reject();
-    await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, {
+    await byHand(place, 'PATCH', `/Users/${await scimIdOf(ANN)}`, {
       op: 'remove',
       path: 'urn:cube:params:1.0:UserAttribute:team',
     });
@@ -171,7 +159,11 @@ test('the work of a leaver whose account was deactivated by hand at the platform
     main.handover = { deployment: 1, folder: 'Team', afterDays: 30 };
   });
   await leave(ANN);
-  await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path: 'active', value: false });
+  await byHand(place, 'PATCH', `/Users/${await scimIdOf(ANN)}`, {
+    op: 'replace',
+    path: 'active',
+    value: false,
+  });
   await place.commands.run('reconcile');
   await place.idle();
   expect((await place.commands.run('explain', ANN, '--json')).json[0].handover).toMatchObject({
@@ -183,10 +175,10 @@ test('a held emptying stays held if the value was set again at the platform befo
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'remove', path: 'nickName' });
   await place.idle();
   const path = 'urn:cube:params:1.0:UserAttribute:team';
-  await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'remove', path });
+  await byHand(place, 'PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'remove', path });
   await place.commands.run('hold', '--by', 'olga');
   await place.commands.run('reconcile');
-  await byHand('PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path, value: 'red' });
+  await byHand(place, 'PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path, value: 'red' });
   await place.commands.run('release');
   await place.idle();
   expect((await place.platform.user(ANN))?.attributes.team).toBe('red');
