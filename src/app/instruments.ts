@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Priority } from '../directory/records.ts';
 import type { Answered, OnAnswered } from '../http/middleware/request-context.ts';
-import { operationOf } from '../http/scim/operation.ts';
+import { operationOf, type ScimOperation } from '../http/scim/operation.ts';
 import type { PlatformCall } from '../platform/client.ts';
 import type { Clock } from '../support/sources.ts';
 import { createMetrics, type Metrics } from '../support/metrics.ts';
@@ -10,7 +10,6 @@ import { packageVersion } from '../support/version.ts';
 import type { WriteOutcome } from '../sync/sync-resource.ts';
 import type { TokenTimes } from '../tokens/credentials.ts';
 import { readShared, type MetricSources } from './shared-metrics.ts';
-import { createTallies, tallyCalls, tallyPushes, type Tallies } from './tallies.ts';
 
 export interface TargetHooks {
   onCall: (call: PlatformCall) => void;
@@ -33,6 +32,26 @@ export interface Instruments {
   scrape: (sources: MetricSources) => Promise<string>;
 }
 
+export interface PushTally {
+  /** Requests that changed something, and requests of any kind that failed. */
+  pushes: number;
+  pushesRefused: number;
+}
+export interface CallTally {
+  /** All calls; of those the ones that the platform refused (4xx), and the ones without a useful answer (none, 429, 5xx). */
+  calls: number;
+  callsRefused: number;
+  callsFailed: number;
+}
+
+/** Counts pushes and calls since the start of the process, for the history of the operators' page. */
+export interface Tallies {
+  /** By connection. */
+  pushes: Map<string, PushTally>;
+  /** By target. */
+  calls: Map<string, CallTally>;
+}
+
 /** Entra ID evaluates failures over hours; below `atLeast` requests the share is 0. */
 const RISK = { windowMs: 3_600_000, atLeast: 20 };
 /** Scrapes within this time share one read of Redis, milliseconds. */
@@ -43,7 +62,7 @@ export function createInstruments(
   { config, role }: { config: Config; role: string },
 ): Instruments {
   const metrics = createMetrics();
-  const tallies = createTallies();
+  const tallies: Tallies = { pushes: new Map(), calls: new Map() };
   const risks = new Map<string, FailureShare>();
   const version = packageVersion();
   metrics.buildInfo.labels(version, process.versions.node, role).set(1);
@@ -52,14 +71,13 @@ export function createInstruments(
     risks.set(connection, risk);
     return risk;
   };
-  const pending: Pending[] = [];
   let look: Promise<void> | undefined;
   let lookedAt = -Infinity;
 
   return {
     requests: (root) => {
       const connection = connectionAt(root);
-      return countRequests(metrics, { root, connection, risk: riskOf(connection), pending, tallies });
+      return countRequests(metrics, { root, connection, risk: riskOf(connection), tallies });
     },
     onDeviation: (connection, kind) => metrics.deviations.inc({ connection, kind }),
     onNotice: (channel, result) => metrics.notices.inc({ channel, result }),
@@ -68,10 +86,6 @@ export function createInstruments(
     contentType: metrics.contentType,
     scrape: async (sources) => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
-      for (const each of pending) {
-        metrics.httpRequests.inc(each.labels, each.since);
-        each.since = 0;
-      }
       showTokens(metrics, sources.tokens());
       if (!look || clock.now() - lookedAt >= FRESH_MS) {
         lookedAt = clock.now();
@@ -104,38 +118,51 @@ const connectionAt = (root: string): string =>
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
 
-interface Requests {
-  root: string;
-  connection: string;
-  risk: FailureShare;
-}
-
-/** Answers that were counted since the last scrape. */
-interface Pending {
-  since: number;
-  labels: { connection: string; operation: string; status: string };
-}
-
 function countRequests(
   metrics: Metrics,
-  { root, connection, risk, pending, tallies }: Requests & { pending: Pending[]; tallies: Tallies },
+  {
+    root,
+    connection,
+    risk,
+    tallies,
+  }: { root: string; connection: string; risk: FailureShare; tallies: Tallies },
 ): OnAnswered {
   const tally = root === '' ? undefined : tallyPushes(tallies, connection);
-  const seconds = metrics.httpTimer(connection);
-  // Requests arrive thousands of times a second, so each one increments a plain number; the scrape adds it to
-  // the metric.
-  const counts = memo((operation, status) => {
-    const count = { since: 0, labels: { connection, operation, status } };
-    pending.push(count);
-    return count;
-  });
+  metrics.httpSeconds.zero({ connection });
+  const seconds = metrics.httpSeconds.labels(connection);
   return ({ method, url, status, startedAt, endedAt }: Answered) => {
     const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
-    counts(operation, String(status)).since++;
-    seconds((endedAt - startedAt) / 1000);
+    metrics.httpRequests.inc({ connection, operation, status });
+    seconds.observe((endedAt - startedAt) / 1000);
     const failed = isFailure(operation, status);
     risk.note(failed);
     tally?.(operation, failed);
+  };
+}
+
+const PUSHES: ReadonlySet<ScimOperation> = new Set(['create', 'replace', 'patch', 'delete', 'bulk']);
+
+/** Returns the counter of the requests of a connection. */
+function tallyPushes(
+  { pushes }: Tallies,
+  connection: string,
+): (operation: ScimOperation, failed: boolean) => void {
+  const tally = pushes.get(connection) ?? { pushes: 0, pushesRefused: 0 };
+  pushes.set(connection, tally);
+  return (operation, failed) => {
+    if (failed) tally.pushesRefused++;
+    else if (PUSHES.has(operation)) tally.pushes++;
+  };
+}
+
+/** Returns the counter of the calls to a target. @returns a function of the HTTP status; 0: no complete answer */
+function tallyCalls({ calls }: Tallies, target: string): (status: number) => void {
+  const tally = calls.get(target) ?? { calls: 0, callsRefused: 0, callsFailed: 0 };
+  calls.set(target, tally);
+  return (status) => {
+    tally.calls++;
+    if (status === 0 || status === 429 || status >= 500) tally.callsFailed++;
+    else if (status >= 400) tally.callsRefused++;
   };
 }
 
@@ -173,17 +200,6 @@ function resourceOf(route: string): string {
   const [, , family, name = 'other', resource = 'other'] = route.split('/');
   if (family === 'scim') return resource.toLowerCase();
   return NAMES[name] ?? name;
-}
-
-/** Caches the result of `make` for each pair of arguments. */
-function memo<T>(make: (first: string, second: string) => T): (first: string, second: string) => T {
-  const made = new Map<string, T>();
-  return (first, second) => {
-    const key = `${first} ${second}`;
-    let found = made.get(key);
-    if (found === undefined) made.set(key, (found = make(first, second)));
-    return found;
-  };
 }
 
 export interface FailureShare {

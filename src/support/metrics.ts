@@ -1,8 +1,7 @@
 // Defines every metric of the service: name, help text, labels and buckets.
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type Metric } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LOAD_METRICS, SHARED_HELP } from './load-metrics.ts';
 import { RECEIVER_METRICS } from './receiver-metrics.ts';
-import { createTimer, type Timer } from './timer.ts';
 
 interface Definition {
   type: 'counter' | 'gauge' | 'histogram';
@@ -253,9 +252,7 @@ type Instrument<K extends keyof Definitions> = Definitions[K]['type'] extends 'c
     ? Gauge<Label<K>>
     : Histogram<Label<K>>;
 
-export type Metrics = { [K in Exclude<keyof Definitions, 'httpSeconds'>]: Instrument<K> } & {
-  /** Records `httpSeconds`; cheap enough for each request. @returns a function that records one duration in seconds */
-  httpTimer(connection: string): (seconds: number) => void;
+export type Metrics = { [K in keyof Definitions]: Instrument<K> } & {
   contentType: string;
   /** Returns the metrics in Prometheus text format. */
   text(): Promise<string>;
@@ -267,14 +264,12 @@ const LOOP_PRECISION_MS = 50;
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS });
-  const instruments = Object.entries(METRICS as Record<string, Definition>).flatMap(([key, definition]) =>
-    key === 'httpSeconds' ? [] : [[key, createInstrument(definition, registry)]],
-  );
+  const instruments = Object.entries(METRICS as Record<string, Definition>).map(([key, definition]) => [
+    key,
+    createInstrument(definition, registry),
+  ]);
   return {
-    ...(Object.fromEntries(instruments) as {
-      [K in Exclude<keyof Definitions, 'httpSeconds'>]: Instrument<K>;
-    }),
-    httpTimer: registerTimer(METRICS.httpSeconds, registry),
+    ...(Object.fromEntries(instruments) as { [K in keyof Definitions]: Instrument<K> }),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
@@ -285,13 +280,4 @@ function createInstrument({ type, name, help, labels, buckets }: Definition, reg
   if (type === 'counter') return new Counter(options);
   if (type === 'gauge') return new Gauge(options);
   return new Histogram({ ...options, buckets: [...(buckets ?? [])] });
-}
-
-/** Registers the histogram of a timer. */
-function registerTimer(definition: typeof METRICS.httpSeconds, registry: Registry): Timer['of'] {
-  const { name, help } = definition;
-  const { of, samples, reset } = createTimer(definition);
-  const get = () => Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values: samples() });
-  registry.registerMetric({ name, get, reset } as unknown as Metric);
-  return of;
 }
