@@ -99,6 +99,8 @@ export async function compareUserPage(
           found.map(({ name }) => name),
         );
       else if (isUnconditional(link)) equal.push(toPrint(holder, user));
+      // The deactivation of an account that others had activated again may be done at the platform.
+      else if (user.active === false && awaitsDecision(link)) draft.suspects.set(holder.ref, []);
     }
   });
   if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));

@@ -4,6 +4,7 @@ import type { Drift } from '../directory/outbox/drift.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
+import { mayBe } from '../sync/account-state.ts';
 import { isEmpty } from '../sync/write-order.ts';
 import type { Basis } from './entry.ts';
 import type { UserCase } from './plan-users.ts';
@@ -28,8 +29,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   const isLeaver = wanted?.inScope !== true;
   const items: Destruction[] = [];
   const isClosed = observed ? observed.active === false : isLeaver;
-  if (wanted?.active !== true && link.core?.active !== false && isClosed)
-    items.push({ kind: 'deactivate', ref });
+  if (wanted?.active !== true && mayBe(link, true) && isClosed) items.push({ kind: 'deactivate', ref });
   if (isLeaver && !observed) items.push({ kind: 'delete', ref });
   if (!isLeaver && values)
     for (const [name, value] of Object.entries(wanted.attributes))

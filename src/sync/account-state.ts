@@ -32,7 +32,7 @@ export async function deactivate(context: SyncContext): Promise<Permission> {
  * @throws PlatformResponse 404 when the account is gone
  */
 async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
-  if (link.core?.active === false || link.observed?.active !== false) return false;
+  if (!mayBe(link, true) || link.observed?.active !== false) return false;
   const { active } = await target.client.users.get(link.id ?? '', call);
   forgetObserved(link, 'active');
   if (active !== false) return false;

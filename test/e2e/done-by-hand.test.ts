@@ -77,6 +77,21 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
+test('a held deactivation of a leaver whose account others activated again ends when others deactivate it', async () => {
+  await leave(ANN);
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  const setActive = async (value: boolean) =>
+    byHand(place, 'PATCH', `/Users/${await scimIdOf(ANN)}`, { op: 'replace', path: 'active', value });
+  await setActive(true);
+  await place.commands.run('reconcile');
+  await place.idle();
+  expect(await told('exceptions')).toContain('held by the guard: the deactivation');
+  await setActive(false);
+  await expectEnded(ANN);
+}, 30_000);
+
 test('a held deactivation ends when the account of the deleted person was deleted at the platform', async () => {
   await place.idp.send('DELETE', `/Users/${idOf(ANN)}`);
   await place.idle();
