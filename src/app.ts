@@ -9,6 +9,7 @@ import { buildFleetReader, joinFleet } from './app/fleet.ts';
 import { buildHealth } from './app/health.ts';
 import { createInstruments } from './app/instruments.ts';
 import { STORE_WAIT_MS, scriptsOn, type AppDeps, type Parts } from './app/parts.ts';
+import { noteTargets } from './app/note-targets.ts';
 import { startNotices } from './app/notices.ts';
 import { recordHistory } from './app/record-history.ts';
 import { buildScrape } from './app/scrape.ts';
@@ -86,6 +87,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const { schedule, expectedSchedule, timezone } = config.reconcile;
   const gapMs = expectedGapMs(schedule ?? expectedSchedule, timezone);
   expectReconcile(parts, states, gapMs);
+  const { noted, stop: stopNoting } = noteTargets(parts);
   recordHistory(parts, instruments.tallies, states);
 
   let queues = new Map<string, TargetQueue>();
@@ -95,10 +97,13 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
     queues = startQueues(parts, targets, states);
   }
   if (role === 'all' || role === 'scheduler') {
-    const scheduler = startScheduler(deps, buildScopes(parts, targets, states), config.reconcile);
+    const options = { ...config.reconcile, noted };
+    const scheduler = startScheduler(deps, buildScopes(parts, targets, states), options);
     releasers.add('scheduler', scheduler.stop);
     releasers.add('proof of derived data', startProofPass(deps, states));
   }
+  // Added behind the scheduler, whose stop waits for `noted`.
+  releasers.add('known targets', stopNoting);
   // A worker sends notices too, because an installation may have no scheduler. A lease lets one process send at a time.
   if (role !== 'api')
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));

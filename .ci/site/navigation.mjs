@@ -46,6 +46,7 @@ export const SECTIONS = [
       ['docs/day-two.md', 'Day two'],
       'docs/backup.md',
       ['docs/rotation.md', 'Secrets'],
+      ['docs/removed-targets.md', 'Removed targets'],
       ['docs/admin.md', "Operators' page"],
       ['docs/sign-in.md', 'Sign-in of operators'],
       ['docs/notices.md', 'Notices'],

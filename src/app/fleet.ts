@@ -6,11 +6,13 @@ import {
   type ProcessRole,
   type ProcessWork,
 } from '../directory/fleet/fleet-store.ts';
+import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { storeRefusalOf, takePulse } from '../directory/redis/store-health.ts';
 import { startBeats } from '../ops/beats.ts';
 import { judgeFleet, type ReadFleet } from '../ops/fleet.ts';
 import { packageVersion } from '../support/version.ts';
 import type { Target } from '../sync/target.ts';
+import { feedsOf } from './note-targets.ts';
 import type { Parts, Store } from './parts.ts';
 
 /** Largest length of the names that a process announces. */
@@ -18,10 +20,15 @@ const LONGEST_NAME = 200;
 
 export const buildFleetReader = (store: Store): ReadFleet => {
   const fleet = createFleetStore(store, store.config.redis);
+  const known = createKnownTargets(store, store.config.redis);
   const isScheduled = store.config.reconcile.schedule !== null;
   return async () => {
-    const [view, pulse] = await Promise.all([fleet.read(), takePulse(store.redis)]);
-    return judgeFleet(view, { isScheduled, refusal: storeRefusalOf(pulse) });
+    const [view, pulse, removed] = await Promise.all([
+      fleet.read(),
+      takePulse(store.redis),
+      known.removed(feedsOf(store.config)),
+    ]);
+    return judgeFleet(view, { isScheduled, refusal: storeRefusalOf(pulse), removed });
   };
 };
 

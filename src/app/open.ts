@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
 import { createDataVersion, type DataVersion } from '../directory/fleet/data-version.ts';
+import { createKnownTargets, type TargetFeed, type KnownTargets } from '../directory/fleet/known-targets.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { planDigest } from '../reconcile/digest.ts';
 import { nextRunOf } from '../reconcile/expected-gap.ts';
@@ -16,6 +17,7 @@ import type { ReadFleet } from '../ops/fleet.ts';
 import { connectCommand, type CommandRedis } from './command-redis.ts';
 import { checkDataVersion } from './data-version.ts';
 import { buildFleetReader } from './fleet.ts';
+import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations, type NoticeOperations } from './notices.ts';
 import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
@@ -37,6 +39,9 @@ export function openDesiredStates(config: Config): {
   operations: OperationStore;
   readFleet: ReadFleet;
   dataVersion: DataVersion;
+  knownTargets: KnownTargets;
+  /** Targets that the settings have, with their connections. */
+  fed: TargetFeed[];
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
@@ -69,6 +74,8 @@ export function openDesiredStates(config: Config): {
     operations,
     readFleet: buildFleetReader(store),
     dataVersion: createDataVersion(store, config.redis),
+    knownTargets: createKnownTargets(store, config.redis),
+    fed: feedsOf(config),
     notices: buildNoticeOperations(store, states),
     nextReconcile: buildNextReconcile(config),
     digests: digestsOf(config),

@@ -7,6 +7,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { Imported, LinkRow } from '../ops/links.ts';
 import { readConfig, type Cli } from './cli.ts';
+import { confirm } from './confirm.ts';
 import { requireKnown } from './known-names.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes } from './scopes.ts';
@@ -103,6 +104,33 @@ export function linksCommand(program: Command, cli: Cli): void {
         if (rows.length === 0) cli.exit(1);
       });
     });
+
+  withOperator(group.command('keep'))
+    .description('accept that the accounts and groups of a target stay that was taken out of the settings')
+    .requiredOption('--connection <name>', 'the connection that has fed it')
+    .requiredOption('--target <name>', 'the target')
+    .option('--yes', 'do not ask')
+    .action((flags: KeepFlags, command: Command) => keep(flags, command, cli));
+}
+
+type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> & { yes?: boolean };
+
+async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void> {
+  const { connection, target } = flags;
+  await withStore(readConfig(command, cli), async (states, { knownTargets, fed }) => {
+    const { findRemoved, keepRemoved } = await import('../ops/removed-targets.ts');
+    const found = await findRemoved(knownTargets, fed, { connection, target });
+    if (!found)
+      throw new Error(
+        `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`,
+      );
+    const what = `${counted(found.accounts, 'account')} and ${counted(found.groups, 'group')}`;
+    await confirm(flags, `${what} of ${connection} stay at ${target} as they are.`);
+    await keepRemoved(states, knownTargets, found, actorOf(cli, flags));
+    say(
+      `Kept: ${what} of ${connection} at ${target}. Leavers keep their access there until somebody ends it.`,
+    );
+  });
 }
 
 function configFor(flags: Flags, command: Command, cli: Cli): Config {

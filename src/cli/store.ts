@@ -5,6 +5,7 @@ import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { OperationStore } from '../directory/logs/operations.ts';
 import type { NoticeOperations } from '../app.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
+import type { TargetFeed, KnownTargets } from '../directory/fleet/known-targets.ts';
 import type { DataVersion } from '../directory/fleet/data-version.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
@@ -14,6 +15,9 @@ export interface OpenStore {
   operations: OperationStore;
   readFleet: ReadFleet;
   dataVersion: DataVersion;
+  knownTargets: KnownTargets;
+  /** Targets that the settings have, with their connections. */
+  fed: TargetFeed[];
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */

@@ -1,5 +1,5 @@
-// Judges which processes of the service run: a missing role, a silent process, two versions. Pure; status, doctor, explain,
-// /health and metrics show the findings.
+// Judges which processes of the service run (a missing role, a silent process, two versions), and which targets are gone from their
+// settings. Pure; status, doctor, explain, /health and metrics show the findings.
 import {
   DUTIES,
   dutiesOf,
@@ -7,13 +7,14 @@ import {
   type FleetProcess,
   type FleetView,
 } from '../directory/fleet/fleet-store.ts';
+import type { RemovedTarget } from '../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
 import type { DoctorFinding } from './doctor.ts';
 
 /**
  * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `noProcess`:
- * no process runs; it replaces the three findings after it.
+ * no process runs; it replaces the three findings after it. `targetRemoved`: the settings have lost a target, and accounts stay there.
  */
 export const FLEET_FINDINGS = [
   'redisRefuses',
@@ -23,6 +24,7 @@ export const FLEET_FINDINGS = [
   'noScheduler',
   'silent',
   'versionsDiffer',
+  'targetRemoved',
 ] as const;
 export type FleetFindingKind = (typeof FLEET_FINDINGS)[number];
 
@@ -50,10 +52,15 @@ const MOST_NAMED = 5;
 /**
  * @param isScheduled whether the settings have a schedule of reconciles, which a scheduler has to start
  * @param refusal why Redis takes no writes; undefined: it takes them
+ * @param removed targets that the settings have lost
  */
 export function judgeFleet(
   view: FleetView,
-  { isScheduled, refusal }: { isScheduled: boolean; refusal?: StoreRefusal | undefined },
+  {
+    isScheduled,
+    refusal,
+    removed = [],
+  }: { isScheduled: boolean; refusal?: StoreRefusal | undefined; removed?: readonly RemovedTarget[] },
 ): FleetReport {
   const { processes } = view;
   if (refusal) {
@@ -74,6 +81,7 @@ export function judgeFleet(
       ...(running.length === 0 ? [missingProcess(view)] : missing.map((duty) => missingDuty(duty, view))),
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
+      ...removed.filter(({ isKept }) => !isKept).map(removedTarget),
     ],
   };
 }
@@ -155,6 +163,14 @@ function differentVersions(running: FleetProcess[], { now, versionsDifferSince }
     },
   ];
 }
+
+const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget): FleetFinding => ({
+  finding: 'targetRemoved',
+  level: 'warning',
+  message: `target ${target} of connection ${connection} is no longer configured; ${counted(accounts, 'account')} and ${counted(groups, 'group')} that the bridge wrote are still there, and leavers keep their access`,
+  advice:
+    'Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.',
+});
 
 const moment = (ms: number): string => new Date(ms).toISOString();
 

@@ -49,7 +49,7 @@ export interface TargetStatus {
   exceptions: ExceptionCounts;
   /** Whether the platform's address changed, so that writes wait until a run has recognised the tenant. */
   hasMoved: boolean;
-  /** Whether mapping, scope, group names or policy in the settings changed since a reconcile last brought them to everybody. */
+  /** Whether mapping, scope, group names or policy in the settings changed, or the target was not in them, since a reconcile last brought them to everybody. */
   hasNewRules: boolean;
   /** `lastSuccessAt` and `next`, of the schedule: Unix milliseconds. */
   reconcile: {

@@ -1,6 +1,7 @@
 // Starts reconcile runs by schedule, one at a time across all replicas. A process that starts also starts a run that was missed.
 import cron from 'node-cron';
 import { RunLost } from '../directory/outbox/drift.ts';
+import { RETURNED } from '../directory/outbox/runs.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -22,6 +23,8 @@ export interface ScheduleOptions {
   schedule: string | null;
   timezone: string;
   onDrift: 'repair' | 'report';
+  /** Resolves when this start has noted the targets that are back in the settings; they need a run. */
+  noted?: Promise<void>;
 }
 
 export interface Scheduler {
@@ -64,7 +67,8 @@ export function startScheduler(
   void task?.start();
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
-    const look = atStart(deps.clock, each.scope, isDue, signal).then((why) => {
+    const due = () => atStart(deps.clock, each.scope, isDue, signal);
+    const look = (options.noted ?? Promise.resolve()).then(due).then((why) => {
       if (why !== undefined) run(each, why);
       running.delete(look);
     });
@@ -103,6 +107,7 @@ async function atStart(
       }
       if (hasMoved) return 'the address of the target changed';
       if (mappedBy === undefined) return 'the target is new, or its state was repaired';
+      if (mappedBy === RETURNED) return 'the target is back in the settings';
       if (mappedBy !== digest) return 'the mapping rules changed';
       return last && wasMissed(last.endedAt, clock.now(), isDue) ? 'a run was missed' : undefined;
     } catch {

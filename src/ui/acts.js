@@ -16,7 +16,15 @@ const ORDERS = [
   'reject',
   'withdraw',
 ].concat(
-  ['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks', 'retryEvents', 'dropEvents'],
+  [
+    'retryDeadLetters',
+    'dropDeadLetters',
+    'forgetLink',
+    'importLinks',
+    'keepLinks',
+    'retryEvents',
+    'dropEvents',
+  ],
   ['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover'],
 );
 const WAYS = ['command', 'admin API', 'page'];

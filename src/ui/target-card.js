@@ -137,7 +137,7 @@ function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last
     found.push('The address changed: nothing is written before a reconcile has recognised the accounts');
   if (hasNewRules)
     found.push(
-      'Mapping, scope or group names in the settings changed since the last reconcile: the counts are by the former ones',
+      'Mapping, scope or group names in the settings changed, or the target was not in them, since the last reconcile: the counts are by the former ones',
     );
   const note = breakerNote(breaker, target);
   found.push(breaker.since ? [`${note}; first failure `, ago(breaker.since)] : note);

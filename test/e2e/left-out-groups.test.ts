@@ -38,7 +38,7 @@ test('plan counts a group that new settings leave out as not desired at once, an
   const { code, text } = await place.commands.run('status');
   expect(code).toBe(2);
   expect(text).toContain(
-    'mapping, scope, group names or policy in the settings changed since the last reconcile: the counts are by the former ones',
+    'mapping, scope, group names or policy in the settings changed, or the target was not in them, since the last reconcile: the counts are by the former ones',
   );
 }, 30_000);
 

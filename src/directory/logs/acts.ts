@@ -8,7 +8,7 @@ import type { Scripts } from '../redis/scripts.ts';
 export const ACTS = [
   ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply'] as const),
   ...(['approveFirst', 'approve', 'reject', 'withdraw'] as const),
-  ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks'] as const),
+  ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks', 'keepLinks'] as const),
   ...(['retryEvents', 'dropEvents'] as const),
   ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover', 'testNotices'] as const),
 ] as const;

@@ -38,18 +38,6 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
     return text === null ? undefined : parseReverseLink(text).ref;
   }
 
-  /** Yields every link of a target in any order, with bounded memory. */
-  async function* all(target: string): AsyncGenerator<{ ref: Ref; link: Link }> {
-    let cursor = '0';
-    do {
-      const [next, found] = await redis.hscan(keys.key('links', target), cursor, 'COUNT', 500);
-      cursor = next;
-      for (let index = 0; index + 1 < found.length; index += 2) {
-        yield { ref: found[index] as Ref, link: parseLink(found[index + 1] ?? '') };
-      }
-    } while (cursor !== '0');
-  }
-
   /** Returns up to `count` random links of a kind. */
   async function some(target: string, kind: Kind, count: number): Promise<Link[]> {
     const found = (await redis.hrandfield(keys.key('links', target), 4 * count, 'WITHVALUES')) as string[];
@@ -59,5 +47,20 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
     return links;
   }
 
-  return { get, getMany, holderOf, all, elsewhere, some };
+  return { get, getMany, holderOf, all: (target: string) => allLinks(deps, target), elsewhere, some };
+}
+
+/** Yields every link of a target in any order, with bounded memory. */
+export async function* allLinks(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  target: string,
+): AsyncGenerator<{ ref: Ref; link: Link }> {
+  let cursor = '0';
+  do {
+    const [next, found] = await redis.hscan(keys.key('links', target), cursor, 'COUNT', 500);
+    cursor = next;
+    for (let index = 0; index + 1 < found.length; index += 2) {
+      yield { ref: found[index] as Ref, link: parseLink(found[index + 1] ?? '') };
+    }
+  } while (cursor !== '0');
 }

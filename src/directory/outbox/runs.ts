@@ -74,6 +74,8 @@ export type Cursor = 'values' | 'members';
 
 /** Stored instead of a digest after a repair of derived data; the next run then maps and reads everything. */
 export const REPAIRED = 'repaired';
+/** Stored when a target is back in the settings; the next run then maps everything, because changes meanwhile have no marks there. */
+export const RETURNED = 'returned';
 /** Groups that are noted by one script. */
 const SEEN_PORTION = 1000;
 

@@ -1,0 +1,190 @@
+// Tests a target that is taken out of the settings: commands say what stays there, and people who leave meanwhile lose their
+// access when the target comes back.
+import '../support/load-modules.ts';
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
+import { send } from '../support/send.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { eventually } from '../support/eventually.ts';
+import type { TestSettings } from '../support/settings.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const CID = 'cid@acme.example';
+const DAN = 'dan@acme.example';
+
+let place: Place;
+let second: Sandbox;
+let analytics: PlatformView;
+let ids: Record<string, string>;
+let limit: number;
+
+/** @param most number of removals that the guard of analytics lets pass */
+async function open(rest: object = {}, most = 9): Promise<void> {
+  limit = most;
+  second = await startSandbox();
+  analytics = createPlatformView(second.ready.controlUrl);
+  place = await openPlace({ rest, roles: [] });
+  await place.change(addAnalytics);
+  ids = {};
+  for (const name of [ANN, BOB, CID, DAN]) ids[name] = await place.idp.createUser(name);
+  ids.sales = await place.idp.createGroup('sales', Object.values(ids));
+  ids.north = await place.idp.createGroup('north', [ids[DAN] ?? '']);
+  await place.idle();
+  expect(await atAnalytics()).toEqual([true, true, true, true, 4, 1]);
+}
+afterEach(async () => {
+  await place.stop();
+  await second.stop();
+});
+
+function feed(connections: object, targets: string[]): void {
+  for (const each of Object.values(connections)) Object.assign(each as object, { targets });
+}
+
+function addAnalytics({ targets, connections }: TestSettings): void {
+  feed(connections, ['main', 'analytics']);
+  const guard = Object.fromEntries(
+    ['deactivate', 'delete', 'removeMembers'].map((kind) => [kind, { count: limit, percent: 100 }]),
+  );
+  const { platformUrl, fixtures } = second.ready;
+  const own = { url: platformUrl, token: fixtures.apiKeys.admin };
+  Object.assign(targets, { analytics: { ...targets.main, ...own, guard } });
+}
+const removeAnalytics = ({ targets, connections }: TestSettings): void => {
+  feed(connections, ['main']);
+  delete (targets as Partial<Record<string, unknown>>).analytics;
+};
+
+/** Whether each person is active at analytics, and how many members the groups have; undefined: no such group. */
+async function atAnalytics(): Promise<unknown[]> {
+  const { users, groups } = await analytics.state();
+  const active = [ANN, BOB, CID, DAN].map((name) => users.find(({ userName }) => userName === name)?.active);
+  const size = (name: string) => groups.find(({ displayName }) => displayName === name)?.members.length;
+  return [...active, size('sales'), size('north')];
+}
+
+/** Ann becomes inactive, Bob is deleted, Cid leaves the group sales, and the group north is deleted. */
+async function leave(): Promise<void> {
+  await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'active', value: false });
+  await place.idp.send('DELETE', `/Users/${ids[BOB]}`);
+  await place.idp.patch(`/Groups/${ids.sales}`, { op: 'remove', path: `members[value eq "${ids[CID]}"]` });
+  await place.idp.send('DELETE', `/Groups/${ids.north}`);
+  await place.idle();
+}
+
+/** Puts the target back, and waits until analytics is as expected. */
+async function putBack(expected: unknown[]): Promise<void> {
+  await place.change(addAnalytics);
+  await eventually('the returned target is compared', async () => {
+    await place.idle();
+    expect(await atAnalytics()).toEqual(expected);
+    return true;
+  });
+}
+
+const FOUND =
+  'target analytics of connection default is no longer configured; 4 accounts and 2 groups that the bridge wrote are still there';
+const told = async (...args: string[]) => (await place.commands.run(...args)).text.replace(/\s+/g, ' ');
+/** Whether status (with its exit code 2), doctor and /health tell it. */
+async function tellers(words = FOUND): Promise<string[]> {
+  const status = await place.commands.run('status');
+  const { text: health } = await send(`http://127.0.0.1:${place.port}`, 'GET', '/health', {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  return [
+    ...(status.code === 2 && status.text.replace(/\s+/g, ' ').includes(words) ? ['status'] : []),
+    ...((await told('doctor')).includes(words) ? ['doctor'] : []),
+    ...(health.includes(words) ? ['health'] : []),
+  ];
+}
+const ALL = ['status', 'doctor', 'health'];
+
+test('people who leave while a target is out of the settings lose their access when it is back, without a schedule', async () => {
+  await open();
+  await place.commands.run('reconcile', '--yes');
+  await place.change(removeAnalytics);
+  await leave();
+  expect(await atAnalytics()).toEqual([true, true, true, true, 4, 1]);
+  await putBack([false, false, true, true, 2, undefined]);
+  await eventually('the run has ended', async () => (await place.commands.run('status')).code === 0);
+}, 60_000);
+
+test('when everybody was deleted while a target was out of the settings, the guard is asked when it is back', async () => {
+  await open({}, 3);
+  await place.commands.run('reconcile', '--yes');
+  await place.change(removeAnalytics);
+  for (const name of [ANN, BOB, CID, DAN]) await place.idp.send('DELETE', `/Users/${ids[name]}`);
+  for (const name of ['sales', 'north']) await place.idp.send('DELETE', `/Groups/${ids[name]}`);
+  await place.idle();
+  await place.change(addAnalytics);
+  await eventually('held', async () => (await told('approvals', 'list')).includes('default.analytics'));
+  await place.idle();
+  expect((await atAnalytics()).slice(0, 4)).toContain(true);
+  const [id = ''] = /default\.analytics\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect((await atAnalytics()).slice(0, 4)).toEqual([false, false, false, false]);
+}, 60_000);
+
+test('status, doctor and /health tell what stays at a removed target, until an operator says that it is meant', async () => {
+  await open();
+  expect(await tellers('no longer configured')).toEqual([]);
+  await place.change(removeAnalytics);
+  expect(await tellers()).toEqual(ALL);
+  expect(
+    (await place.commands.run('links', 'keep', '--connection', 'default', '--target', 'main', '--yes')).code,
+  ).toBe(1);
+  const keep = ['links', 'keep', '--connection', 'default', '--target', 'analytics', '--yes', '--by', 'ines'];
+  expect(await told(...keep)).toContain('Kept: 4 accounts and 2 groups of default at analytics');
+  expect(await tellers('no longer configured')).toEqual([]);
+  expect((await place.commands.run('status')).code).toBe(0);
+  expect(await told('acts', '--action', 'keepLinks')).toContain('ines');
+  await place.change(() => undefined);
+  expect(await tellers('no longer configured')).toEqual([]);
+
+  await leave();
+  await putBack([false, false, true, true, 2, undefined]);
+  await place.change(removeAnalytics);
+  expect(await tellers(FOUND.replace('4 accounts and 2 groups', '2 accounts and 1 group'))).toEqual(ALL);
+}, 60_000);
+
+test('a target that an earlier release lost from its settings is found too', async () => {
+  await open();
+  await place.stopApps();
+  await place.redis.del(await place.key(':{bridge.fleet}:knownTargets'));
+  await place.change(removeAnalytics);
+  expect(await tellers()).toEqual(ALL);
+}, 60_000);
+
+test('a connection that is removed from the settings is told with its target', async () => {
+  await open();
+  await place.change(({ connections }) => {
+    const all = connections as Record<string, object>;
+    all.hr = { ...all.default };
+    delete all.default;
+  });
+  expect(await tellers()).toEqual(ALL);
+  expect(await told('status')).toContain('target main of connection default is no longer configured');
+  for (const target of ['main', 'analytics'])
+    await place.commands.run('links', 'keep', '--connection', 'default', '--target', target, '--yes');
+  expect(await tellers('no longer configured')).toEqual([]);
+}, 60_000);
+
+test('a scope without people takes the access away, and nothing is told after the removal', async () => {
+  await open({}, 0);
+  await place.change(({ targets }) => {
+    Object.assign(targets, {
+      analytics: { ...(targets as any).analytics, users: { scope: 'not (userName pr)' } },
+    });
+  });
+  await eventually('held', async () => (await told('approvals', 'list')).includes('4 to deactivate'));
+  expect((await atAnalytics()).slice(0, 4)).toEqual([true, true, true, true]);
+  const [id = ''] = /default\.analytics\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect(await atAnalytics()).toEqual([false, false, false, false, 4, 1]);
+  await place.change(removeAnalytics);
+  expect(await tellers('no longer configured')).toEqual([]);
+}, 60_000);
