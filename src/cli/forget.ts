@@ -72,10 +72,15 @@ function toError(
   const accounts = outcome.accounts.map(
     ({ target, platformId, ...account }) => `${platformId ?? 'an account'} at ${target} ${openText(account)}`,
   );
+  const isRemoved = outcome.accounts.some(
+    ({ connection, target }) => !place.config.connections[connection]?.targets.includes(target),
+  );
   const isClosed = outcome.accounts.every(({ state }) => state === 'closed');
-  const advice = isClosed
-    ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
-    : `Wait until it is closed, which scim-bridge explain ${text} tells, decide its approval or dead letter, or say --leave-account: then nothing closes it or hands its work over any more.`;
+  const advice = isRemoved
+    ? 'A target is no longer configured: put it back, so that the account is closed there (docs/removed-targets.md), or say --leave-account: then nothing closes it any more.'
+    : isClosed
+      ? 'Wait until a reconcile has handed it over, or say --leave-account: then nothing hands it over any more, and it stays where it is.'
+      : `Wait until it is closed, which scim-bridge explain ${text} tells, decide its approval or dead letter, or say --leave-account: then nothing closes it or hands its work over any more.`;
   return new Error(`Nothing was forgotten: account ${accounts.join(', ')}. ${advice}`);
 }
 

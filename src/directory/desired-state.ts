@@ -2,6 +2,7 @@
 import type { Redis } from 'ioredis';
 import { createActs, type Acts } from './logs/acts.ts';
 import { createLastLogChecks, type LastLogChecks } from './logs/last-log-check.ts';
+import { createKnownTargets } from './fleet/known-targets.ts';
 import { createArchive, type Archive } from './archive/archive.ts';
 import { createCoverageReader, type CoverageReader } from './outbox/coverage.ts';
 import { createDirectory, type Directory } from './resources/directory.ts';
@@ -40,6 +41,8 @@ export interface DesiredState {
   events: EventStream;
   /** By target. */
   outboxes: Map<string, Outbox>;
+  /** Returns the targets that the settings had before and no longer have. Links and logs of them are kept. */
+  formerTargets: () => Promise<string[]>;
   /** Coverage by target. */
   coverage: Map<string, CoverageReader>;
   /** Drift notes by target. */
@@ -89,8 +92,11 @@ export function createDesiredState(
       ),
     ]),
   );
+  const known = createKnownTargets(deps, options);
+  const formerTargets = (): Promise<string[]> => known.former(connection, targets);
   return {
     connection,
+    formerTargets,
     acts: createActs({ ...deps, keys }),
     logChecks: createLastLogChecks({ redis: deps.redis, keys }),
     archive: createArchive({ ...deps, keys }),
@@ -100,7 +106,10 @@ export function createDesiredState(
     ),
     links: createLinks({ redis: deps.redis, keys, elsewhere }),
     proof: createProof({ ...deps, keys }, { targets, groupsMatter }),
-    personData: createPersonData({ ...deps, keys }, { targets }),
+    personData: createPersonData(
+      { ...deps, keys },
+      { targetsOf: async () => [...targets, ...(await formerTargets())] },
+    ),
     tokens: createStoredTokens({ redis: deps.redis, keys }),
     events: createEventStream({ ...deps, keys }),
     outboxes,

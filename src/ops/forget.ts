@@ -99,7 +99,7 @@ async function forgetIn(
   { state, refs, names, freeNames, accounts }: ForgettablePerson,
   actor: Actor,
 ): Promise<ForgetReport | undefined> {
-  const { connection, acts, personData, outboxes } = state;
+  const { connection, acts, personData } = state;
   const order = ids.request();
   const mentions = createMentions(names);
   const inNotes = createMentions([...names, ...freeNames]);
@@ -112,7 +112,7 @@ async function forgetIn(
     for (const name of Object.keys(removed) as (keyof RemovedItems)[]) removed[name] += outcome[name];
   }
   let logEntries = 0;
-  for (const target of outboxes.keys())
+  for (const target of await personData.targetsOf())
     logEntries += await personData.forgetEntries({ name: 'log', target }, isAbout(refs, mentions), order);
   const others = {
     acts: await personData.forgetEntries(

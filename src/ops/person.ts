@@ -1,5 +1,6 @@
 // Finds a person who is no longer pushed: refs, names, and the accounts that stay at the platforms.
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import { findResources, toSearched } from './find.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
@@ -60,9 +61,9 @@ export async function identifyPerson(
 }
 
 /** Returns refs of users whose log entries have the text as ref, name, userName, externalId or address. */
-async function refsInLogs({ personData, outboxes }: DesiredState, text: string): Promise<Set<Ref>> {
+async function refsInLogs({ personData }: DesiredState, text: string): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
-  for (const target of outboxes.keys()) {
+  for (const target of await personData.targetsOf()) {
     for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
       const { ref } = JSON.parse(entry) as { ref: Ref };
       if (!ref.startsWith('User:')) continue;
@@ -77,30 +78,41 @@ async function addLinks(
   ref: Ref,
   handoverRules: HandoverRulesOf,
 ): Promise<void> {
-  for (const [target, outbox] of state.outboxes) {
+  const { connection } = state;
+  const read = async (target: string): Promise<{ link: Link; isOpen: boolean }> => {
     const link = await state.links.get(target, ref);
     for (const [name, value] of Object.entries(link.core ?? {})) {
       if (typeof value !== 'string' || value === '') continue;
       if (IDENTIFYING.has(name)) names.add(value);
       else if (name === 'displayName') freeNames.add(value);
     }
-    const { mark, pendingGroups } = await outbox.resourceStatus(ref);
     const isOpen =
       link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
+    return { link, isOpen };
+  };
+  for (const [target, outbox] of state.outboxes) {
+    const { link, isOpen } = await read(target);
+    const { mark, pendingGroups } = await outbox.resourceStatus(ref);
     const isPending = mark !== null || [...pendingGroups.values()].some((sign) => sign !== 'r');
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);
     accounts.push({
-      ...{ connection: state.connection, target, platformId: link.id ?? null },
+      ...{ connection, target, platformId: link.id ?? null },
       state: isOpen ? 'active' : isPending ? 'pending' : 'closed',
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
+  }
+  for (const target of await state.formerTargets()) {
+    const { link, isOpen } = await read(target);
+    if (link.id === undefined) continue;
+    const account = { connection, target, platformId: link.id, handover: null };
+    accounts.push({ ...account, state: isOpen ? 'active' : 'closed' });
   }
 }
 
 async function addNamesInLogs({ state, refs, names }: ForgettablePerson): Promise<void> {
   const theirs = new Set<string>(refs);
-  for (const target of state.outboxes.keys())
+  for (const target of await state.personData.targetsOf())
     for await (const [, entry, personal] of state.personData.entriesOf({ name: 'log', target }))
       if (theirs.has((JSON.parse(entry) as { ref: Ref }).ref))
         for (const name of namesIn(personal)) names.add(name);
@@ -133,11 +145,11 @@ async function pushedHolder({
 }
 
 async function isMentioned({ state, names }: ForgettablePerson): Promise<boolean> {
-  const { personData, outboxes } = state;
+  const { personData } = state;
   const mentions = createMentions(names);
   const test = (_entry: string, personal: string): boolean => mentions.isIn(personal);
   if ((await personData.countEntries({ name: 'acts' }, test)) > 0) return true;
-  for (const target of outboxes.keys())
+  for (const target of await personData.targetsOf())
     if ((await personData.countEntries({ name: 'log', target }, test)) > 0) return true;
   return false;
 }

@@ -188,3 +188,20 @@ test('a scope without people takes the access away, and nothing is told after th
   await place.change(removeAnalytics);
   expect(await tellers('no longer configured')).toEqual([]);
 }, 60_000);
+
+test('a leaver with an account at a removed target is not forgotten without --leave-account', async () => {
+  await open();
+  await place.change(removeAnalytics);
+  await place.idp.send('DELETE', `/Users/${ids[BOB]}`);
+  await place.idle();
+  const refused = await place.commands.run('forget', BOB, '--yes');
+  expect(refused.code).toBe(1);
+  expect(refused.text).toMatch(/account \S+ at analytics may be active\. A target is no longer configured/);
+  await place.change(addAnalytics);
+  await eventually('closed', async () => (await atAnalytics())[1] === false);
+  await place.idle();
+  await place.change(removeAnalytics);
+  expect((await place.commands.run('forget', BOB, '--yes')).code).toBe(0);
+  const links = await place.redis.hgetall(await place.key(':{default}:links:analytics'));
+  expect(JSON.stringify(links)).not.toContain(BOB);
+}, 60_000);

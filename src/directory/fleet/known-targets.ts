@@ -107,12 +107,20 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     return counts;
   }
 
+  /** Returns the targets that a connection has fed and that its settings no longer have. @param targets those that they have */
+  async function former(connection: string, targets: readonly string[]): Promise<string[]> {
+    const feeds = Object.keys(await readKnown()).map(toFeed);
+    return feeds.flatMap((feed) =>
+      feed.connection === connection && !targets.includes(feed.target) ? [feed.target] : [],
+    );
+  }
+
   /** Notes that what is linked at a removed target is to stay there, until the target is in the settings again. */
   async function keep(feed: TargetFeed): Promise<void> {
     await redis.hset(knownKey, toField(feed), 'kept' satisfies FeedState);
   }
 
-  return { note, removed, keep };
+  return { note, removed, former, keep };
 }
 
 /** Names of connections and targets have no blank. */

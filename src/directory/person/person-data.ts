@@ -34,7 +34,8 @@ export type PersonData = ReturnType<typeof createPersonData>;
 
 export function createPersonData(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  { targets }: { targets: readonly string[] },
+  /** `targetsOf`: also those that the settings no longer have. */
+  { targetsOf }: { targetsOf: () => Promise<readonly string[]> },
 ) {
   /** Yields entries with personal data, oldest first. */
   async function* entriesOf({
@@ -122,7 +123,7 @@ export function createPersonData(
     };
     await put({ family: 'proofLast' }, (await redis.get(keys.key('proofLast'))) ?? '');
     await putHash('eventCounts');
-    for (const target of targets) {
+    for (const target of await targetsOf()) {
       await put({ family: 'hold', target }, (await redis.get(keys.key('hold', target))) ?? '');
       for (const text of await redis.lrange(keys.key('guardDecisions', target), 0, -1))
         await put({ family: 'guardDecisions', target }, text);
@@ -135,6 +136,7 @@ export function createPersonData(
 
   /** Removes the keys of a deleted user. `busy`: a sync of the user runs. */
   async function forgetUser(ref: Ref): Promise<ForgetUserOutcome> {
+    const targets = await targetsOf();
     const args = { ref, id: parseRef(ref).id, targets, kinds: DESTRUCTIVE_KINDS };
     const [kind, tombstones, links, heldChanges, deadLetters] = await scripts.run(
       'forget_person',
@@ -148,5 +150,5 @@ export function createPersonData(
     };
   }
 
-  return { entriesOf, countEntries, forgetEntries, forgetEvents, replaceMentions, forgetUser };
+  return { targetsOf, entriesOf, countEntries, forgetEntries, forgetEvents, replaceMentions, forgetUser };
 }
