@@ -6,6 +6,7 @@ import type { Actor } from '../directory/logs/acts.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { DataVersion } from '../directory/fleet/data-version.ts';
+import type { KnownTargets } from '../directory/fleet/known-targets.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { OnItems } from './backup.ts';
 import { runningText, type ReadFleet } from './fleet.ts';
@@ -42,6 +43,7 @@ interface RestoreOptions {
   acceptUnproven: boolean;
   readFleet: ReadFleet;
   dataVersion: DataVersion;
+  knownTargets: Pick<KnownTargets, 'noteLinked'>;
   actor: Actor;
   onItems?: OnItems;
   /** Called when the restore waits for processes that may have been killed; their names. */
@@ -77,6 +79,7 @@ export async function restore(
     acceptUnproven,
     readFleet,
     dataVersion,
+    knownTargets,
     actor,
     onItems = () => undefined,
     onWait = () => undefined,
@@ -135,6 +138,8 @@ export async function restore(
       });
   let marked = 0;
   for (const state of chosen) marked += await markAll(state);
+  // The file has links at targets that left the settings before the backup was made.
+  await knownTargets.noteLinked();
   await dataVersion.endRestore();
   return {
     ...{ createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked },

@@ -1,5 +1,6 @@
 // Tests a target that is taken out of the settings: commands say what stays there, and people who leave meanwhile lose their
 // access when the target comes back.
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { ADMIN_TOKEN } from '../support/build-bridge.ts';
 import { send } from '../support/send.ts';
@@ -204,4 +205,21 @@ test('a leaver with an account at a removed target is not forgotten without --le
   expect((await place.commands.run('forget', BOB, '--yes')).code).toBe(0);
   const links = await place.redis.hgetall(await place.key(':{default}:links:analytics'));
   expect(JSON.stringify(links)).not.toContain(BOB);
+}, 60_000);
+
+test('a backup that was made without the target tells of it after a restore into an empty Redis', async () => {
+  await open();
+  await place.change(removeAnalytics);
+  const file = join(place.commands.folder, 'backup');
+  expect((await place.commands.run('backup', file)).code).toBe(0);
+  await place.stopApps();
+  const keys = await place.redis.keys(`${place.settings.redis.prefix}:*`);
+  await place.redis.del(...keys);
+  await place.change(() => undefined);
+  await place.stopApps();
+  const { code, text } = await place.commands.run('restore', file, '--yes', '--replace');
+  expect([code, text]).toEqual([0, expect.any(String)]);
+  await place.start();
+  await place.commands.run('release');
+  expect(await tellers()).toEqual(ALL);
 }, 60_000);

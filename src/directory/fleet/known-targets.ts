@@ -72,6 +72,12 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     }
   }
 
+  /** Notes the targets of links that a restore brought. */
+  async function noteLinked(): Promise<void> {
+    for await (const field of linkedFeeds()) await redis.hsetnx(knownKey, field, 'fed' satisfies FeedState);
+    await redis.del(countsKey);
+  }
+
   /** Returns the removed targets at which open accounts are linked. @param fed those that the settings have */
   async function removed(fed: readonly TargetFeed[]): Promise<RemovedTarget[]> {
     const names = new Set(fed.map(toField));
@@ -120,7 +126,7 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     await redis.hset(knownKey, toField(feed), 'kept' satisfies FeedState);
   }
 
-  return { note, removed, former, keep };
+  return { note, noteLinked, removed, former, keep };
 }
 
 /** Names of connections and targets have no blank. */
