@@ -223,3 +223,20 @@ test('a backup that was made without the target tells of it after a restore into
   await place.commands.run('release');
   expect(await tellers()).toEqual(ALL);
 }, 60_000);
+
+test('while runs only report, status has the exit code 2 for a target that is back until a reconcile was ordered', async () => {
+  await open({ reconcile: { schedule: null, onDrift: 'report' } });
+  await place.commands.run('reconcile', '--yes');
+  await place.change(removeAnalytics);
+  await place.idp.send('DELETE', `/Users/${ids[BOB]}`);
+  await place.idle();
+  await place.change(addAnalytics);
+  await eventually('reported', async () => (await told('status')).includes('drifted'));
+  const status = await place.commands.run('status');
+  expect([status.code, status.text.includes('or the target was not in them')]).toEqual([2, true]);
+  expect((await atAnalytics())[1]).toBe(true);
+  await place.commands.run('reconcile', '--target', 'analytics', '--yes');
+  await place.idle();
+  expect((await atAnalytics())[1]).toBe(false);
+  expect((await place.commands.run('status')).code).toBe(0);
+}, 60_000);
