@@ -26,8 +26,8 @@ export interface Gate {
   remark?: Why;
   /** Whether the account was deactivated in this sync. */
   closed: boolean;
-  /** Whether this resource waits for another one whose change the guard holds. */
-  isBehindHold: boolean;
+  /** Whether this resource waits for another one whose change the guard holds; absent: not asked yet. */
+  isBehindHold?: boolean;
 }
 
 export interface SyncContext {

@@ -15,7 +15,6 @@ export const openGate = (): Gate => ({
   followers: 0,
   isLastAdministrator: false,
   closed: false,
-  isBehindHold: false,
 });
 
 type Wish = Omit<Destruction, 'ref'>;

@@ -16,7 +16,7 @@ import { condition as toCondition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { existsIn } from './find-user.ts';
 import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
-import { behindHold, besideDecisions, isRefused, openGate } from './gate.ts';
+import { behindHold, besideDecisions, isRefused, openGate, wasBehindHold } from './gate.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
 import { takeObserved } from './observed.ts';
 import type { SyncOutcome } from './outcome.ts';
@@ -234,7 +234,9 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   }
   if (outcome.kind === 'later') {
     const why = outcome.condition ?? behindHold(context);
-    if (why) logCondition(context, why);
+    // The decision is made, and the former holder of the name is being synced.
+    const isDecidedNow = context.gate.isBehindHold === false && wasBehindHold(link);
+    if (why || isDecidedNow) logCondition(context, why);
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
     return;
   }

@@ -82,3 +82,21 @@ test('the account of a leaver whose deactivation was rejected is given to nobody
     return account?.externalId === 'ext-new-ann' && account.active && (account.groups ?? []).length === 0;
   });
 }, 90_000);
+
+test('after the approval the new hire takes the account over at once, and explain no longer says that the guard holds something', async () => {
+  const { text } = await place.commands.run('approvals', 'list');
+  const id = /default\.main\.[\d-]+/.exec(text)?.[0] ?? '';
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await eventually(
+    'the account is that of the new hire',
+    async () => {
+      const user = await place.platform.user(ANN);
+      return user?.active === true && user.externalId === 'ext-new-ann';
+    },
+    15_000,
+  );
+  await place.idle();
+  const found = await verdict();
+  expect(found.verdict).toBe('asDesired');
+  expect(JSON.stringify(found)).not.toContain('the guard holds');
+}, 60_000);

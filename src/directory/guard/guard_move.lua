@@ -4,6 +4,7 @@
 -- ARGV { target, targets: [target], kinds, count (most changes) }
 -- RETURN {"moved", 1 when more is left, else 0}
 -- NEEDS exceptions, guard, marks, pending_groups
+local MOST_PUT_OFF = 500
 local deciding = key('guardDeciding', p.target)
 local action, source, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
   'action', 'source', 'number', 'ranges', 'choice', 'expires', 'request'))
@@ -65,6 +66,16 @@ for ref, priority in pairs(looked) do
 end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
 if left == 0 then return { 'moved', 1 } end
+
+-- A resource behind a held change, such as a new hire with the name of a held leaver, waits up to a minute (sync/succession.ts), so
+-- it becomes due now. Beyond MOST_PUT_OFF of one priority the others become due by themselves.
+for priority = 0, 3 do
+  local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)
+  for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do
+    local link = redis.call('HGET', key('links', p.target), ref)
+    if link and string.find(link, '"reason":"Held"', 1, true) then requeue(p.target, ref, priority) end
+  end
+end
 
 -- This decision is still the newest: the next one starts only after this one has ended.
 local decision = cjson.decode(redis.call('LINDEX', key('guardDecisions', p.target), 0))
