@@ -78,14 +78,13 @@ export async function findUser(
       await observe(context, desired, user);
       const notOurs = await claim(context, 'User', user.id);
       if (notOurs) return notOurs;
-      // The link of the leaver shows that the account is ours, so it stays until this one can be saved.
-      if (isTakenOver) await context.outbox.forgetLink(former, user.id);
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
       if (link.creating) link.making = true;
       delete link.creating;
       context.logger.info({ ref: context.work.ref, origin: link.origin }, 'account adopted');
-      await context.save({ linked: true, rewriteMemberships: true });
+      const takenFrom = isTakenOver ? former : undefined;
+      await context.save({ linked: true, rewriteMemberships: true, takenFrom });
       return { kind: 'linked' };
     }
   }

@@ -1,6 +1,6 @@
 // Syncs one group at one target. Members are added and removed as the outbox notes them, so the cost depends on the changes
 // and not on the size of the group. The member list is never replaced (contract 12.5).
-import { fold, parseRef } from '../directory/records.ts';
+import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { PlatformPatchOperation, WireGroup } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
@@ -155,15 +155,11 @@ async function findGroup(context: SyncContext, name: string, exists: Exists): Pr
     // While the platform group cannot be linked, the former group keeps it.
     const notOurs = await claim(context, 'Group', group.id);
     if (notOurs) return notOurs;
-    // The platform group has members whom the source took out of the former group.
-    if (leavers) {
-      link.leavers = leavers;
-      await context.save();
-    }
     await outbox.inheritRemovals(parseRef(former).id, work.id);
-    await outbox.forgetLink(former, group.id);
+    // The platform group has members whom the source took out of the former group.
+    if (leavers) link.leavers = leavers;
   }
-  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'));
+  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), former);
 }
 
 const nameTakenElsewhere = async (context: SyncContext, name: string): Promise<NotOurs | undefined> =>
@@ -228,9 +224,12 @@ async function linkTo(
   context: SyncContext,
   group: WireGroup,
   origin: 'created' | 'adopted',
+  takenFrom?: Ref,
 ): Promise<FoundGroup> {
   const notOurs = await claim(context, 'Group', group.id);
   if (notOurs) return notOurs;
+  // Members in portions first, because the link of the former group is deleted with the save of the id.
+  await context.save({ rewriteMemberships: true });
   const { link } = context;
   link.id = group.id;
   link.origin = origin;
@@ -238,7 +237,7 @@ async function linkTo(
   delete link.creating;
   link.core = { displayName: group.displayName };
   delete link.unsure;
-  await context.save({ linked: true, rewriteMemberships: true });
+  await context.save({ linked: true, takenFrom });
   return { kind: 'linked' };
 }
 

@@ -1,13 +1,14 @@
 -- Saves the link of a running sync and renews its lease.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, rewriteMemberships, surplus, requeueGroups, coalesceMs,
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom, rewriteMemberships, surplus, requeueGroups, coalesceMs,
 --        suspectedDrift (as they were read), platformKey (kind:platform id of the link), log (as append_log.lua) }, link
 --      formerId: the platform id that the link had
+--      takenFrom: the former resource that was linked to the platform id
 --      rewriteMemberships: the account was created again at the platform, so all its memberships have to be written
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 -- RETURN {"saved"} | {"fenced"}
--- NEEDS groups, links, log, pending_groups
+-- NEEDS forget_link, groups, links, log, pending_groups
 
 -- A sync of a group reads all its pending members, so the more there are, the longer it collects: a third of a millisecond
 -- for each. Without this a first load of a large group would cost the square of its size.
@@ -21,6 +22,7 @@ redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 redis.call('HSET', key('links', p.target), p.ref, texts[1])
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
+if p.takenFrom then forget_link(p.target, p.takenFrom, p.platformId) end
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)
 elseif p.platformKey then

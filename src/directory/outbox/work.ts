@@ -63,6 +63,8 @@ export class LeaseLost extends Error {
 export interface SaveOptions {
   /** The platform id is new, so its reverse link is stored. */
   linked?: boolean;
+  /** With `linked`: the former resource that was linked to the platform id; its link is deleted in the same script. */
+  takenFrom?: Ref | undefined;
   /** The account or group was created again, so all memberships become pending. */
   rewriteMemberships?: boolean;
   /** Members of the group that only the platform has. */
@@ -179,6 +181,7 @@ export function createWork(
       platformKey: link.id === undefined || work.kind === 'Group' ? undefined : `User:${link.id}`,
       coalesceMs: COALESCE_MS,
       platformId: options.linked ? link.id : undefined,
+      takenFrom: options.takenFrom,
       formerId: formerId(work, link),
       rewriteMemberships: work.kind === 'User' && options.rewriteMemberships,
       surplus: options.surplus,

@@ -1,0 +1,15 @@
+-- Deletes the link of a resource to a platform id, and marks the resource.
+-- NEEDS exceptions, links, marks
+
+-- Returns whether the resource was linked to this platform id. Reads p.targets and p.request.
+local function forget_link(target, ref, platform_id)
+  local link = redis.call('HGET', key('links', target), ref)
+  if not link or cjson.decode(link).id ~= platform_id then return false end
+  redis.call('HDEL', key('links', target), ref)
+  -- Takes the lease from a running sync of this ref, because it would store the link again.
+  redis.call('DEL', key('lease', target .. ':' .. ref))
+  set_exception(target, ref)
+  unlink(target, string.match(ref, '^(%a+)') .. ':' .. platform_id, ref)
+  mark(ref, 1)
+  return true
+end

@@ -1,0 +1,100 @@
+// Tests that a new hire, or a new group, takes the account or group of a former one over wherever the process is killed, with the
+// real sync and a platform in memory.
+import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
+import { add, idOf } from '../lua/rig.ts';
+import { Crash } from './fake-platform.ts';
+import { openFixture, type SyncFixture } from './workers.ts';
+
+const ADA = idOf('ada');
+const BOB = idOf('bob');
+const G = idOf('group');
+const H = idOf('other');
+
+let fixture: SyncFixture;
+afterEach(() => fixture.close());
+
+/** Ends the process after some writes to Redis, until `revive`. */
+function killAfter(outbox: Outbox, writes: number) {
+  const original = { ...outbox };
+  let done = 0;
+  const counted =
+    <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (done === writes) throw new Crash();
+      done++;
+      return run(...args);
+    };
+  outbox.save = counted(original.save);
+  outbox.ack = counted(original.ack);
+  outbox.ackMembers = counted(original.ackMembers);
+  outbox.forgetLink = counted(original.forgetLink);
+  outbox.inheritRemovals = counted(original.inheritRemovals);
+  return { revive: () => void Object.assign(outbox, original), isKilled: () => done === writes };
+}
+
+/** Runs the test once for each number of writes after which the process is killed, the last time without a kill. */
+async function atEachKill(before: () => Promise<void>, after: () => Promise<void>): Promise<number> {
+  for (let writes = 0; ; writes++) {
+    // The policy keeps what the source deleted, and nothing is adopted that the bridge did not create.
+    fixture = await openFixture({ policy: 'upsert-only', adopt: 'never' });
+    await before();
+    const [worker] = fixture.workers;
+    const { revive, isKilled } = killAfter(fixture.store.outbox, writes);
+    await worker?.start();
+    while (worker?.busy()) await worker.advance();
+    revive();
+    const wasKilled = isKilled();
+    await fixture.drain();
+    await after();
+    if (!wasKilled) return writes;
+    await fixture.close();
+  }
+}
+
+const linkOf = (ref: `User:${string}` | `Group:${string}`) => fixture.store.state.links.get('main', ref);
+
+it('a new group of the same name takes over a group that the bridge created as one that it created', async () => {
+  const kills = await atEachKill(
+    async () => {
+      await fixture.store.putUser(ADA, { userName: 'ada' });
+      await fixture.store.putGroup(G, 'Sales', [add(ADA)]);
+      await fixture.drain();
+      await fixture.store.remove('Group', G);
+      await fixture.drain();
+      await fixture.store.putGroup(H, 'Sales', [add(ADA)]);
+    },
+    async () => {
+      expect([...fixture.platform.groups.values()]).toMatchObject([{ displayName: 'Sales' }]);
+      await expect(linkOf(`Group:${H}`)).resolves.toMatchObject({
+        id: expect.any(String),
+        origin: 'created',
+      });
+      await expect(linkOf(`Group:${H}`)).resolves.not.toHaveProperty('condition');
+      await expect(linkOf(`Group:${G}`)).resolves.not.toHaveProperty('id');
+      await expect(fixture.store.outbox.blocked()).resolves.toEqual([]);
+    },
+  );
+  expect(kills).toBeGreaterThan(2);
+});
+
+it('a new hire with the userName of a leaver gets the account', async () => {
+  const kills = await atEachKill(
+    async () => {
+      await fixture.store.putUser(ADA, { userName: 'ada', externalId: 'x-ada' });
+      await fixture.drain();
+      await fixture.store.remove('User', ADA);
+      await fixture.drain();
+      await fixture.store.putUser(BOB, { userName: 'ada', externalId: 'x-bob' });
+    },
+    async () => {
+      expect(fixture.platform.users.size).toBe(1);
+      await expect(linkOf(`User:${BOB}`)).resolves.toMatchObject({
+        id: expect.any(String),
+        core: { externalId: 'x-bob' },
+      });
+      await expect(linkOf(`User:${ADA}`)).resolves.not.toHaveProperty('id');
+      await expect(fixture.store.outbox.blocked()).resolves.toEqual([]);
+    },
+  );
+  expect(kills).toBeGreaterThan(2);
+});
