@@ -3,8 +3,9 @@ import type { Redis } from 'ioredis';
 import type { Config } from '../config/schema.ts';
 import { createBreaker, type Breaker } from '../directory/outbox/breaker.ts';
 import { createOperationStore, type OperationStore } from '../directory/logs/operations.ts';
-import { createDataVersion, type DataVersion } from '../directory/fleet/data-version.ts';
+import { createDataVersion, createRestoreLease, type DataVersion } from '../directory/fleet/data-version.ts';
 import { createKnownTargets, type TargetFeed, type KnownTargets } from '../directory/fleet/known-targets.ts';
+import type { ProcessLease } from '../directory/redis/lease.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { planDigest } from '../reconcile/digest.ts';
 import { nextRunOf } from '../reconcile/expected-gap.ts';
@@ -42,6 +43,7 @@ export function openDesiredStates(config: Config): {
   knownTargets: KnownTargets;
   /** Targets that the settings have, with their connections. */
   fed: TargetFeed[];
+  restoreLease: ProcessLease;
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
@@ -76,6 +78,7 @@ export function openDesiredStates(config: Config): {
     dataVersion: createDataVersion(store, config.redis),
     knownTargets: createKnownTargets(store, config.redis),
     fed: feedsOf(config),
+    restoreLease: createRestoreLease(store, config.redis),
     notices: buildNoticeOperations(store, states),
     nextReconcile: buildNextReconcile(config),
     digests: digestsOf(config),

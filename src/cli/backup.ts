@@ -116,13 +116,13 @@ export function restoreCommand(program: Command, cli: Cli): void {
         const progress = createProgressLine('restore');
         const report = await withStore(
           config,
-          async (states, { readFleet, dataVersion, knownTargets }) => {
+          async (states, { readFleet, dataVersion, knownTargets, restoreLease }) => {
             const ops = await import('../ops/restore.ts');
             return ops.restore(states, input, checked, {
               replace: flags.replace ?? false,
               tokens,
               acceptUnproven: flags.acceptForgeable ?? false,
-              ...{ readFleet, dataVersion, knownTargets },
+              ...{ readFleet, dataVersion, knownTargets, restoreLease },
               actor: actorOf(cli, flags),
               onItems: (done, total) => progress.show({ phase: 'items', done, total }),
               onWait: (running) =>

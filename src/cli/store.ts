@@ -7,6 +7,7 @@ import type { NoticeOperations } from '../app.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
 import type { TargetFeed, KnownTargets } from '../directory/fleet/known-targets.ts';
 import type { DataVersion } from '../directory/fleet/data-version.ts';
+import type { ProcessLease } from '../directory/redis/lease.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 
 export interface OpenStore {
@@ -18,6 +19,7 @@ export interface OpenStore {
   knownTargets: KnownTargets;
   /** Targets that the settings have, with their connections. */
   fed: TargetFeed[];
+  restoreLease: ProcessLease;
   notices: NoticeOperations;
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */

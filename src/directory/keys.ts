@@ -77,7 +77,7 @@
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
- * | dataVersion, restoring | string | version of the data under this prefix; start of a restore that has not ended (data-version.ts); base `bridge.fleet` |
+ * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |
  * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; same base |
  * | notices:<channel> | hash | reported conditions, the message that is being sent, and results of deliveries (notice-store.ts); base `bridge.notices` |
  * | noticesLease:<channel> | string | the process that sends to the channel; same base |

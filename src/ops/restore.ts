@@ -1,5 +1,6 @@
 // Restores a backup into Redis. Every target is put on hold first and stays on hold, because the links may be
 // older than the platform; the operator checks `scim-bridge plan` and then runs `scim-bridge release`.
+import { randomUUID } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../directory/logs/acts.ts';
@@ -8,8 +9,10 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { DataVersion } from '../directory/fleet/data-version.ts';
 import type { KnownTargets } from '../directory/fleet/known-targets.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import type { ProcessLease } from '../directory/redis/lease.ts';
 import type { OnItems } from './backup.ts';
 import { runningText, type ReadFleet } from './fleet.ts';
+import { aloneRestoring, RestoreRefused } from './lone-restore.ts';
 import {
   contentOf,
   familyOf,
@@ -44,6 +47,8 @@ interface RestoreOptions {
   readFleet: ReadFleet;
   dataVersion: DataVersion;
   knownTargets: Pick<KnownTargets, 'noteLinked'>;
+  /** Held by the only restore that runs. */
+  restoreLease: ProcessLease;
   actor: Actor;
   onItems?: OnItems;
   /** Called when the restore waits for processes that may have been killed; their names. */
@@ -52,11 +57,6 @@ interface RestoreOptions {
 
 /** Interval at which the beats of processes are read. */
 const CHECK_MS = 500;
-
-/** Thrown when the service runs, Redis is not empty, or the settings lack a connection or target of the file. */
-class RestoreRefused extends Error {
-  override name = 'RestoreRefused';
-}
 
 const REQUEST = 'restore';
 
@@ -73,34 +73,45 @@ export async function restore(
   states: readonly DesiredState[],
   file: FileHandle,
   checked: CheckedBackup,
-  {
-    replace,
-    tokens,
-    acceptUnproven,
-    readFleet,
-    dataVersion,
-    knownTargets,
-    actor,
-    onItems = () => undefined,
-    onWait = () => undefined,
-  }: RestoreOptions,
+  options: RestoreOptions,
 ): Promise<RestoreReport> {
-  const { header, end } = checked;
-  refuseUnlessProven(checked, acceptUnproven);
-  const chosen = statesFor(header, states);
-  if (!replace) await refuseUnlessEmpty(chosen);
-  await refuseWhileRunning(readFleet, onWait);
-  const isFirst = await dataVersion.beginRestore(new Date().toISOString());
-  // A process that starts announces itself and then asks for a restore, so one of both sees the other.
-  await refuseWhileRunning(readFleet, onWait).catch(async (error: unknown) => {
-    if (isFirst) await dataVersion.endRestore();
-    throw error;
+  const { replace, readFleet, dataVersion, restoreLease, onWait = () => undefined } = options;
+  refuseUnlessProven(checked, options.acceptUnproven);
+  const chosen = statesFor(checked.header, states);
+  return aloneRestoring(restoreLease, randomUUID(), async (assertAlone) => {
+    if (!replace) await refuseUnlessEmpty(chosen);
+    await refuseWhileRunning(readFleet, onWait);
+    const isFirst = await dataVersion.beginRestore(new Date().toISOString());
+    let isWhole = isFirst;
+    try {
+      // A process that starts announces itself and then asks for a restore, so one of both sees the other.
+      await refuseWhileRunning(readFleet, onWait);
+      const report = await putBack(chosen, file, checked, options, () => {
+        assertAlone();
+        isWhole = false;
+      });
+      isWhole = true;
+      return report;
+    } finally {
+      // A restore that failed before it removed anything leaves the data whole; after that the service must not start.
+      if (isWhole) await dataVersion.endRestore();
+    }
   });
+}
+
+/** Puts the lines back and marks every resource. @param beforeChange called before each change of the data */
+async function putBack(
+  chosen: readonly DesiredState[],
+  file: FileHandle,
+  { header, end, tokens: tokensOfFile, tokenLines }: CheckedBackup,
+  { tokens, actor, knownTargets, onItems = () => undefined }: RestoreOptions,
+  beforeChange: () => void,
+): Promise<RestoreReport> {
   for (const { outboxes } of chosen)
     for (const { guardStore } of outboxes.values())
       await guardStore.hold(actor.by, `restored from ${header.createdAt}`);
   const takesTokens = tokens === 'take';
-  const names = checked.tokens.map(({ connection, name }) => `${connection}/${name}`).join(', ');
+  const names = tokensOfFile.map(({ connection, name }) => `${connection}/${name}`).join(', ');
   const admitted = takesTokens && names !== '' ? `, with the inbound tokens ${names}` : '';
   const subject = `backup of ${header.createdAt}${admitted}`;
   // An empty audit log gets the entries of the file first. Until then the hold is the record of the restore.
@@ -111,6 +122,7 @@ export async function restore(
   }
   const forgotten = new Map<DesiredState, Ref[]>();
   for (const state of chosen) forgotten.set(state, await forgottenSince(state, Date.parse(header.createdAt)));
+  beforeChange();
   for (const { archive } of chosen) await archive.clear({ tokens: takesTokens });
 
   const byName = new Map(chosen.map((state) => [state.connection, state]));
@@ -118,6 +130,7 @@ export async function restore(
   const counts: Record<string, number> = {};
   let [done, dropped] = [0, 0];
   const load = async ({ connection, ...line }: BackupLine): Promise<void> => {
+    beforeChange();
     const result = await byName.get(connection)?.archive.load(line);
     const name = familyOf(line);
     if (!line.again) counts[name] = (counts[name] ?? 0) + (result?.loaded ?? 0);
@@ -127,7 +140,7 @@ export async function restore(
   };
   for (const belongs of PASSES)
     for await (const line of contentOf(file, header)) if (belongs(line)) await load(line);
-  if (takesTokens) for (const line of checked.tokenLines) await load(line);
+  if (takesTokens) for (const line of tokenLines) await load(line);
   for (const { archive } of chosen) await archive.finish();
   for (const { acts } of withoutActs) await acts.record({ act: 'restore', ...actor, subject });
   // The provider deleted them before they were forgotten, and will not say so again.
@@ -140,11 +153,10 @@ export async function restore(
   for (const state of chosen) marked += await markAll(state);
   // The file has links at targets that left the settings before the backup was made.
   await knownTargets.noteLinked();
-  await dataVersion.endRestore();
   return {
     ...{ createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked },
     forgottenSince: [...forgotten.values()].flat(),
-    tokens: { taken: takesTokens, ofFile: checked.tokens },
+    tokens: { taken: takesTokens, ofFile: tokensOfFile },
   };
 }
 

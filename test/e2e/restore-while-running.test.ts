@@ -80,6 +80,60 @@ test('restore waits for a process that was killed until its last beat is overdue
   }
 }, 60_000);
 
+test('a restore is refused while another one runs, and changes nothing', async () => {
+  const place = await openPlace({});
+  try {
+    for (let number = 0; number < 30; number++) await place.idp.createUser(`u${number}@acme.example`);
+    await place.idle();
+    const file = join(place.commands.folder, 'b.ndjson');
+    await place.commands.run('backup', file);
+    await place.stopApps();
+    const restore = () => place.commands.run('restore', file, '--replace', '--yes');
+    // A small restore may end before a second one begins, so the lease stands for a restore of another machine.
+    const lease = `${place.settings.redis.prefix}:{bridge.fleet}:restoreLease`;
+    await place.redis.set(lease, 'another machine', 'PX', 60_000);
+    const { code, text } = await restore();
+    expect([code, text]).toEqual([
+      1,
+      expect.stringContaining('Another restore is under way. Nothing was changed.'),
+    ]);
+    expect(await place.redis.get(lease)).toBe('another machine');
+    const { hold } = (await place.commands.run('status', '--json')).json[0];
+    expect(hold).toBeNull();
+    await place.redis.del(lease);
+    let isOver = false;
+    const restoring = restore().finally(() => (isOver = true));
+    await eventually(
+      'the restore has the lease',
+      async () => (await place.redis.exists(lease)) === 1 || isOver,
+    );
+    expect(isOver).toBe(false);
+    expect((await restoring).code).toBe(0);
+    expect(await place.redis.exists(lease)).toBe(0);
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
+
+test('a restore that fails before it removes anything leaves the data usable', async () => {
+  const place = await openPlace({});
+  try {
+    await place.idp.createUser('ada@acme.example');
+    await place.idle();
+    const file = join(place.commands.folder, 'b.ndjson');
+    await place.commands.run('backup', file);
+    await place.stopApps();
+    const acts = `${place.settings.redis.prefix}:{default}:acts`;
+    await place.redis.set(acts, 'no stream');
+    expect((await place.commands.run('restore', file, '--replace', '--yes')).code).not.toBe(0);
+    await place.redis.del(acts);
+    expect((await place.commands.run('status')).text).toContain('1 user');
+    await place.start();
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
+
 test('while a restore is under way or was broken off, service and commands refuse the data until a restore has ended', async () => {
   const place = await openPlace({ roles: [] });
   const key = `${place.settings.redis.prefix}:{bridge.fleet}:restoring`;

@@ -3,6 +3,8 @@
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { isStoreUnavailable } from '../redis/connection.ts';
+import { createProcessLease, type ProcessLease } from '../redis/lease.ts';
+import type { Scripts } from '../redis/scripts.ts';
 
 /** Version of the data that this program reads and writes (docs/versions.md). Data without a version has version 1. */
 export const DATA_VERSION = 1;
@@ -53,6 +55,13 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
     endRestore: async () => void (await redis.del(restoring)),
   };
 }
+
+/** Returns the lease of the only restore that runs. */
+export const createRestoreLease = (
+  { redis, scripts }: { redis: Redis; scripts: Scripts },
+  { prefix }: { prefix: string },
+): ProcessLease =>
+  createProcessLease({ redis, scripts, keys: createKeyspace(prefix, 'bridge.fleet') }, 'restoreLease');
 
 /** A replica, or a full Redis, takes no writes; the next check stores the version. */
 function ignoreRefusal(error: unknown): void {
