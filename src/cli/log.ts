@@ -9,6 +9,7 @@ import {
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { STATUS_WORDS, type LocatedEntry, type LogFilter } from '../ops/provisioning-log.ts';
+import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { withStore } from './store.ts';
@@ -122,7 +123,7 @@ export function toText(
   const detail = [
     ...(action === 'create' ? [] : values),
     ...(members ? [membersText(members.length, named)] : []),
-    ...(message ? [message] : []),
+    ...(message ? [status === 'held' ? withoutGuardName(message) : message] : []),
   ].join('; ');
   return `${new Date(at).toISOString()}  ${target}  ${name}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
 }

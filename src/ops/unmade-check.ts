@@ -22,6 +22,7 @@ function whyUnmade(error: unknown): Pick<DoctorFinding, 'message' | 'advice'> {
   const cause = (error as { previousErrors?: Error[] }).previousErrors?.[0] ?? error;
   return {
     message: `not checked: Redis does not answer, or takes no writes (${whyAway(cause)})`,
-    advice: 'Repeat the check when Redis answers and takes writes.',
+    advice:
+      'Repeat the check when Redis answers and takes writes. If it is a replica, point redis.url at the primary.',
   };
 }

@@ -17,6 +17,7 @@ afterAll(() => place.stop());
 test.each([
   [['status'], /held by the guard since \S+: the deactivation$/m],
   [['plan'], /held by the guard since \S+, the deactivation$/m],
+  [['log'], /held by the guard {2}the deactivation/],
   [['exceptions'], /held by the guard: the deactivation\. /],
   [['explain', ANN, '--all'], /Held: the deactivation\.[^]*held by the guard, as above/],
 ])('%j says once that the guard holds a change', async (args, words) => {

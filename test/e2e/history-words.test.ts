@@ -40,7 +40,7 @@ const tells = (...args: string[]) => place.commands.run(...args);
 
 test('log and timeline show the names, attributes and reasons at the time of each change', async () => {
   const { text } = await tells('log', '--resource', NEW);
-  expect(text).toMatch(new RegExp(`main  ${ANN}  held by the guard  the guard holds the deactivation`));
+  expect(text).toMatch(new RegExp(`main  ${ANN}  held by the guard  the deactivation`));
   expect(text).toMatch(/main {2}sales {2}addMembers {2}1 member/);
   expect(text).toContain(`userName: "${ANN}" → "${NEW}"`);
   const explained = (await tells('explain', NEW, '--all')).text;

@@ -8,7 +8,11 @@ const REASONS: [RegExp, string][] = [
   [/ENOTFOUND|EAI_AGAIN/, 'the host name is unknown'],
   [/EHOSTUNREACH|ENETUNREACH/, 'there is no way to the host'],
   [/ETIMEDOUT|timed out|Socket timeout|isn't ready|max retries/, 'no answer in time'],
-  [/isn't writeable|Connection is closed|Stream connection ended/, 'the connection broke'],
+  // The client ends its connection to a replica that refuses a write, and other commands fail with it.
+  [
+    /isn't writeable|Connection is closed|Stream connection ended/,
+    'the connection broke, or it is a replica',
+  ],
   [/READONLY/, 'it is a replica'],
   [/\bOOM\b/, 'its memory is full'],
   [/MISCONF/, 'it cannot write to its disk'],

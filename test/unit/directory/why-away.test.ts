@@ -12,7 +12,10 @@ const failure = (message: string, code?: string): Error =>
 test.each([
   ['connect ECONNREFUSED 127.0.0.1:6379', 'nothing listens there'],
   ['getaddrinfo ENOTFOUND redis', 'the host name is unknown'],
-  ["Stream isn't writeable and enableOfflineQueue options is false", 'the connection broke'],
+  [
+    "Stream isn't writeable and enableOfflineQueue options is false",
+    'the connection broke, or it is a replica',
+  ],
   ["READONLY You can't write against a read only replica.", 'it is a replica'],
   ["OOM command not allowed when used memory > 'maxmemory'.", 'its memory is full'],
   ['Socket timeout. Expecting data, but did not receive any in 5000ms.', 'no answer in time'],
