@@ -12,7 +12,7 @@ import { awaitsDecision } from '../reconcile/done-changes.ts';
 import { backupText, readRestored } from '../reconcile/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
-import type { DesiredUser } from '../sync/mapping.ts';
+import { keptAttributes, type DesiredUser, type Mapping } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 import { isEmpty } from '../sync/write-order.ts';
 import type { Explanation, AttributeState, MembershipState } from './explanation.ts';
@@ -185,7 +185,7 @@ async function userDetail(scope: ReconcileScope, found: FoundResource, link: Lin
     nameAtTarget: inScope ? String(core.userName) : null,
     values: [
       ...toValues(desired, appliedIn(link)),
-      ...unmappedValues(appliedIn(link), scope.target.mapping.types),
+      ...valuesThatStay(desired, appliedIn(link), scope.target.mapping.types),
     ],
   };
 }
@@ -287,12 +287,17 @@ function toValues({ active, core, attributes, faults, inScope }: DesiredUser, li
   return values;
 }
 
-/** Returns the applied values of attributes that have left the settings. */
-function unmappedValues(
+/** Returns the applied values of attributes that have left the settings, and of those that the source leaves empty. */
+function valuesThatStay(
+  desired: DesiredUser,
   { attributes = {} }: Link,
-  types: Readonly<Record<string, unknown>>,
+  types: Mapping['types'],
 ): AttributeState[] {
+  const kept = new Set(keptAttributes(desired, types));
   return Object.entries(attributes)
-    .filter(([name, applied]) => types[name] === undefined && !isEmpty(applied))
-    .map(([name, applied]) => ({ name: `attributes.${name}`, desired: null, applied, state: 'unmapped' }));
+    .filter(([name, applied]) => (types[name] === undefined || kept.has(name)) && !isEmpty(applied))
+    .map(([name, applied]) => ({
+      ...{ name: `attributes.${name}`, desired: null, applied },
+      state: kept.has(name) ? 'kept' : 'unmapped',
+    }));
 }

@@ -32,9 +32,9 @@ export interface AttributeState {
   applied: unknown;
   /**
    * `unsure`: sent without confirmation, or suspected drift; it is written again. `unmapped`: the attribute has left the
-   * settings, and the applied value stays.
+   * settings, and the applied value stays. `kept`: the source has no value, and the applied one stays by `onEmpty: keep`.
    */
-  state: 'equal' | 'differs' | 'unsure' | 'unmappable' | 'unmapped';
+  state: 'equal' | 'differs' | 'unsure' | 'unmappable' | 'unmapped' | 'kept';
   /** Reason why the value cannot be mapped. */
   reason?: string;
   /** Value at the platform, read for this explanation; left out: not read. */

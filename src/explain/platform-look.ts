@@ -150,7 +150,7 @@ function withObserved(values: AttributeState[], entries: readonly PlanEntry[]): 
       for (const [name, value] of Object.entries(before ?? {}))
         seen.set(attribute === undefined ? name : `attributes.${name}`, value);
   return values.map((each) =>
-    each.state === 'unmapped'
+    each.state === 'unmapped' || each.state === 'kept'
       ? each
       : {
           ...each,

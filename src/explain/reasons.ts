@@ -1,5 +1,5 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
-import type { ExplainedFacts, PlatformDifference } from './explanation.ts';
+import type { AttributeState, ExplainedFacts, PlatformDifference } from './explanation.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
@@ -149,6 +149,11 @@ function valueReasons({ values, inScope, link, target }: ExplainedFacts, summary
     const attribute = name.slice('attributes.'.length);
     sentences.push(`${name} ${UNMAPPED}. ${unmappedAdvice(target, attribute)}`);
   }
+  const kept = namesOf('kept');
+  if (kept.length > 0)
+    sentences.push(
+      `Kept at the platform though the source has no value, because onEmpty is keep: ${someOf(kept)}.`,
+    );
   if (unsure > 0)
     sentences.push(`${counted(unsure, 'value')} sent and not confirmed, or seen to differ: written again.`);
   return sentences;
@@ -189,13 +194,17 @@ function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   return `At the platform it is also in ${counted(groups.length, 'group')} that the settings leave out (groups.include, groups.exclude): ${someOf(groups)}. ${groups.length === 1 ? 'This membership stays' : 'These memberships stay'} until somebody ends ${groups.length === 1 ? 'it' : 'them'} at the platform.`;
 }
 
+/** No sync writes a value of an attribute that has left the settings, or that is kept because the source has none. */
+export const isSettledValue = (state: AttributeState['state']): boolean =>
+  state === 'equal' || state === 'unmapped' || state === 'kept';
+
 const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
 const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler', 'versionsDiffer'];
 
 /** Findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
   if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
-  if (values.every(({ state }) => state === 'equal' || state === 'unmapped')) return [];
+  if (values.every(({ state }) => isSettledValue(state))) return [];
   return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
 }
 

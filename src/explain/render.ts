@@ -234,6 +234,7 @@ const STATE_SIGNS: Record<AttributeState['state'], string> = {
   unsure: '?',
   unmappable: '!',
   unmapped: '–',
+  kept: '–',
 };
 
 /** A value that cannot be mapped has its reason among the reasons. */

@@ -1,15 +1,9 @@
 // Converts the facts about a resource to a status and sentences for operators. Pure; the first matching rule decides.
-import type {
-  AttributeState,
-  ExplainedFacts,
-  Explanation,
-  ExplanationVerdict,
-  MembershipState,
-} from './explanation.ts';
+import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { counted } from '../support/counted.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
-import { noWorkerOf, reasonsOf } from './reasons.ts';
+import { isSettledValue, noWorkerOf, reasonsOf } from './reasons.ts';
 
 export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
   const verdict = judge(facts);
@@ -59,9 +53,6 @@ function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
 
 /** Reasons of conditions that an operator or the settings caused on purpose. */
 const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
-
-/** No sync writes a value of an attribute that has left the settings. */
-const isSettledValue = (state: AttributeState['state']): boolean => state === 'equal' || state === 'unmapped';
 
 /** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
 function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {

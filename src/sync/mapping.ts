@@ -102,6 +102,15 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
   };
 }
 
+/** Returns the managed attributes whose value at the target stays, because the source has none and `onEmpty` is `keep`. */
+export const keptAttributes = (
+  { attributes, faults }: Pick<DesiredUser, 'attributes' | 'faults'>,
+  types: Mapping['types'],
+): string[] =>
+  Object.keys(types).filter(
+    (name) => attributes[name] === undefined && !faults.some(({ attribute }) => attribute === name),
+  );
+
 /** Returns the resource as filters, paths and expressions see it. */
 export const toMapped = (resource: Resource, id: string, groups: readonly GroupName[]): Resource => ({
   ...resource,

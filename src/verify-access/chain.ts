@@ -8,6 +8,7 @@ import {
   type AccessResult,
   type AccountDifference,
   type ChainLink,
+  type LeftAlone,
   type QueryOutcome,
 } from './report.ts';
 import { counted } from '../support/counted.ts';
@@ -15,6 +16,7 @@ import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
 import { stillIn, type DesiredAccess, type LeavingGroup } from './desired-access.ts';
 import { iso } from '../explain/explain.ts';
+import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
 import type { SecurityContext } from './security-context.ts';
 import type { Visibility } from './visibility.ts';
@@ -30,6 +32,7 @@ export interface Facts {
   writes: LastWrites;
   reading: Reading | undefined;
   differences: AccountDifference[];
+  leftAlone: LeftAlone[];
   context: SecurityContext | undefined;
   visibility: Visibility | undefined;
   /** Failure that ended the check before its end. */
@@ -47,7 +50,7 @@ export function nobody(asked: string): AccessReport {
     stage === 'push' ? { stage, ok: false, detail } : { stage, detail: 'not reached' },
   );
   const none = { person: null, account: null, securityContext: null, deployment: null };
-  const empty = { differences: [], entities: null, query: null, notes: [] };
+  const empty = { differences: [], leftAlone: [], entities: null, query: null, notes: [] };
   return { ok: false, result: 'missing', fault: null, asked, ...none, chain, ...empty };
 }
 
@@ -62,6 +65,7 @@ export function toReport(facts: Facts): AccessReport {
     person: { connection: person.connection, target, ref: person.ref, userName: person.name },
     chain,
     differences,
+    leftAlone: facts.leftAlone,
     account: reading?.view ?? null,
     securityContext: context ?? null,
     deployment: visibility?.deployment ?? null,
@@ -122,8 +126,13 @@ function appliedLink(facts: Facts): ChainLink {
   const detail =
     wanted.kind === 'closed'
       ? `the account is closed, as it should be: ${wanted.why}`
-      : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every value as desired`;
+      : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}`;
   return { stage: 'applied', ok: true, ...times, detail };
+}
+
+function desiredWords({ leftAlone }: Facts): string {
+  if (leftAlone.length === 0) return 'value as desired';
+  return `other value as desired; left alone by the settings: ${besideDesiredText(leftAlone)}`;
 }
 
 /**

@@ -15,7 +15,14 @@ import type { Reading, ExpectedGroup } from './account.ts';
  */
 export type DesiredAccess =
   | { kind: 'closed'; why: string; groups: ExpectedGroup[]; closing?: 'held' | 'rejected' | undefined }
-  | { kind: 'open'; desired: DesiredUser; groups: ExpectedGroup[]; leaving: LeavingGroup[] };
+  | {
+      kind: 'open';
+      desired: DesiredUser;
+      groups: ExpectedGroup[];
+      leaving: LeavingGroup[];
+      /** Groups of the source that the settings leave out. */
+      leftOut: ExpectedGroup[];
+    };
 
 /** A group that the source has taken the user out of, and in which the platform may still have the user. */
 export interface LeavingGroup extends ExpectedGroup {
@@ -35,13 +42,20 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
     const name = target.mapping.groupName(group.displayName);
     return name === undefined ? [] : [{ id: group.id, name }];
   });
-  const refs = named.map((group) => refOf('Group', group.id));
-  const found = await links.getMany(target.name, refs);
+  const found = await links.getMany(target.name, groupRefs(named));
   const groups = named.map(({ name }, index) => ({ name, platformId: found[index]?.id }));
   if (!desired.inScope) return { kind: 'closed', why: 'out of the scope of this target', groups, closing };
   if (!desired.active) return { kind: 'closed', why: 'inactive at the source', groups, closing };
-  return { kind: 'open', desired, groups, leaving: await leavingOf(scope, person) };
+  const excluded = joined.filter(({ displayName }) => target.mapping.groupName(displayName) === undefined);
+  const known = await links.getMany(target.name, groupRefs(excluded));
+  const leftOut = excluded.map(({ displayName }, index) => ({
+    name: String(known[index]?.core?.displayName ?? displayName),
+    platformId: known[index]?.id,
+  }));
+  return { kind: 'open', desired, groups, leaving: await leavingOf(scope, person), leftOut };
 }
+
+const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
 
 async function leavingOf(
   { outbox, links, target }: ReconcileScope,

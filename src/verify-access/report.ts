@@ -30,6 +30,20 @@ export interface AccountDifference {
   unmappable?: string;
 }
 
+/** A group or value that the bridge does not bring to the account, so that no difference of it counts. */
+export interface LeftAlone {
+  /** `attributes.<name>`, or the name of a group. */
+  name: string;
+  kind: 'group' | 'attribute';
+  /**
+   * `leftOut`: groups.include or groups.exclude leave the group out. `kept`: the source has no value, and `onEmpty` is `keep`.
+   * `unmapped`: the attribute has left the settings, and the value that the bridge wrote stays.
+   */
+  why: 'leftOut' | 'kept' | 'unmapped';
+  /** The value at the platform; of a group, whether the account is a member. */
+  actual: unknown;
+}
+
 /** The account as read from the platform. */
 export interface AccountView {
   scimId: string;
@@ -102,6 +116,8 @@ export interface AccessReport {
   person: { connection: string; target: string; ref: string; userName: string } | null;
   chain: ChainLink[];
   differences: AccountDifference[];
+  /** Groups and values beside the desired ones; empty for an account that is to be closed. */
+  leftAlone: LeftAlone[];
   account: AccountView | null;
   securityContext: SecurityContext | null;
   deployment: { id: string; name: string; environment: string } | null;

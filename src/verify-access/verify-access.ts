@@ -10,6 +10,7 @@ import { readAccount, type Reading } from './account.ts';
 import { nobody, pushedAt, toReport, type Facts } from './chain.ts';
 import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
+import { leftAloneOf } from './left-alone.ts';
 import { lastWrites } from './last-write.ts';
 import { toSecurityContext } from './security-context.ts';
 import { UnclearQuestion } from './report.ts';
@@ -114,13 +115,14 @@ async function lookAt(
     }
   };
   // A platform need not name the groups of an account, so these are read by id.
-  const asked = [...wanted.groups, ...(wanted.kind === 'open' ? wanted.leaving : [])];
+  const asked = [...wanted.groups, ...(wanted.kind === 'open' ? [...wanted.leaving, ...wanted.leftOut] : [])];
   try {
     const reading: Reading | undefined = hasId(link)
       ? await unlessFault(readAccount(platform, link, asked, call))
       : undefined;
     const readMs = clock.now();
     const differences = fault ? [] : differencesOf(wanted, reading);
+    const leftAlone = reading ? await leftAloneOf(scope, wanted, link, reading) : [];
     const context =
       reading && toSecurityContext(reading.view.groups, reading.view.attributes, reading.definitions);
     const isOpen = reading?.view.active === true;
@@ -129,7 +131,7 @@ async function lookAt(
       context && isOpen ? await unlessFault(lookThrough(deps, context, question, call, signal)) : undefined;
     const facts: Facts = {
       ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, writes },
-      ...{ reading, differences, context, visibility, fault: fault ?? visibility?.fault },
+      ...{ reading, differences, leftAlone, context, visibility, fault: fault ?? visibility?.fault },
       ...{ storedTookMs: storedMs - startedMs, readTookMs: readMs - storedMs },
       isQueryAsked: question.query !== undefined,
     };

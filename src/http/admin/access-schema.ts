@@ -6,6 +6,7 @@ import {
   type AccountDifference,
   type AccountView,
   type ChainLink,
+  type LeftAlone,
   type VisibleEntity,
 } from '../../verify-access/report.ts';
 import type { JsonSchema } from './route.ts';
@@ -60,6 +61,16 @@ export const accessSchema: JsonSchema = {
         },
         ['unmappable'],
       ),
+    ),
+    leftAlone: arrayOf(
+      objectOf<LeftAlone>({
+        ...{ name: textField, kind: { enum: ['group', 'attribute'] }, actual: anyField },
+        why: {
+          enum: ['leftOut', 'kept', 'unmapped'],
+          description:
+            'leftOut: by groups.include or groups.exclude. kept: onEmpty is keep. unmapped: no longer in the settings.',
+        },
+      }),
     ),
     account: nullOr(
       objectOf<AccountView>({

@@ -73,7 +73,7 @@ export const explanationSchema: JsonSchema = {
       objectOf<AttributeState>(
         {
           ...{ name: textField, desired: anyField, applied: anyField },
-          state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped'] },
+          state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped', 'kept'] },
           reason: described(textField, 'Why the value cannot be mapped.'),
           observed: described(anyField, 'Value at the platform; absent: not read.'),
         },

@@ -13,7 +13,14 @@ function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number 
       ...{ record: { version: 3, lastModified: PUSHED }, deleted: undefined },
     },
     wanted: { kind: 'closed', why: 'inactive at the source' },
-    ...{ reading: undefined, differences: [], context: undefined, visibility: undefined, fault: undefined },
+    ...{
+      reading: undefined,
+      differences: [],
+      leftAlone: [],
+      context: undefined,
+      visibility: undefined,
+      fault: undefined,
+    },
     ...{ isQueryAsked: false, storedTookMs: 1, readTookMs: 1 },
   } as unknown as Facts;
   return toReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));

@@ -1,0 +1,74 @@
+// Names the groups and values of an account that the settings leave alone, so that "as desired" is not read as a word about
+// them. Reads Redis, writes nothing.
+import { fold, parseRef } from '../directory/records.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { keptAttributes } from '../sync/mapping.ts';
+import { isEmpty } from '../sync/write-order.ts';
+import type { Reading } from './account.ts';
+import type { DesiredAccess } from './desired-access.ts';
+import type { LeftAlone } from './report.ts';
+
+/** Returns what the settings leave alone at an account that is to be open. */
+export async function leftAloneOf(
+  scope: ReconcileScope,
+  wanted: DesiredAccess,
+  link: Link,
+  reading: Reading,
+): Promise<LeftAlone[]> {
+  if (wanted.kind === 'closed') return [];
+  const { attributes } = reading.view;
+  const { types } = scope.target.mapping;
+  const kept = keptAttributes(wanted.desired, types);
+  const unmapped = Object.keys(link.attributes ?? {}).filter((name) => types[name] === undefined);
+  const values = (names: string[], why: LeftAlone['why']): LeftAlone[] =>
+    names
+      .filter((name) => !isEmpty(attributes[name]))
+      .map((name) => ({ name: `attributes.${name}`, kind: 'attribute', why, actual: attributes[name] }));
+  const present = new Set(reading.view.groups.map(fold));
+  const names = [...wanted.leftOut.map(({ name }) => name), ...(await formerGroups(scope, reading))];
+  const groups = [...new Set(names)].sort().map((name): LeftAlone => {
+    return { name, kind: 'group', why: 'leftOut', actual: present.has(fold(name)) };
+  });
+  return [...groups, ...values(kept, 'kept'), ...values(unmapped, 'unmapped')];
+}
+
+/** Returns the linked groups of the account that the settings leave out, also after the source took the person out. */
+async function formerGroups(
+  { directory, drifts, target }: ReconcileScope,
+  { user }: Reading,
+): Promise<string[]> {
+  const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), display }));
+  const found = await drifts.linkedTo(
+    'Group',
+    listed.map(({ id }) => id),
+  );
+  const ids = found.flatMap((each) => (each ? [parseRef(each.ref).id] : []));
+  const records = await directory.getMany('Group', ids);
+  const names = new Map(
+    records.map(({ id, text, damaged }) => [
+      id,
+      damaged ? undefined : (JSON.parse(text) as { displayName?: string }).displayName,
+    ]),
+  );
+  return found.flatMap((each, index) => {
+    const name = each && names.get(parseRef(each.ref).id);
+    if (name === undefined || target.mapping.groupName(name) !== undefined) return [];
+    return [listed[index]?.display ?? name];
+  });
+}
+
+const WORDS: Record<LeftAlone['why'], (actual: unknown) => string> = {
+  leftOut: (isMember) =>
+    `left out by groups.include or groups.exclude; ${isMember === true ? 'the membership stays at the platform' : 'no member at the platform'}`,
+  kept: () => 'kept though the source has no value: onEmpty is keep',
+  unmapped: () => 'no longer mapped; the value that the bridge wrote stays',
+};
+
+/** Returns each group and value with the reason; empty when there is none. */
+export const besideDesiredText = (found: readonly LeftAlone[]): string =>
+  found
+    .map(
+      ({ name, kind, why, actual }) => `${kind === 'group' ? `group ${name}` : name} (${WORDS[why](actual)})`,
+    )
+    .join(', ');
