@@ -128,10 +128,11 @@ const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
 
 function missing(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { policy } = rules;
-  const { namesake, marked, takenBy } = user;
+  const { namesake, takenBy } = user;
   if (takenBy !== undefined) return [taken(user, createdValues(wanted), takenBy)];
   const effect = policy.policy === 'create-only' ? 'report' : 'apply';
-  const common = { ...base(user, marked ? 'source changed' : 'platform changed'), effect } as const;
+  // No push takes an account away, also if a mark is pending, such as that of a restore.
+  const common = { ...base(user, 'platform changed'), effect } as const;
   if (namesake) {
     const before = { id: user.link.id ?? null, userName: namesake.userName };
     const after = { id: namesake.id, userName: namesake.userName };

@@ -2,21 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 import { run } from '../support/situation-table.ts';
 
-const [ANN, BEN, CAT, DAN] = ['ann', 'ben', 'cat', 'dan'].map((name) => `${name}@acme.example`) as [
-  string,
-  string,
-  string,
-  string,
-];
+const [ANN, BEN, CAT, DAN, EVE] = ['ann', 'ben', 'cat', 'dan', 'eve'].map(
+  (name) => `${name}@acme.example`,
+) as [string, string, string, string, string];
 const ids: string[] = [];
 let place: Place;
 beforeAll(async () => {
   place = await openPlace({ ownRedis: true });
-  for (const name of [ANN, BEN, CAT]) ids.push(await place.idp.createUser(name));
+  for (const name of [ANN, BEN, CAT, EVE]) ids.push(await place.idp.createUser(name));
   const north = await place.idp.createGroup('north', ids.slice(0, 2));
+  await place.idp.createGroup('south', ids.slice(0, 1));
   await place.idle();
   await run(place, 'reconcile', '--yes');
   const file = join(place.commands.folder, 'old.backup');
@@ -30,6 +29,10 @@ beforeAll(async () => {
   await place.idp.createUser(DAN);
   await place.idle();
   await place.stopApps();
+  await byHand(place, 'DELETE', `/Users/${(await place.platform.user(EVE))?.scimId ?? ''}`);
+  const { groups } = await place.platform.state();
+  const south = groups.find(({ displayName }) => displayName === 'south');
+  await byHand(place, 'DELETE', `/Groups/${south?.scimId ?? ''}`);
   await run(place, 'restore', file, '--replace', '--yes');
 }, 60_000);
 afterAll(() => place.stop());
@@ -45,6 +48,9 @@ test('plan does not attribute to others what the bridge changed between backup a
   expect(text).toMatch(/displayName differs \(changed after the backup[^)]*\)/);
   expect(text).toMatch(/member at the source, taken out at the platform \(changed after the backup[^)]*\)/);
   expect(text).not.toContain('platform changed');
+  expect(text).toMatch(/its account is gone at the platform \(changed after the backup[^)]*\)/);
+  expect(text).toMatch(/the group is gone at the platform; it is made \(changed after the backup[^)]*\)/);
+  expect(text).not.toContain('source changed');
   expect(text).toContain('1 member was added by others, or by the bridge before the restore, and stays');
   const out = join(place.commands.folder, 'restored.plan');
   await place.commands.run('plan', '--out', out);
