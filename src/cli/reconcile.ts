@@ -9,6 +9,7 @@ import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { confirm } from './confirm.ts';
 import { DESTRUCTIVE, isChange, type PlanEntry } from '../reconcile/entry.ts';
+import { counted } from '../support/counted.ts';
 import type { PlanReview } from '../reconcile/review-plan.ts';
 import { withScopes, type CommandContext, type SelectedScope } from './scopes.ts';
 import { printPlans } from './plan.ts';
@@ -214,7 +215,7 @@ const OTHER_RULES = 'the mapping rules have changed since it was made';
 
 const briefly = ({ action, kind, name }: PlanEntry): string => `${action} ${kind} ${name}`;
 
-/** Prints what is left of saved plans, and how much of them is carried out. */
+/** Prints what is left of saved plans, and of how many changes nothing is left. */
 async function printLeft(reviews: PlanReview[], cli: Cli): Promise<void> {
   const done = reviews.reduce((sum, each) => sum + each.done, 0);
   const left = reviews.filter((each) => each.done === 0 || writesIn(each.left) > 0);
@@ -224,7 +225,9 @@ async function printLeft(reviews: PlanReview[], cli: Cli): Promise<void> {
     cli,
   );
   if (done > 0 && left.length > 0)
-    say(`${done} of the changes ${done === 1 ? 'was' : 'were'} already carried out, and not shown.`);
+    say(
+      `Nothing is left to do of ${counted(done, 'change')}, by what the platform shows now; not shown above.`,
+    );
 }
 
 /** Compares a saved plan with the present state. @returns undefined when it was made with other mapping rules */

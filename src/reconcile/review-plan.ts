@@ -12,9 +12,12 @@ import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
 export interface PlanReview {
   /** Entries whose record, link or platform state is another one than the plan has seen, and not the one that it leads to. */
   stale: PlanEntry[];
-  /** The plan without the entries that are carried out. */
+  /** The plan without the entries of which nothing is left to do. */
   left: Plan;
-  /** Number of changes that are carried out. */
+  /**
+   * Number of changes of which nothing is left to do. An account or group that answered 404, and a membership that follows from
+   * such a one, count too, although no list proved them gone.
+   */
   done: number;
 }
 

@@ -118,8 +118,10 @@ function endOfApply(
     };
   const count = was.done + changesIn(plan);
   if (was.isDone && count > 0) {
-    const were = count === 1 ? 'the change of the plan was' : `all ${count} changes of the plan were`;
-    return { outcome: 'converged', message: `${were} already carried out before` };
+    // A 404 without a list proves no removal, so the sentence claims none.
+    const changes = count === 1 ? 'the change' : `all ${count} changes`;
+    const message = `nothing is left to do of ${changes} of the plan, by what the platform shows now`;
+    return { outcome: 'converged', message };
   }
   return writesIn(plan) > 0
     ? { outcome: 'converged' }

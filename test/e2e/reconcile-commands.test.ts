@@ -183,7 +183,7 @@ test('a saved plan is applied exactly, and is refused after a change of state or
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({
     code: 0,
     out: expect.stringMatching(
-      /converged: (the change|all \d+ changes) of the plan (was|were) already carried out/,
+      /converged: nothing is left to do of (the change|all \d+ changes) of the plan/,
     ),
   });
 

@@ -53,7 +53,7 @@ test('plan lists drift without writes, and apply repairs exactly its entries', a
   const again = await started('/apply', { saved: plan.result });
   expect(again).toMatchObject({
     outcome: 'converged',
-    message: 'the change of the plan was already carried out before',
+    message: 'nothing is left to do of the change of the plan, by what the platform shows now',
   });
   await rename(PEOPLE[0] ?? '', 'Meddled again');
   const moved = await started('/apply', { saved: plan.result });
