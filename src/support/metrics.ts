@@ -166,7 +166,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_drift',
     labels: ['target', 'kind', 'attribution'],
-    help: `Differences at the platform that the last comparison found and no push explains, by what would repair them and who caused them. ${SHARED_HELP}`,
+    help: `Differences at the platform that the last comparison found and no push explains, by what would repair them and who caused them; what the repair has removed since counts until the next comparison. ${SHARED_HELP}`,
   },
   reconcileLastSuccess: {
     type: 'gauge',

@@ -49,7 +49,7 @@ export function targetCard(row, again) {
       figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
       figure('Missing', missingIn(row), missingIn(row) > 0 && 'bad'),
       figure('Exceptions', row.exceptions.total, row.exceptions.total > 0 && 'bad', '#/exceptions'),
-      figure('Drift', driftOf(row), driftOf(row) > 0 && 'warn'),
+      figure('Drift found', driftOf(row), driftOf(row) > 0 && 'warn'),
     ),
     priorities(row),
     h('div', {}, row.load && loading(row.load)),
