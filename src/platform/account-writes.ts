@@ -38,11 +38,11 @@ export interface AccountWrites {
   list(options?: CallOptions): AsyncIterable<ConsoleUser>;
   /** Not idempotent. PlatformResponse 409 when the username is taken. */
   create(input: AccountInput, options?: CallOptions): Promise<ConsoleUser>;
-  /** PlatformResponse 403 for the last administrator and for a deactivation of the own account. */
+  /** Absent properties stay. PlatformResponse 403 for the last administrator and for deactivating the token's owner. */
   update(userId: string, change: AccountChange, options?: CallOptions): Promise<ConsoleUser>;
-  /** Deletes the account irreversibly. PlatformResponse 400 for the own account. */
+  /** Deletes the account irreversibly. PlatformResponse 400 for the token's owner. */
   delete(userId: string, options?: CallOptions): Promise<void>;
-  /** Applies one action to 1 to 100 accounts, each on its own; the outcome lists the failed ones. */
+  /** Applies one action to each of 1 to 100 accounts; one failure does not stop the others. */
   bulk(
     action: 'ACTIVATE' | 'DEACTIVATE' | 'DELETE',
     userIds: string[],

@@ -32,8 +32,8 @@ export function createAccounts(send: Send): PlatformAccounts {
     const query = { search, first: PAGE_SIZE, after };
     const found = await send({ family: 'rest', method: 'GET', route: LIST, query, read }, options);
     const items = found.items ?? found.data ?? [];
-    // Without pageInfo a full page does not show the end of the list: readByCursor then misses the cursor and
-    // throws.
+    // Without pageInfo nothing tells whether a full page is the last one. It counts as not the last, and
+    // readByCursor throws because there is no cursor.
     return {
       items,
       hasNextPage: found.hasNextPage ?? items.length >= PAGE_SIZE,

@@ -1,46 +1,43 @@
 // Limits how much of one answer is read and parsed, so that no answer can exhaust the memory of the process.
 import { scanJson } from '../support/limits.ts';
-import type { AnswerBounds, Family } from './request.ts';
+import type { AnswerBounds, Family, PlatformRequest } from './request.ts';
 
 const MEGABYTE = 1024 * 1024;
 const MAX_DEPTH = 32;
-const USUAL: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
+const DEFAULT: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
 /** Larger than any value that the bridge writes: 64,000 characters of up to four bytes. */
 const MAX_SCIM_TEXT = 256 * 1024;
-/** Query results have the size that the query asks for. */
+/** Larger, because the size of a query result depends on the query. */
 const RESULTS: AnswerBounds = { maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 2_000_000 };
 
 const BOUNDS: Record<Family, AnswerBounds> = {
-  scim: { ...USUAL, maxText: MAX_SCIM_TEXT },
-  rest: USUAL,
+  scim: { ...DEFAULT, maxText: MAX_SCIM_TEXT },
+  rest: DEFAULT,
   data: RESULTS,
   chat: RESULTS,
 };
 
 /** Allows a group with about 150,000 members; the platform returns all members in one answer. */
 export const MEMBERS_BOUNDS: AnswerBounds = {
-  ...{ maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 1_000_000 },
+  maxBytes: 16 * MEGABYTE,
+  maxDepth: MAX_DEPTH,
+  maxStructure: 1_000_000,
   maxText: MAX_SCIM_TEXT,
 };
 
 /** An error body is read up to this size; its message is shortened further. */
 export const REFUSAL_BYTES = 64 * 1024;
 
+/** Returns the limits of a request: its own, or those of its API family. */
 export const boundsOf = ({
   family,
   bounds,
-}: {
-  family: Family;
-  bounds?: AnswerBounds | undefined;
-}): AnswerBounds => bounds ?? BOUNDS[family];
+}: Pick<PlatformRequest<unknown>, 'family' | 'bounds'>): AnswerBounds => bounds ?? BOUNDS[family];
 
-/**
- * Reads at most `most` bytes of a body; a longer body closes the connection. @returns the whole body, or its
- * first `most` bytes
- */
+/** Returns the whole body, or the first `maxBytes` bytes of a longer one, whose connection is closed. */
 export async function readAtMost(
   body: AsyncIterable<Uint8Array>,
-  most: number,
+  maxBytes: number,
 ): Promise<{ bytes: Buffer; isWhole: boolean }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -48,12 +45,12 @@ export async function readAtMost(
     chunks.push(chunk);
     length += chunk.length;
     // Leaving the loop destroys the body and closes the connection.
-    if (length > most) return { bytes: Buffer.concat(chunks).subarray(0, most), isWhole: false };
+    if (length > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: false };
   }
   return { bytes: Buffer.concat(chunks), isWhole: true };
 }
 
-/** @returns why the bytes must not be parsed, or undefined */
+/** Returns the reason why the bytes must not be parsed, or undefined. */
 export const tooMuchIn = (bytes: Uint8Array, bounds: AnswerBounds): string | undefined => {
   const fault = scanJson(bytes, bounds);
   return fault && `the answer ${fault.reason}`;

@@ -4,6 +4,7 @@ import type { RedactText } from './redact.ts';
 
 export type AnswerHeaders = Record<string, string | string[] | undefined>;
 
+/** Longest message, in characters, of a body without an error message, and with one. */
 const RAW_LENGTH = 200;
 const MESSAGE_LENGTH = 1000;
 
@@ -12,13 +13,13 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function text(value: unknown): string | undefined {
+function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 function messageText(value: unknown): string | undefined {
-  if (!Array.isArray(value)) return text(value);
-  return text(value.filter((entry) => typeof entry === 'string').join('; '));
+  if (!Array.isArray(value)) return nonEmptyText(value);
+  return nonEmptyText(value.filter((entry) => typeof entry === 'string').join('; '));
 }
 
 /** Returns the parsed JSON, or undefined when the text is not JSON. */
@@ -44,21 +45,20 @@ export function isWebPage(body: string): boolean {
  */
 export function platformMessage(body: string, redact: RedactText): string {
   const json = parseJson(body)?.value;
-  const members = isRecord(json) ? json : {};
-  const nested = isRecord(members['error']) ? text(members['error']['message']) : undefined;
+  const fields = isRecord(json) ? json : {};
+  const nested = isRecord(fields['error']) ? nonEmptyText(fields['error']['message']) : undefined;
   const words =
-    text(members['detail']) ??
-    text(members['error']) ??
+    nonEmptyText(fields['detail']) ??
+    nonEmptyText(fields['error']) ??
     nested ??
-    messageText(members['message']) ??
-    undefined;
+    messageText(fields['message']);
   return words === undefined ? redact(body).slice(0, RAW_LENGTH) : redact(words).slice(0, MESSAGE_LENGTH);
 }
 
 /** Returns the RFC 7644 `scimType` of an error body, or undefined. */
 export function scimTypeOf(body: string): string | undefined {
   const json = parseJson(body)?.value;
-  return isRecord(json) ? text(json['scimType']) : undefined;
+  return isRecord(json) ? nonEmptyText(json['scimType']) : undefined;
 }
 
 /** Returns the first value of a header. `name` is in lower case. */
@@ -67,6 +67,6 @@ export function header(headers: AnswerHeaders, name: string): string | undefined
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Returns the wait of the header Retry-After in milliseconds. @param now Unix milliseconds */
+/** Returns the wait that the header Retry-After asks for, in milliseconds, or undefined. @param now Unix milliseconds */
 export const retryAfterMs = (headers: AnswerHeaders, now: number): number | undefined =>
   parseRetryAfter({ value: header(headers, 'retry-after'), date: header(headers, 'date') }, now);

@@ -1,5 +1,5 @@
-// Prepares and reports one call, for requests and streams alike: credential, headers, observer, error of a
-// refusal.
+// Does what requests and streams have in common: builds path and headers, waits for the request budget, reports
+// the end of the call, and builds the error for a refusal.
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../support/sources.ts';
 import {
@@ -56,10 +56,10 @@ export interface Attempt {
   report(status: number, fault: unknown): void;
 }
 
-type Outline = Omit<PlatformRequest<unknown>, 'read'>;
+type UnreadRequest = Omit<PlatformRequest<unknown>, 'read'>;
 
 function headersOf(
-  request: Outline,
+  request: UnreadRequest,
   call: CallContext,
   credential: Headers,
   traceparent: string | undefined,
@@ -74,10 +74,10 @@ function headersOf(
   };
 }
 
-/** @throws PlatformArgument for an id that cannot be part of a path */
+/** Prepares one call and sends nothing. @throws PlatformArgument for an id that cannot be part of a path */
 export function createAttempt(
   options: AttemptOptions,
-  request: Outline,
+  request: UnreadRequest,
   correlationId?: string,
   trace?: TraceCall,
 ): Attempt {
@@ -86,8 +86,8 @@ export function createAttempt(
   const call: CallContext = { method: request.method, route: request.route, correlationId: safeId };
   const path = options.address.prefix + pathOf(request, call);
   let started = 0;
-  let step: ReturnType<TraceCall> | undefined;
-  const leaveIfAborted = (signal: AbortSignal | undefined): void => {
+  let span: ReturnType<TraceCall> | undefined;
+  const throwIfAborted = (signal: AbortSignal | undefined): void => {
     if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact: options.redact });
   };
   return {
@@ -97,20 +97,21 @@ export function createAttempt(
       try {
         if (!signal?.aborted) await options.admit?.(signal);
       } catch (fault) {
-        if (!signal?.aborted) throw fault; // An error of the budget itself is passed to the caller.
+        // After an abort the error is PlatformAborted; an error of the budget itself is passed to the caller.
+        if (!signal?.aborted) throw fault;
       }
-      leaveIfAborted(signal);
+      throwIfAborted(signal);
       started = performance.now();
-      step = trace?.(request.method, request.route);
+      span = trace?.(request.method, request.route);
       const credential = options.authorize(request.family);
-      if (!(credential instanceof Promise)) return headersOf(request, call, credential, step?.traceparent);
+      if (!(credential instanceof Promise)) return headersOf(request, call, credential, span?.traceparent);
       const fetched = await credential;
-      leaveIfAborted(signal);
-      return headersOf(request, call, fetched, step?.traceparent);
+      throwIfAborted(signal);
+      return headersOf(request, call, fetched, span?.traceparent);
     },
     report(status, fault) {
       const error = fault instanceof PlatformError ? fault.name : 'Error';
-      step?.end(status, fault === undefined ? undefined : error);
+      span?.end(status, fault === undefined ? undefined : error);
       options.onCall?.({
         method: request.method,
         route: request.route,
@@ -123,38 +124,38 @@ export function createAttempt(
   };
 }
 
-/** Statuses with the same meaning from a proxy as from the platform: credentials, sizes and rates. */
-const PLAIN_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
+/** Statuses that mean the same from a proxy as from the platform: they are about credentials, sizes and rates. */
+const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
-/** Returns true when a proxy produced the error: error bodies of the platform are JSON (contract 7) or empty. */
-function isForeign(status: number, text: string): boolean {
+/** Returns true when a proxy produced the error. Error bodies of the platform are JSON (contract 7) or empty. */
+function isFromProxy(status: number, text: string): boolean {
   if (status < 400) return true;
-  if (status >= 500 || PLAIN_STATUS.has(status) || text.trim() === '') return false;
+  if (status >= 500 || TRUSTED_STATUS.has(status) || text.trim() === '') return false;
   return !isRecord(parseJson(text)?.value);
 }
 
 /** Returns the error for an answer with a status outside 200..299. */
 export function refusedAnswer(
   options: AttemptOptions,
-  request: Outline,
+  request: UnreadRequest,
   answer: { status: number; headers: AnswerHeaders; text: string },
   call: CallContext,
 ): PlatformError {
   const { redact, clock } = options;
-  const words = platformMessage(answer.text, redact);
-  // An open-source Cube server answers a path that it does not have with the page of its framework.
+  const message = platformMessage(answer.text, redact);
+  // An open-source Cube server answers an unknown path with 404 and an HTML page.
   if (request.family === 'data' && answer.status === 404 && isWebPage(answer.text))
-    return new EndpointAbsent(answer.status, call, words);
-  const cut = (value: string | undefined): string | undefined =>
+    return new EndpointAbsent(answer.status, call, message);
+  const shortened = (value: string | undefined): string | undefined =>
     value === undefined ? undefined : redact(value).slice(0, 200);
-  const Refusal = isForeign(answer.status, answer.text) ? PlatformIntermediary : PlatformResponse;
+  const Refusal = isFromProxy(answer.status, answer.text) ? PlatformIntermediary : PlatformResponse;
   return new Refusal(
     {
       status: answer.status,
-      platformMessage: words,
-      scimType: cut(scimTypeOf(answer.text)),
+      platformMessage: message,
+      scimType: shortened(scimTypeOf(answer.text)),
       retryAfterMs: retryAfterMs(answer.headers, clock.now()),
-      requestId: cut(header(answer.headers, 'x-request-id')),
+      requestId: shortened(header(answer.headers, 'x-request-id')),
     },
     { ...call, mayHaveCommitted: isWrite(request) && answer.status >= 500 },
   );

@@ -34,11 +34,11 @@ export interface PlatformAuditLog {
   export(filter?: AuditFilter, options?: CallOptions): AsyncIterable<AuditRow>;
 }
 
-/** Normalises a header to its letters: the contract does not fix the spelling (contract 4.6). */
-const plain = (header: string): string => header.toLowerCase().replace(/[^a-z]/g, '');
+/** Returns the letters of a header in lower case: the contract does not fix the spelling (contract 4.6). */
+const lettersOf = (header: string): string => header.toLowerCase().replace(/[^a-z]/g, '');
 
 function toRow(headers: string[], cells: string[]): AuditRow {
-  const byName = new Map(headers.map((header, place) => [plain(header), cells[place] ?? '']));
+  const byName = new Map(headers.map((header, index) => [lettersOf(header), cells[index] ?? '']));
   const cell = (name: string): string => byName.get(name) ?? '';
   const attributes = parseJson(cell('attributes'))?.value;
   return {
@@ -48,7 +48,7 @@ function toRow(headers: string[], cells: string[]): AuditRow {
     deploymentName: cell('deploymentname'),
     ipAddress: cell('ipaddress'),
     attributes: isRecord(attributes) ? attributes : {},
-    cells: new Map(headers.map((header, place) => [header, cells[place] ?? ''])),
+    cells: new Map(headers.map((header, index) => [header, cells[index] ?? ''])),
   };
 }
 
@@ -61,14 +61,14 @@ async function* readRows(answer: OpenAnswer): AsyncGenerator<AuditRow, void, und
       continue;
     }
     headers = cells;
-    if (!headers.some((header) => plain(header) === 'eventname')) {
+    if (!headers.some((header) => lettersOf(header) === 'eventname')) {
       throw answer.refuse('a table without event names');
     }
   }
   if (!headers) throw answer.refuse('a table without a header row');
 }
 
-/** Reads the audit log over `stream`. */
+/** Reads the audit log over `stream`; throws what `stream` throws. */
 export function createAuditLog(stream: OpenStream): PlatformAuditLog {
   return {
     export: (filter = {}, options) =>

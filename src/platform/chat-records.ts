@@ -41,16 +41,20 @@ export interface ChatRecord {
   content?: string;
   thinking?: string;
   toolCall?: ToolCall;
+  /** Steps of the agent that produced the message; the path of an answer begins with `final`. */
   graphPath?: string[];
   /** True when the content continues the previous record of the same message. */
   isDelta: boolean;
   isInProcess: boolean;
   isStructuredResponse?: boolean;
+  /** Number of the record; it grows within a thread. */
   sort?: number;
   state?: ChatState;
 }
 
+/** Id of the record that opens the stream. */
 export const CUTOFF = '__cutoff__';
+/** Id of the record that closes the stream. */
 export const STATE = '__state__';
 
 const jsonOrText = (text: unknown): unknown =>
@@ -75,8 +79,8 @@ function toState(value: Record<string, unknown>): ChatState {
 }
 
 /**
- * Returns the record of a value, or no record when it has no id: newer platforms may send unknown lines
- * (contract 0.1).
+ * Returns a list with the record of a value, or an empty list when the value has no id: newer platforms may send
+ * unknown lines (contract 0.1).
  */
 function toRecords(value: unknown): ChatRecord[] {
   const id = isRecord(value) ? textId(value['id']) : undefined;
@@ -99,7 +103,7 @@ function toRecords(value: unknown): ChatRecord[] {
   ];
 }
 
-/** Returns the record of a parsed line; undefined for a line without id. */
+/** Returns the record of a parsed line; undefined for a line without id. @throws PlatformDecode for a non-object */
 export function toRecord(line: unknown, answer: OpenAnswer): ChatRecord | undefined {
   if (!isRecord(line)) throw answer.refuse('a line that is not an object');
   return toRecords(line)[0];

@@ -9,6 +9,7 @@ import type { CallOptions } from './request.ts';
 import { createService, type Service, type ServiceOptions, type TokenSource } from './service.ts';
 import type { OpenAnswer } from './streams.ts';
 
+/** Part of the platform's message for a thread that is streaming another answer. */
 const BUSY = 'Streaming for thread is in progress';
 
 /**
@@ -66,6 +67,7 @@ export interface ChatClient {
   close(): Promise<void>;
 }
 
+/** Returns the error for an error line of the stream. */
 function refusalOf(error: unknown, answer: OpenAnswer): PlatformRefusal {
   const message = platformMessage(JSON.stringify({ error }), answer.redact);
   // A JSON-RPC error object means a refused credential (contract 6.1); a text means a failure.
@@ -88,12 +90,13 @@ async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void
   throw new PlatformConnection(undefined, answer.call, { redact: answer.redact });
 }
 
-/** Older platforms report a busy thread by HTTP status instead of an error line (contract 6.4). */
+/** Returns ThreadBusy for the HTTP error that older platforms send for a busy thread (contract 6.4), else the given error. */
 function asRefusal(fault: unknown, call: CallContext): unknown {
   const isBusy = fault instanceof PlatformResponse && fault.platformMessage.includes(BUSY);
   return isBusy ? new ThreadBusy(fault.platformMessage, call) : fault;
 }
 
+/** @throws PlatformConfiguration unless exactly one of agent and deployment is given, with a credential that fits */
 function addressOf(options: ChatOptions): { base: string; params: Record<string, string> } {
   const { accountName, agentId, deploymentId } = options;
   if ((agentId === undefined) === (deploymentId === undefined)) {
@@ -126,12 +129,12 @@ function serviceOf(options: ChatOptions): Service {
   );
 }
 
-/** Returns an id that no other question has, also not one of the same millisecond. */
+/** Returns a message id; its random digits make ids of the same millisecond differ. */
 const newMessageId = (nowMs: number): string =>
   `${nowMs}${String(randomInt(10 ** 12)).padStart(12, '0')}-message`;
 
-/** Yields the records of a resumed stream after the last `sort` that the reader received. */
-function* missedBy(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
+/** Yields the opening record of a resumed stream, and its messages with a `sort` above the last received one. */
+function* missedRecords(cutoff: ChatRecord, lastSort: number): Generator<ChatRecord, void, undefined> {
   yield cutoff;
   for (const message of cutoff.state?.messages ?? []) {
     if ((message.sort ?? 0) > lastSort) yield { ...message, isDelta: false };
@@ -170,10 +173,10 @@ export function createChatClient(options: ChatOptions): ChatClient {
     let lastSort = 0;
     for (let losses = 0; ; losses += 1) {
       try {
-        const turn = records({ ...question, messageId, chatId }, callOptions, false);
-        for await (const record of turn) {
+        const answer = records({ ...question, messageId, chatId }, callOptions, false);
+        for await (const record of answer) {
           chatId = record.state?.chatId ?? chatId;
-          if (record.id === CUTOFF && losses > 0) yield* missedBy(record, lastSort);
+          if (record.id === CUTOFF && losses > 0) yield* missedRecords(record, lastSort);
           else yield record;
           lastSort = Math.max(lastSort, record.sort ?? 0);
         }

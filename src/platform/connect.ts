@@ -22,7 +22,7 @@ export interface PlatformClientOptions {
    * caller.
    */
   admit?: (signal?: AbortSignal) => Promise<void>;
-  /** Runs every call; it may wait before. Default: each runs at once. */
+  /** Runs every call, at once or after a wait. Default: every call runs at once. */
   gate?: CallGate;
   /** Called after every finished request; must not throw. */
   onCall?: (call: PlatformCall) => void;
@@ -50,8 +50,6 @@ export function toTransportOptions(options: PlatformClientOptions): TransportOpt
   };
 }
 
-const valueOf = (token: string | (() => string)): string => (typeof token === 'string' ? token : token());
-
 /**
  * Returns the headers of the current keys, and a redactor for all keys used so far, because an old key may
  * still be valid.
@@ -60,24 +58,25 @@ function createCredentials({ token, scimToken = token }: PlatformClientOptions):
   headers: (family: 'rest' | 'scim') => { authorization: string };
   redact: RedactText;
 } {
-  const seen = new Set<string>();
-  let cut: RedactText = (text) => text;
-  const hold = (option: 'token' | 'scimToken', given: string | (() => string)) => {
-    let held: string | undefined;
+  const usedKeys = new Set<string>();
+  let redact: RedactText = (text) => text;
+  const headersOf = (option: 'token' | 'scimToken', source: string | (() => string)) => {
+    let known: string | undefined;
     let headers = { authorization: '' };
     return () => {
-      const now = valueOf(given);
-      if (now !== held) {
-        held = checkToken(option, now);
-        headers = { authorization: `Bearer ${held}` };
-        cut = createRedactor([...seen.add(held)]);
+      const key = typeof source === 'string' ? source : source();
+      if (key !== known) {
+        known = checkToken(option, key);
+        headers = { authorization: `Bearer ${key}` };
+        usedKeys.add(key);
+        redact = createRedactor([...usedKeys]);
       }
       return headers;
     };
   };
-  const families = { rest: hold('token', token), scim: hold('scimToken', scimToken) };
+  const families = { rest: headersOf('token', token), scim: headersOf('scimToken', scimToken) };
   // Finds an invalid key before the first call.
   families.rest();
   families.scim();
-  return { headers: (family) => families[family](), redact: (text) => cut(text) };
+  return { headers: (family) => families[family](), redact: (text) => redact(text) };
 }

@@ -90,22 +90,26 @@ function lists(value: unknown, refuse: Refuse): unknown[][] {
   throw refuse('rows that are not lists');
 }
 
-const named = (members: string[], cells: (place: number) => unknown): DataRow =>
-  Object.fromEntries(members.map((member, place) => [member, cells(place)]));
+/** Builds a row; `cellOf` returns the cell of the member with this index. */
+const toRow = (members: string[], cellOf: (index: number) => unknown): DataRow =>
+  Object.fromEntries(members.map((member, index) => [member, cellOf(index)]));
 
-/** Returns rows as objects from any of the three transfer forms (contract 5.1). */
+/**
+ * Returns rows as objects from any of the three transfer forms (contract 5.1): objects, lists of cells by row
+ * (`dataset`), or lists of cells by column (`columns`). @throws the error of `refuse` for any other form
+ */
 export function toRows(data: unknown, refuse: Refuse): DataRow[] {
   if (Array.isArray(data)) return data.filter(isRecord);
   if (!isRecord(data)) throw refuse('an answer without rows');
   const members = texts(data['members']);
   if (data['dataset'] !== undefined) {
-    return lists(data['dataset'], refuse).map((row) => named(members, (place) => row[place] ?? null));
+    return lists(data['dataset'], refuse).map((row) => toRow(members, (index) => row[index] ?? null));
   }
   const columns = lists(data['columns'], refuse);
-  return (columns[0] ?? []).map((_, row) => named(members, (place) => columns[place]?.[row] ?? null));
+  return (columns[0] ?? []).map((_, row) => toRow(members, (index) => columns[index]?.[row] ?? null));
 }
 
-/** Returns one result of `/v1/load`. */
+/** Reads one result of `/v1/load`. */
 export function toLoadAnswer(result: unknown, refuse: Refuse): LoadAnswer {
   if (!isRecord(result)) throw refuse('no result');
   const { total, lastRefreshTime, annotation } = result;
@@ -168,7 +172,7 @@ export const readDataSources: Reader<DataSource[]> = (body, refuse) => {
   const data = isRecord(body) && isRecord(body['data']) ? body['data']['data_sources'] : undefined;
   if (!Array.isArray(data)) throw refuse('no list of data sources');
   return data.filter(isRecord).map((entry) => ({
-    name: String(textId(entry['name'])),
+    name: textId(entry['name']) ?? '',
     type: typeof entry['type'] === 'string' ? entry['type'] : '',
     ...(typeof entry['database'] === 'string' ? { database: entry['database'] } : {}),
     ...(typeof entry['schema'] === 'string' ? { schema: entry['schema'] } : {}),

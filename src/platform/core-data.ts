@@ -29,9 +29,11 @@ import { createService, type Service, type ServiceOptions, type TokenSource } fr
 import type { OpenAnswer } from './streams.ts';
 
 const LOAD: CallContext = { method: 'POST', route: '/v1/load' };
+/** Error text of an answer that means: the query still runs, poll again. */
 const CONTINUE = 'Continue wait';
-/** First and longest pause between two polls of one query, milliseconds; each pause is twice the previous one. */
-const PAUSES_MS = [50, 2000] as const;
+/** Pauses between two polls of one query, milliseconds; each pause is twice the previous one. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2000;
 
 export interface CoreDataOptions extends ServiceOptions {
   /** Address with its base path, such as `https://host/data-api`. */
@@ -61,9 +63,9 @@ export interface CoreDataClient {
    */
   load(query: LoadQuery, options?: QueryOptions): Promise<LoadAnswer>;
   /**
-   * Blends queries over one time axis in one request (data blending). Rows have that time as `time.<granularity>`
-   * too. PlatformResponse 400 unless every query has a time dimension with the same granularity: unrelated
-   * queries are several calls of `load`. @returns the answers in the order of the queries
+   * Blends queries over one time axis in one request (data blending). Each row also has the time as
+   * `time.<granularity>`. PlatformResponse 400 unless every query has a time dimension with the same granularity;
+   * send unrelated queries by `load`, one call each. @returns the answers in the order of the queries
    */
   loadMany(queries: LoadQuery[], options?: QueryOptions): Promise<LoadAnswer[]>;
   /**
@@ -77,17 +79,23 @@ export interface CoreDataClient {
   dryRun(query: LoadQuery, options?: CallOptions): Promise<DryRun>;
   /** Returns the cubes and views that the token may see. */
   meta(options?: CallOptions): Promise<ModelEntity[]>;
-  /** The next three throw EndpointAbsent at an open-source Cube server, which does not have these paths. */
+  /** @throws EndpointAbsent at an open-source Cube server */
   dataSources(options?: CallOptions): Promise<DataSource[]>;
+  /** Yields the cubes and views that the token may see. @throws EndpointAbsent at an open-source Cube server */
   entities(options?: CallOptions): AsyncIterable<EntityName>;
+  /** Returns one cube or view. @throws EndpointAbsent at an open-source Cube server */
   entity(name: string, options?: CallOptions): Promise<ModelEntity>;
   /** Waits for running calls, then closes the connections. */
   close(): Promise<void>;
 }
 
-const AS_IT_IS: Reader<unknown> = (body) => body;
+const unread: Reader<unknown> = (body) => body;
 
-/** Repeats the same request with the same span id until it returns rows (contract 5.1). */
+/**
+ * Repeats the same request with the same span id until the platform returns rows (contract 5.1).
+ * @returns the JSON of the answer
+ * @throws QueryRefused for an answer with another error, PlatformTimeout after `queryTimeoutMs`
+ */
 async function loadUntilReady(
   service: Service,
   body: object,
@@ -97,11 +105,11 @@ async function loadUntilReady(
   const { signal, correlationId } = options;
   const span = correlationId ?? randomIds.resource();
   const deadlineMs = service.clock.now() + queryTimeoutMs;
-  let pauseMs: number = PAUSES_MS[0];
-  for (let turn = 1; ; turn += 1) {
-    const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${turn}`;
+  let pauseMs = FIRST_PAUSE_MS;
+  for (let poll = 1; ; poll += 1) {
+    const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${poll}`;
     const request = { family: 'data', ...LOAD, method: 'POST', isSafe: true, requestId, body } as const;
-    const answer = await service.send({ ...request, read: AS_IT_IS }, options);
+    const answer = await service.send({ ...request, read: unread }, options);
     const error = isRecord(answer) ? answer['error'] : undefined;
     if (error === undefined) return answer;
     const call: CallContext = { ...LOAD, correlationId };
@@ -110,10 +118,11 @@ async function loadUntilReady(
     if (service.clock.now() + pauseMs > deadlineMs) throw new PlatformTimeout(queryTimeoutMs, call);
     await service.clock.sleep(pauseMs, signal);
     if (signal?.aborted) throw new PlatformAborted(call, { cause: signal.reason, redact: (text) => text });
-    pauseMs = Math.min(pauseMs * 2, PAUSES_MS[1]);
+    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 }
 
+/** Returns the columns that the first line of an SQL answer describes. @throws PlatformDecode */
 function columnsOf(value: unknown, answer: OpenAnswer): SqlColumn[] {
   if (!Array.isArray(value)) throw answer.refuse('an answer without columns at its start');
   return value.map((column: unknown) => {
@@ -123,6 +132,7 @@ function columnsOf(value: unknown, answer: OpenAnswer): SqlColumn[] {
   });
 }
 
+/** Yields the rows of an SQL answer: its first line has the columns, each line has some rows as lists of cells. */
 async function* readRows(
   answer: OpenAnswer,
   onColumns: SqlOptions['onColumns'],
@@ -142,7 +152,7 @@ async function* readRows(
     for (const row of rows) {
       if (!Array.isArray(row)) throw answer.refuse('a row that is not a list');
       const cells: unknown[] = row;
-      yield Object.fromEntries(names.map((name, place) => [name, cells[place] ?? null]));
+      yield Object.fromEntries(names.map((name, index) => [name, cells[index] ?? null]));
     }
   }
   if (!columns) throw answer.refuse('an answer without columns');
@@ -156,7 +166,7 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
   const service = createService(options.url, options.token, (token) => ({ authorization: token }), options);
   const queryTimeoutMs = options.queryTimeoutMs ?? 300_000;
   const refuse = (reason: string): PlatformDecode => new PlatformDecode(reason, LOAD);
-  const read = <T>(
+  const get = <T>(
     route: string,
     reader: Reader<T>,
     callOptions: CallOptions | undefined,
@@ -173,6 +183,7 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
       callOptions,
     );
 
+  // Sends a query to a path that does not run it.
   const describe = <T>(
     route: string,
     query: LoadQuery,
@@ -216,12 +227,12 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
     generatedSql: (query, callOptions) => describe('/v1/sql', query, readGeneratedSql, callOptions),
     dryRun: (query, callOptions) => describe('/v1/dry-run', query, readDryRun, callOptions),
     meta: (callOptions) =>
-      read(
+      get(
         '/v1/meta',
         (body, fail) => listOf(readEntity)(isRecord(body) ? body['cubes'] : undefined, fail),
         callOptions,
       ),
-    dataSources: (callOptions) => read('/v1/data-sources', readDataSources, callOptions),
+    dataSources: (callOptions) => get('/v1/data-sources', readDataSources, callOptions),
     entities: (callOptions) =>
       listByOffset(
         service.send,
@@ -229,7 +240,7 @@ export function createCoreDataClient(options: CoreDataOptions): CoreDataClient {
         callOptions,
       ),
     entity: (name, callOptions) =>
-      read(
+      get(
         '/v1/entities/{name}',
         (body, fail) => readEntity(isRecord(body) ? body['data'] : undefined, fail),
         callOptions,

@@ -5,15 +5,15 @@ import { CsvError, parse } from 'csv-parse';
 /** Largest row in characters. */
 const MAX_ROW = 8 * 1024 * 1024;
 
-/** Faults that are reported in words of the caller; the library's message would quote cells. */
+/** Reasons of a refusal by error code of csv-parse. The library's own messages are not used: they quote cells. */
 const REASONS = new Map([
   ['CSV_MAX_RECORD_SIZE', 'a table with a row that is too long'],
   ['CSV_QUOTE_NOT_CLOSED', 'a table that ends inside a cell'],
 ]);
 
 /**
- * Yields rows as lists of cells, beginning with the header row. A line ends with CRLF or LF. Throws the error of
- * `refuse` for text that is no CSV or has a row that is too long, and errors of `text` unchanged.
+ * Yields rows as lists of cells, beginning with the header row. A line ends with CRLF or LF.
+ * @throws the error of `refuse` for text that is not CSV or has a row that is too long; errors of `text` unchanged
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
@@ -29,7 +29,7 @@ export async function* csvRows(
   try {
     for await (const row of parser) yield row as string[];
   } catch (error) {
-    throw error instanceof CsvError ? refuse(REASONS.get(error.code) ?? 'a table that is no CSV') : error;
+    throw error instanceof CsvError ? refuse(REASONS.get(error.code) ?? 'a table that is not CSV') : error;
   } finally {
     source.destroy();
   }

@@ -118,13 +118,14 @@ export interface WorkbookDashboards {
   publishedDashboard?: Dashboard;
 }
 
-/** Returns a copy in which these properties are text where they are usable ids. */
+/** Returns a copy with the named ids as text. A value that is not a usable id stays as received. */
 function withTextIds(record: OpenObject, names: readonly string[]): OpenObject {
-  const ids = names.flatMap((name) => {
+  const copy = { ...record };
+  for (const name of names) {
     const id = textId(record[name]);
-    return id === undefined ? [] : [[name, id] as const];
-  });
-  return { ...record, ...Object.fromEntries(ids) };
+    if (id !== undefined) copy[name] = id;
+  }
+  return copy;
 }
 
 const DASHBOARD_IDS = ['id', 'deploymentId', 'workbookId', 'versionId', 'createdBy'];
@@ -135,18 +136,18 @@ const DASHBOARD_IDS = ['id', 'deploymentId', 'workbookId', 'versionId', 'created
  */
 export function readDashboards(item: Readonly<OpenObject>): WorkbookDashboards {
   const { dashboardDraft, dashboardPublished, publishedDashboard } = item;
-  const { reportSnapshots } = isRecord(publishedDashboard) ? publishedDashboard : {};
+  const found: WorkbookDashboards = {};
+  if (isRecord(dashboardDraft)) found.dashboardDraft = dashboardDraft;
+  if (isRecord(dashboardPublished)) found.dashboardPublished = dashboardPublished;
+  if (isRecord(publishedDashboard)) found.publishedDashboard = readPublished(publishedDashboard);
+  return found;
+}
+
+function readPublished(record: OpenObject): Dashboard {
+  const { reportSnapshots } = record;
   const snapshots = Array.isArray(reportSnapshots) ? reportSnapshots.filter(isRecord) : [];
   return {
-    ...(isRecord(dashboardDraft) ? { dashboardDraft } : {}),
-    ...(isRecord(dashboardPublished) ? { dashboardPublished } : {}),
-    ...(isRecord(publishedDashboard)
-      ? {
-          publishedDashboard: {
-            ...withTextIds(publishedDashboard, DASHBOARD_IDS),
-            reportSnapshots: snapshots.map((snapshot) => withTextIds(snapshot, ['id', 'reportId'])),
-          } as unknown as Dashboard,
-        }
-      : {}),
-  };
+    ...withTextIds(record, DASHBOARD_IDS),
+    reportSnapshots: snapshots.map((snapshot) => withTextIds(snapshot, ['id', 'reportId'])),
+  } as unknown as Dashboard;
 }

@@ -1,6 +1,6 @@
 // Reads deployments and switches their software versions (contract 4.1, 4.5).
 import { isRecord } from './answer.ts';
-import { identified, optionalMember } from './fields.ts';
+import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
@@ -21,7 +21,7 @@ export interface DeploymentSettings extends Deployment {
   record: Readonly<Record<string, unknown>>;
 }
 
-/** Absent and null properties stay; versions are switched by `switchVersion`. */
+/** Absent and null properties stay. The version cannot be changed here; see `switchVersion`. */
 export interface DeploymentChange {
   name?: string | null;
   releaseChannelVersionHold?: boolean | null;
@@ -37,7 +37,7 @@ export interface DeploymentVersion {
   isCurrent: boolean;
 }
 
-/** A listed version, or the newest version of a channel. */
+/** Selects a listed version by `releaseChannelVersion`, or the newest version of a channel by `releaseChannel`. */
 export interface VersionChoice {
   releaseChannelVersion?: string;
   releaseChannel?: string;
@@ -50,7 +50,7 @@ export interface PlatformDeployments {
   update(deploymentId: string, change: DeploymentChange, options?: CallOptions): Promise<DeploymentSettings>;
   /** Returns the newest version of each channel and the versions that have run before. */
   versions(deploymentId: string, options?: CallOptions): Promise<DeploymentVersion[]>;
-  /** Idempotent. PlatformResponse 400 for a version or channel that is not listed. */
+  /** Switches the software version. Idempotent. PlatformResponse 400 for a version or channel that is not listed. */
   switchVersion(deploymentId: string, choice: VersionChoice, options?: CallOptions): Promise<void>;
 }
 
@@ -58,24 +58,22 @@ const LIST = '/api/v1/deployments';
 const ONE = '/api/v1/deployments/{deploymentId}';
 
 const readDeployment: Reader<Deployment> = (body, refuse) => {
-  const members = identified(body, 'deployment', refuse);
+  const fields = identified(body, 'deployment', refuse);
   return {
-    id: members.id,
-    name: members.text('name'),
-    ...optionalMember('createdAt', members.optionalText('created_at') ?? members.optionalText('createdAt')),
+    id: fields.id,
+    name: fields.text('name'),
+    ...optionalField('createdAt', fields.optionalText('created_at') ?? fields.optionalText('createdAt')),
   };
 };
 
 const readSettings: Reader<DeploymentSettings> = (body, refuse) => {
-  const members = identified(body, 'deployment', refuse);
-  const named = (name: 'releaseChannel' | 'releaseChannelVersion' | 'deployBranchName') =>
-    optionalMember(name, members.optionalText(name));
+  const fields = identified(body, 'deployment', refuse);
   return {
     ...readDeployment(body, refuse),
-    ...named('releaseChannel'),
-    ...named('releaseChannelVersion'),
-    ...named('deployBranchName'),
-    record: members.all,
+    ...optionalField('releaseChannel', fields.optionalText('releaseChannel')),
+    ...optionalField('releaseChannelVersion', fields.optionalText('releaseChannelVersion')),
+    ...optionalField('deployBranchName', fields.optionalText('deployBranchName')),
+    record: fields.all,
   };
 };
 

@@ -1,6 +1,6 @@
 // Reads environments and branches of a deployment, and creates metadata tokens (contract 4.2 to 4.4).
 import { isRecord } from './answer.ts';
-import { identified, optionalMember } from './fields.ts';
+import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
 import { toWireId, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
@@ -32,6 +32,7 @@ export interface Branch {
 }
 
 export interface PlatformEnvironments {
+  /** Yields the environments of a deployment. */
   list(
     deploymentId: string,
     filter?: { type?: EnvironmentType },
@@ -49,8 +50,12 @@ export interface PlatformEnvironments {
 }
 
 export interface PlatformBranches {
+  /** Yields the branches of a deployment. */
   list(deploymentId: string, options?: CallOptions): AsyncIterable<Branch>;
-  /** Idempotent. PlatformResponse 400 for the production branch and personal branches, 404 for an unknown one. */
+  /**
+   * Switches the staging environment of a branch on or off. Idempotent. PlatformResponse 400 for the production branch and
+   * personal branches, 404 for an unknown branch.
+   */
   setStaging(
     deploymentId: string,
     branch: { branchName: string } | { branchId: string },
@@ -65,29 +70,30 @@ const BRANCHES = '/build/api/v1/deployments/{deploymentId}/branches';
 const STAGING = `${BRANCHES}/staging-environment`;
 
 /**
- * Returns the credentials of one protocol from either published form: an object by name, or a list of typed
- * entries.
+ * Returns the credentials of one protocol, or `{}`. The published document has two forms: an object with one
+ * property for each protocol, or a list of entries with a `type`.
  */
 function credentialsOf(credentials: unknown, type: 'rest' | 'sql'): Record<string, unknown> {
-  const found: unknown = Array.isArray(credentials)
-    ? credentials.find((entry) => isRecord(entry) && entry['type'] === type)
-    : isRecord(credentials)
-      ? credentials[type]
-      : undefined;
+  let found: unknown;
+  if (Array.isArray(credentials)) {
+    found = credentials.find((entry) => isRecord(entry) && entry['type'] === type);
+  } else if (isRecord(credentials)) {
+    found = credentials[type];
+  }
   return isRecord(found) ? found : {};
 }
 
 const readEnvironment: Reader<Environment> = (body, refuse) => {
-  const members = identified(body, 'environment', refuse);
-  const { url } = credentialsOf(members.all['api_credentials'], 'rest');
-  const { host, port } = credentialsOf(members.all['api_credentials'], 'sql');
+  const fields = identified(body, 'environment', refuse);
+  const { url } = credentialsOf(fields.all['api_credentials'], 'rest');
+  const { host, port } = credentialsOf(fields.all['api_credentials'], 'sql');
   const isSql = typeof host === 'string' && typeof port === 'number';
   return {
-    id: members.id,
-    name: members.optionalText('name') ?? members.optionalText('branch') ?? members.id,
-    type: members.text('type') as EnvironmentType,
-    ...optionalMember('restUrl', typeof url === 'string' ? url : undefined),
-    ...optionalMember('sql', isSql ? { host, port } : undefined),
+    id: fields.id,
+    name: fields.optionalText('name') ?? fields.optionalText('branch') ?? fields.id,
+    type: fields.text('type') as EnvironmentType,
+    ...optionalField('restUrl', typeof url === 'string' ? url : undefined),
+    ...optionalField('sql', isSql ? { host, port } : undefined),
   };
 };
 
@@ -101,13 +107,13 @@ const readMetaToken: Reader<MetaToken> = (body, refuse) => {
 };
 
 const readBranch: Reader<Branch> = (body, refuse) => {
-  const members = identified(body, 'branch', refuse);
+  const fields = identified(body, 'branch', refuse);
   return {
-    id: members.id,
-    name: members.text('name'),
-    ...optionalMember('parentBranch', members.optionalText('parentBranch')),
-    ...optionalMember('lastHash', members.optionalText('lastHash')),
-    isStagingEnvironmentEnabled: members.isTrue('isStagingEnvironmentEnabled'),
+    id: fields.id,
+    name: fields.text('name'),
+    ...optionalField('parentBranch', fields.optionalText('parentBranch')),
+    ...optionalField('lastHash', fields.optionalText('lastHash')),
+    isStagingEnvironmentEnabled: fields.isTrue('isStagingEnvironmentEnabled'),
   };
 };
 
@@ -148,10 +154,10 @@ export function createBranches(send: Send): PlatformBranches {
       listByOffset(send, { route: BRANCHES, params: { deploymentId }, read: readBranch }, options),
     async setStaging(deploymentId, branch, enabled, options) {
       const call = { method: 'PUT', route: STAGING, correlationId: options?.correlationId };
-      const named = 'branchId' in branch ? { branchId: toWireId('branchId', branch.branchId, call) } : branch;
+      const which = 'branchId' in branch ? { branchId: toWireId('branchId', branch.branchId, call) } : branch;
       const read: Reader<Branch> = (body, refuse) =>
         readBranch(isRecord(body) ? body['data'] : undefined, refuse);
-      const body = { enabled, ...named };
+      const body = { enabled, ...which };
       return send(
         { family: 'rest', method: 'PUT', route: STAGING, params: { deploymentId }, body, read },
         options,

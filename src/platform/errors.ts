@@ -18,7 +18,7 @@ export interface CauseOptions {
   redact: RedactText;
 }
 
-/** Base class. The sync engine converts it to a retry decision in one place. */
+/** Base class of all errors of the client. `sync/failures.ts` decides which of them are retried. */
 export class PlatformError extends Error {
   readonly method: string;
   readonly route: string;
@@ -95,8 +95,8 @@ export interface ResponseFacts {
 
 /**
  * The platform answered with a status outside 200..299. 408, 429 and 5xx are retryable after `retryAfterMs`;
- * other statuses are final (contract 7). Includes 3xx: redirects are not followed, so that the credential is
- * sent to no other address. Includes the 404 of an endpoint that does not exist.
+ * other statuses are final (contract 7). A 3xx is such an answer too: redirects are not followed, so that the
+ * credential is sent to no other address. A 404 may also mean that the endpoint does not exist.
  */
 export class PlatformResponse extends PlatformError {
   readonly status: number;
@@ -141,11 +141,13 @@ export class AnswerTooLarge extends PlatformDecode {}
 
 /**
  * A list that was not read to a proven end: an empty or short page before the end, a repeated id, or totals
- * that differ. It must not be used as proof of absence. Scan again later; the list may have changed during the
- * scan.
+ * that differ. Such a list does not prove that a resource is absent. Scan again later: the list may have changed
+ * during the scan.
  */
 export class IncompleteList extends PlatformDecode {
+  /** Number of entries that were read. */
   readonly seen: number;
+  /** Total that the platform announced. */
   readonly expected: number | undefined;
 
   constructor(reason: string, counts: { seen: number; expected?: number | undefined }, call: CallContext) {
@@ -156,8 +158,8 @@ export class IncompleteList extends PlatformDecode {
 }
 
 /**
- * An HTML page in place of an answer: status 200 from a tenant without the endpoint (contract 12.9), or 404 from
- * an open-source Cube server without the path. Not retryable.
+ * The endpoint does not exist, and the answer is an HTML page: with status 200 from a tenant without the endpoint
+ * (contract 12.9), with 404 from an open-source Cube server without the path. Not retryable.
  */
 export class EndpointAbsent extends PlatformError {
   readonly status: number;

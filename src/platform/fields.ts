@@ -13,10 +13,11 @@ export interface RecordFields {
   optionalText(name: string): string | undefined;
   /** Returns an id as text, or undefined; null counts as absent. */
   optionalId(name: string): string | undefined;
+  /** Returns false for every value but true. */
   isTrue(name: string): boolean;
 }
 
-/** Returns a reader for the properties of a record with an id. @throws the error of `refuse` without an id */
+/** Returns the properties of a record. @throws the error of `refuse` for a record without a usable id */
 export function identified(body: unknown, what: string, refuse: Refuse): RecordFields {
   const all = isRecord(body) ? body : {};
   const id = textId(all['id']);
@@ -40,7 +41,7 @@ export function identified(body: unknown, what: string, refuse: Refuse): RecordF
 }
 
 /** Returns `{[name]: value}`, or `{}` for undefined, so that an absent property stays absent. */
-export function optionalMember<Name extends string, T>(
+export function optionalField<Name extends string, T>(
   name: Name,
   value: T | undefined,
 ): { [key in Name]?: T } {

@@ -1,11 +1,9 @@
 // Records whether a write was sent: a write that never left the process cannot have been applied.
 import type { Dispatcher } from 'undici';
 
-/**
- * One write in progress, passed as the request's `opaque`. `sent` becomes true just before the first byte is
- * written.
- */
+/** One write in progress. The transport passes it to undici as the option `opaque` of the request. */
 export interface Flight {
+  /** Becomes true just before the first byte is written. */
   sent: boolean;
 }
 
@@ -20,7 +18,7 @@ export const noteSent: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (
   return dispatch(options, {
     onRequestStart(controller, context) {
       handler.onRequestStart?.(controller, context);
-      // A call that was aborted in the queue is dropped at this point and never written.
+      // undici drops a request that was aborted while it waited for a socket: nothing of it is written.
       if (!controller.aborted) flight.sent = true;
     },
     onResponseStart: (...start) => handler.onResponseStart?.(...start),

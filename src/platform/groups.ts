@@ -20,7 +20,7 @@ export interface PlatformGroups {
   /** Returns one page, with members unless `members` is false. */
   list(range: ListRange & { members?: false }, options?: CallOptions): Promise<ListPage<WireGroup>>;
   /** Yields all groups page by page. @throws IncompleteList unless the scan is complete */
-  pages(walk: ListOptions & { members?: false }): AsyncIterable<ListPage<WireGroup>>;
+  pages(options: ListOptions & { members?: false }): AsyncIterable<ListPage<WireGroup>>;
   /**
    * Returns at most two candidates, without members. Names are unique ignoring case; compare exactly before
    * use.
@@ -30,7 +30,7 @@ export interface PlatformGroups {
   get(id: string, choice?: MembersChoice, options?: CallOptions): Promise<WireGroup>;
   /** Not idempotent: after a lost answer look the group up by name. 409 when the name is taken. */
   create(body: WireGroupInput, options?: CallOptions): Promise<WireGroup>;
-  /** Returns the group of the answer, or undefined for an answer without body. */
+  /** Returns the group in the answer, or undefined for an answer without body. */
   patch(
     id: string,
     operations: PlatformPatchOperation[],
@@ -38,10 +38,11 @@ export interface PlatformGroups {
   ): Promise<WireGroup | undefined>;
   /** Replaces the group with all its members; a body without members removes them. */
   replace(id: string, body: WireGroupInput, options?: CallOptions): Promise<WireGroup>;
-  /** Deletes the group; its members remain users. PlatformResponse 404 means that it is deleted already. */
+  /** Deletes the group; its members remain users. PlatformResponse 404 means that it was deleted before. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
+/** Returns the query parameter `excludedAttributes`; undefined leaves it out. */
 function excluded(members: boolean | undefined): string | undefined {
   return members === false ? 'members' : undefined;
 }
@@ -62,12 +63,13 @@ export function createGroupCalls(send: Send): PlatformGroups {
 
   return {
     list,
-    pages(walk) {
-      const choice = walk.members === false ? { members: walk.members } : {};
+    pages(options) {
+      const { count, members } = options;
+      const choice = members === undefined ? {} : { members };
       return listByIndex(
-        (startIndex, options) => list({ startIndex, count: walk.count, ...choice }, options),
+        (startIndex, callOptions) => list({ startIndex, count, ...choice }, callOptions),
         { method: 'GET', route: LIST },
-        walk,
+        options,
       );
     },
     async findByDisplayName(name, options) {

@@ -5,6 +5,7 @@ import type { OpenAnswer } from './streams.ts';
 
 /** Longest line in characters; a line is parsed as one value. */
 const MAX_LINE = 8 * 1024 * 1024;
+/** Limits of one line for the JSON parser. */
 const BOUNDS = { maxDepth: 32, maxStructure: 1_000_000 };
 
 /** Yields the lines without their ends; the last line needs no line end. */

@@ -20,14 +20,18 @@ export interface ListOptions extends CallOptions {
 
 /** Checks the pages of one scan for repeated ids, changed totals and missing resources. */
 export function createPageProof(call: CallContext): {
+  /** Checks the next page of a list with a total. @throws IncompleteList */
   accept(page: ListPage<{ id: string }>): void;
+  /** Checks only for repeated ids, for lists without a total. @throws IncompleteList */
   noteIds(items: { id: string }[]): void;
+  /** Returns the error for another fault of the list. */
   fail(reason: string): IncompleteList;
+  /** Returns true when as many resources were read as the list has. */
   isComplete(): boolean;
 } {
   const ids = new Set<string>();
   let total: number | undefined;
-  let pageLength = 0;
+  let fullLength = 0;
   const fail = (reason: string): IncompleteList =>
     new IncompleteList(reason, { seen: ids.size, expected: total }, call);
 
@@ -41,14 +45,14 @@ export function createPageProof(call: CallContext): {
   function accept({ totalResults, resources }: ListPage<{ id: string }>): void {
     if (total === undefined) {
       total = totalResults;
-      // The first page shows the `count` that the platform applied.
-      pageLength = resources.length;
+      // The platform may lower `count`; the length of the first page shows the value that it applied.
+      fullLength = resources.length;
     }
     if (totalResults !== total) throw fail('the totals disagree');
     const left = total - ids.size;
     if (resources.length > left) throw fail('more came than was counted');
     if (resources.length === 0 && left > 0) throw fail('a page was empty before the end');
-    if (resources.length < Math.min(pageLength, left)) throw fail('a page was short before the end');
+    if (resources.length < Math.min(fullLength, left)) throw fail('a page was short before the end');
     noteIds(resources);
   }
 
@@ -57,39 +61,39 @@ export function createPageProof(call: CallContext): {
 
 /**
  * Scans a SCIM list by startIndex and yields its pages, the first one even when it is empty. Throws
- * IncompleteList when a page is empty or short before the end, an id is repeated, or `totalResults` changes. It
- * cannot detect one resource that is deleted and another that is created between two pages, so read a resource
- * by id before its absence is used.
+ * IncompleteList when a page is empty or short before the end, an id is repeated, or `totalResults` changes. The
+ * scan misses a resource without an error when, between two pages, one resource is deleted and another created.
+ * So before a caller acts on an absence, it reads the resource by id.
  */
 export async function* listByIndex<T extends { id: string }>(
   fetchPage: (startIndex: number, options: CallOptions) => Promise<ListPage<T>>,
   call: CallContext,
-  walk: ListOptions,
+  options: ListOptions,
 ): AsyncGenerator<ListPage<T>, void, undefined> {
-  const { signal, inFlight = 1 } = walk;
-  const proof = createPageProof({ ...call, correlationId: walk.correlationId });
+  const { signal, correlationId, inFlight = 1 } = options;
+  const proof = createPageProof({ ...call, correlationId });
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   const fetchOptions: CallOptions = {
     signal: controller.signal,
-    ...(walk.correlationId === undefined ? {} : { correlationId: walk.correlationId }),
+    ...(correlationId === undefined ? {} : { correlationId }),
   };
-  const window: Promise<ListPage<T>>[] = [];
+  const requested: Promise<ListPage<T>>[] = [];
   try {
     const first = await fetchPage(1, fetchOptions);
     proof.accept(first);
     yield first;
     let next = 1 + first.resources.length;
     while (!proof.isComplete()) {
-      while (window.length < Math.max(1, inFlight) && next <= first.totalResults) {
+      while (requested.length < Math.max(1, inFlight) && next <= first.totalResults) {
         const page = fetchPage(next, fetchOptions);
-        page.catch(() => undefined); // Awaited below, or dropped when the scan ends early.
-        window.push(page);
+        page.catch(() => undefined); // The error is thrown where the page is awaited below.
+        requested.push(page);
         next += first.resources.length;
       }
-      const page = await window.shift();
+      const page = await requested.shift();
       if (page === undefined) throw proof.fail('the list ended early');
       proof.accept(page);
       yield page;

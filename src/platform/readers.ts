@@ -1,5 +1,5 @@
-// Converts parsed JSON to records: ids become text, null becomes absent, and a record without its identifying
-// properties is refused. Other properties are passed on unchecked, because real answers differ from the
+// Converts parsed JSON to records: ids become text, and properties with null are removed. A record without its
+// identifying properties is refused. Other properties are not checked, because real answers differ from the
 // published document (contract 2).
 import { isRecord } from './answer.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeValue, WireGroup, WireUser } from './wire.ts';
@@ -32,41 +32,47 @@ export function textId(value: unknown): string | undefined {
   return value === '__proto__' || /\p{Cc}/u.test(value) ? undefined : value;
 }
 
-function record(body: unknown, what: string, refuse: Refuse): Record<string, unknown> {
+/** @throws the error of `refuse` when the body is not a JSON object */
+function requireRecord(body: unknown, what: string, refuse: Refuse): Record<string, unknown> {
   if (isRecord(body)) return body;
-  throw refuse(body === undefined ? `an empty answer where ${what} was promised` : `no ${what}`);
+  throw refuse(body === undefined ? `an empty answer instead of ${what}` : `no ${what}`);
 }
 
+/**
+ * Changes the record in place: its id becomes text, and properties with null are removed.
+ * @throws the error of `refuse` for a record without a usable id
+ */
 function recordWithId(body: unknown, what: string, refuse: Refuse): Record<string, unknown> {
-  const members = record(body, what, refuse);
-  const id = textId(members['id']);
+  const fields = requireRecord(body, what, refuse);
+  const id = textId(fields['id']);
   if (id === undefined) throw refuse(`${what} without a usable id`);
-  members['id'] = id;
-  for (const key of Object.keys(members)) if (members[key] === null) delete members[key];
-  return members;
+  fields['id'] = id;
+  for (const key of Object.keys(fields)) if (fields[key] === null) delete fields[key];
+  return fields;
 }
 
-function isTextTrue(value: unknown): boolean | undefined {
-  if (typeof value !== 'string') return undefined;
-  const lower = value.toLowerCase();
-  return lower === 'true' ? true : lower === 'false' ? false : undefined;
+/** Returns the boolean that a text such as "True" means; undefined for any other value. */
+function booleanOfText(value: unknown): boolean | undefined {
+  const text = typeof value === 'string' ? value.toLowerCase() : '';
+  if (text === 'true') return true;
+  return text === 'false' ? false : undefined;
 }
 
 /** Reads a SCIM user; `active` as text becomes a boolean. */
 export const readUser: Reader<WireUser> = (body, refuse) => {
-  const members = recordWithId(body, 'user', refuse);
-  if (typeof members['userName'] !== 'string') throw refuse('user without userName');
-  const active = isTextTrue(members['active']);
-  if (active !== undefined) members['active'] = active;
-  if (typeof members['externalId'] === 'number') members['externalId'] = String(members['externalId']);
-  return members as unknown as WireUser;
+  const fields = recordWithId(body, 'user', refuse);
+  if (typeof fields['userName'] !== 'string') throw refuse('user without userName');
+  const active = booleanOfText(fields['active']);
+  if (active !== undefined) fields['active'] = active;
+  if (typeof fields['externalId'] === 'number') fields['externalId'] = String(fields['externalId']);
+  return fields as unknown as WireUser;
 };
 
 /** Reads a SCIM group; the ids of its members become text. */
 export const readGroup: Reader<WireGroup> = (body, refuse) => {
-  const members = recordWithId(body, 'group', refuse);
-  if (typeof members['displayName'] !== 'string') throw refuse('group without displayName');
-  const list = members['members'];
+  const fields = recordWithId(body, 'group', refuse);
+  if (typeof fields['displayName'] !== 'string') throw refuse('group without displayName');
+  const list = fields['members'];
   if (list !== undefined) {
     if (!Array.isArray(list)) throw refuse('group whose members are not a list');
     for (const member of list as unknown[]) {
@@ -75,7 +81,7 @@ export const readGroup: Reader<WireGroup> = (body, refuse) => {
       member['value'] = value;
     }
   }
-  return members as unknown as WireGroup;
+  return fields as unknown as WireGroup;
 };
 
 /** Returns a reader that accepts an answer without body, such as 204, as undefined. */
@@ -91,42 +97,45 @@ export function listOf<T>(reader: Reader<T>): Reader<T[]> {
   };
 }
 
-/** Reads a SCIM ListResponse; missing `Resources` mean none, `itemsPerPage` is ignored (contract 2.5). */
+/** Returns a reader for a SCIM ListResponse. Missing `Resources` mean none; `itemsPerPage` is ignored (contract 2.5). */
 export function readScimList<T>(reader: Reader<T>, startIndex: number): Reader<ListPage<T>> {
   const resources = listOf(reader);
   return (body, refuse) => {
-    const members = record(body, 'list', refuse);
-    const total = members['totalResults'];
+    const fields = requireRecord(body, 'list', refuse);
+    const total = fields['totalResults'];
     const totalResults = typeof total === 'string' && /^\d+$/.test(total) ? Number(total) : total;
     if (typeof totalResults !== 'number' || !Number.isSafeInteger(totalResults) || totalResults < 0) {
       throw refuse('list without totalResults');
     }
     if (totalResults > MAX_TOTAL) throw refuse(`list of more than ${MAX_TOTAL} resources`);
-    return { startIndex, totalResults, resources: resources(members['Resources'] ?? [], refuse) };
+    return { startIndex, totalResults, resources: resources(fields['Resources'] ?? [], refuse) };
   };
 }
 
-/** One page of a REST list; the older style has `data` and `count` only (contract 3.1). */
+/** One page of a REST list (contract 3.1). */
 export interface RestPage<T> {
+  /** Entries of a list with cursor; undefined in the older style. */
   items: T[] | undefined;
+  /** Entries of a list in the older style, by offset. */
   data: T[] | undefined;
+  /** Number of all entries of the list. */
   count: number | undefined;
   /** Undefined when the answer has no pageInfo. */
   hasNextPage: boolean | undefined;
   endCursor: string | undefined;
 }
 
-/** Reads a REST list in cursor style, offset style or both. */
+/** Returns a reader for a page of a REST list in cursor style, offset style or both. */
 export function readRestList<T>(reader: Reader<T>): Reader<RestPage<T>> {
   const rows = optional(listOf(reader));
   return (body, refuse) => {
-    const members = record(body, 'list', refuse);
-    const info = isRecord(members['pageInfo']) ? members['pageInfo'] : {};
+    const fields = requireRecord(body, 'list', refuse);
+    const info = isRecord(fields['pageInfo']) ? fields['pageInfo'] : {};
     const { hasNextPage, endCursor } = info;
-    const count = members['count'];
+    const count = fields['count'];
     return {
-      items: rows(members['items'] ?? undefined, refuse),
-      data: rows(members['data'] ?? undefined, refuse),
+      items: rows(fields['items'] ?? undefined, refuse),
+      data: rows(fields['data'] ?? undefined, refuse),
       count: typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined,
       hasNextPage: typeof hasNextPage === 'boolean' ? hasNextPage : undefined,
       endCursor: typeof endCursor === 'string' && endCursor !== '' ? endCursor : undefined,
@@ -136,29 +145,29 @@ export function readRestList<T>(reader: Reader<T>): Reader<RestPage<T>> {
 
 /** Reads a console user; a missing e-mail becomes the empty text, which matches no user. */
 export const readConsoleUser: Reader<ConsoleUser> = (body, refuse) => {
-  const members = recordWithId(body, 'console user', refuse);
-  if (typeof members['username'] !== 'string') throw refuse('console user without username');
-  if (typeof members['email'] !== 'string') members['email'] = '';
-  return members as unknown as ConsoleUser;
+  const fields = recordWithId(body, 'console user', refuse);
+  if (typeof fields['username'] !== 'string') throw refuse('console user without username');
+  if (typeof fields['email'] !== 'string') fields['email'] = '';
+  return fields as unknown as ConsoleUser;
 };
 
 /** Reads an attribute definition. An unknown type is passed on; the caller decides. */
 export const readAttribute: Reader<UserAttribute> = (body, refuse) => {
-  const members = recordWithId(body, 'user attribute', refuse);
-  if (typeof members['name'] !== 'string') throw refuse('user attribute without name');
-  if (typeof members['type'] !== 'string') throw refuse('user attribute without type');
-  return members as unknown as UserAttribute;
+  const fields = recordWithId(body, 'user attribute', refuse);
+  if (typeof fields['name'] !== 'string') throw refuse('user attribute without name');
+  if (typeof fields['type'] !== 'string') throw refuse('user attribute without type');
+  return fields as unknown as UserAttribute;
 };
 
 /** Reads a stored value; `value` null means unset and is kept. */
 export const readAttributeValue: Reader<UserAttributeValue> = (body, refuse) => {
-  const members = record(body, 'attribute value', refuse);
-  const userId = textId(members['userId']);
-  const userAttributeId = textId(members['userAttributeId']);
+  const fields = requireRecord(body, 'attribute value', refuse);
+  const userId = textId(fields['userId']);
+  const userAttributeId = textId(fields['userAttributeId']);
   if (userId === undefined || userAttributeId === undefined) {
     throw refuse('attribute value without usable ids');
   }
-  members['userId'] = userId;
-  members['userAttributeId'] = userAttributeId;
-  return members as unknown as UserAttributeValue;
+  fields['userId'] = userId;
+  fields['userAttributeId'] = userAttributeId;
+  return fields as unknown as UserAttributeValue;
 };

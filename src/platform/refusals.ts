@@ -1,5 +1,5 @@
 // Defines the errors for refusals that arrive with status 200: an error line inside a stream, or an error
-// object instead of a stream (contract 5.2, 6.1, 6.4). They are redacted like those of errors.ts.
+// object instead of a stream (contract 5.2, 6.1, 6.4). Like the errors of errors.ts, they contain no token.
 import { PlatformError, type CallContext } from './errors.ts';
 
 /** Base class. `platformMessage` holds the reason without tokens, at most 1,000 characters. */
@@ -33,7 +33,7 @@ export class ThreadBusy extends PlatformRefusal {
   }
 }
 
-/** A chat stream ended with an error line. The thread keeps the answer so far. */
+/** A chat stream ended with an error line. The thread keeps the part of the answer that came before. */
 export class ChatFailed extends PlatformRefusal {
   constructor(platformMessage: string, call: CallContext) {
     super('broke off', platformMessage, call);

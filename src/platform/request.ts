@@ -3,13 +3,14 @@ import type { JsonBounds } from '../support/limits.ts';
 import { PlatformArgument, type CallContext } from './errors.ts';
 import type { Reader } from './readers.ts';
 
-/** Options of one call: an abort signal, and an id that is sent as x-request-id. */
 export interface CallOptions {
+  /** Ends the call with PlatformAborted. */
   signal?: AbortSignal;
+  /** Sent as x-request-id. */
   correlationId?: string;
   /** Overrides the client's timeout for this call; the wait for the request budget does not count. */
   timeoutMs?: number;
-  /** The call does not wait for other calls to end. */
+  /** True: the gate of the client lets the call pass without a wait for other calls. */
   urgent?: boolean;
   /** Records the call as a span of a trace and sends its trace context. */
   trace?: TraceCall;
@@ -62,7 +63,7 @@ export interface PlatformRequest<T> {
   accept?: string;
   /** Sent as x-request-id instead of the caller's correlation id. */
   requestId?: string;
-  /** For an answer that may exceed the default limits. */
+  /** Limits for an answer that may exceed the default ones. */
   bounds?: AnswerBounds;
   /** Reads the JSON of a success; with 'ignore' the body is not parsed. */
   read: Reader<T> | 'ignore';
@@ -76,7 +77,7 @@ export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSa
 /** Sends one request. @throws PlatformError, or the error of `admit` */
 export type Send = <T>(request: PlatformRequest<T>, options?: CallOptions) => Promise<T>;
 
-/** Returns an id as the integer of the wire. @throws PlatformArgument for text that is not a whole number */
+/** Returns an id as the integer that the platform takes. @throws PlatformArgument for text that is not a whole number */
 export function toWireId(name: string, id: string, call: CallContext): number {
   const number = /^\d{1,16}$/.test(id) ? Number(id) : NaN;
   if (!Number.isSafeInteger(number)) throw new PlatformArgument(name, call);

@@ -1,5 +1,5 @@
-// Calls any operation of the platform's OpenAPI document by method and path, for addresses without a method of
-// their own (contract 10).
+// Calls operations of the platform's OpenAPI document by method and path (contract 10), for those that this client
+// has no function for.
 import { isRecord } from './answer.ts';
 import { PlatformArgument } from './errors.ts';
 import { textId, type Reader } from './readers.ts';
@@ -15,7 +15,7 @@ type ParameterOf<Name extends string> = Name extends `${string}{${infer Paramete
   ? Parameter | ParameterOf<Rest>
   : never;
 
-/** The parameters of the path are required; names without parameters take none. */
+/** Input of an operation. `params` is required when the path has parameters. */
 export type ResourceInput<Name extends string> = {
   query?: PlatformRequest<unknown>['query'];
 } & ([ParameterOf<Name>] extends [never]
@@ -33,8 +33,8 @@ export interface PlatformResources {
   /** Returns the operations of the tenant's OpenAPI document (contract 4.9). */
   operations(options?: CallOptions): Promise<ServedOperation[]>;
   /**
-   * Sends one request and returns its JSON as `read` reads it; undefined for an answer without body. Bodies are
-   * sent as given: the platform's ids are integers there.
+   * Sends one request and returns its JSON as `read` reads it; undefined for an answer without body. The body is
+   * sent unchanged, so ids in it have to be integers, as the platform expects them.
    */
   call<Name extends OperationName, T = unknown>(
     name: Name,
@@ -52,15 +52,17 @@ export interface PlatformResources {
   ): AsyncIterable<Record<string, unknown>>;
 }
 
-const FORM = /^(GET|POST|PUT|PATCH|DELETE) (\/(?:build\/api\/v1|api\/v1|api\/scim\/v2)(?:\/[\w.~:{}-]+)+)$/;
+/** Method and path of an operation that this client may call. */
+const OPERATION =
+  /^(GET|POST|PUT|PATCH|DELETE) (\/(?:build\/api\/v1|api\/v1|api\/scim\/v2)(?:\/[\w.~:{}-]+)+)$/;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** @throws PlatformArgument for a path outside the platform's API */
+/** Returns the request that an operation name describes. @throws PlatformArgument for a path outside the platform's API */
 function toRequest(
   name: string,
   options: CallOptions | undefined,
 ): Pick<PlatformRequest<unknown>, 'family' | 'method' | 'route'> {
-  const [, method, route] = FORM.exec(name) ?? [];
+  const [, method, route] = OPERATION.exec(name) ?? [];
   if (method === undefined || route === undefined || /\/\.{1,2}(?:\/|$)/.test(route)) {
     throw new PlatformArgument('operation name', {
       method: '',
@@ -96,7 +98,7 @@ const readEntry: Reader<{ id: string; entry: Record<string, unknown> }> = (body,
   return { id, entry };
 };
 
-const asItIs = (body: unknown): unknown => body;
+const unread = (body: unknown): unknown => body;
 
 /** Calls operations over `send`; every function throws what `send` throws. */
 export function createResources(send: Send): PlatformResources {
@@ -108,7 +110,7 @@ export function createResources(send: Send): PlatformResources {
       input: ResourceInput<string> & { body?: unknown; read?: Reader<T> },
       options?: CallOptions,
     ) {
-      const { params = {}, query = {}, body, read = asItIs as Reader<T> } = input;
+      const { params = {}, query = {}, body, read = unread as Reader<T> } = input;
       return send({ ...toRequest(name, options), params, query, body, read }, options);
     },
     async *list(name, { params = {}, query = {} }: ResourceInput<string>, options) {

@@ -1,5 +1,5 @@
-// Scans lists of the REST API as async iterables: by cursor when the answer has `items`, else by offset. A scan
-// ends only at a proven end (contract 4.0, 9).
+// Scans lists of the REST API: by cursor when the answer has `items`, else by offset. A scan that does not reach
+// a proven end throws (contract 4.0, 9).
 import { isRecord } from './answer.ts';
 import { PlatformDecode, type CallContext } from './errors.ts';
 import { createPageProof } from './pages.ts';
@@ -16,19 +16,19 @@ export interface RestList<T> {
   read: Reader<T>;
   /** Name of the list inside `data`, where the older style nests it (contract 4.1). */
   member?: string;
-  /** True for lists without cursor. */
+  /** True for lists without a cursor: the first request is by offset already. */
   byOffset?: boolean;
   /** True where a bare array is the whole list (contract 10). */
   allowsArray?: boolean;
 }
 
-const wholeList = (items: unknown[]) => ({ items, pageInfo: { hasNextPage: false } });
-
-/** Reads a page whose `data` is a list or holds it under a name, and whose total may be in `pagination`. */
+/** Returns a reader for a page. `data` is the list or has the list under a name; the total may be in `pagination`. */
 function pageReader<T>({ read, member, allowsArray }: RestList<T>): Reader<RestPage<T>> {
   const plain = readRestList(read);
   return (body, refuse) => {
-    if (allowsArray && Array.isArray(body)) return plain(wholeList(body), refuse);
+    if (allowsArray && Array.isArray(body)) {
+      return plain({ items: body, pageInfo: { hasNextPage: false } }, refuse);
+    }
     if (!isRecord(body)) return plain(body, refuse);
     const { data, pagination } = body;
     const nested = member !== undefined && isRecord(data) ? data[member] : data;

@@ -1,5 +1,5 @@
 // Reads and assigns roles, and reads and deletes user groups, outside SCIM (contract 3.5).
-import { identified, optionalMember } from './fields.ts';
+import { identified, optionalField } from './fields.ts';
 import type { Reader } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
@@ -22,24 +22,28 @@ export interface UserGroup {
 export interface PlatformRoles {
   /** Yields the custom roles; built-in roles are not listed. */
   list(options?: CallOptions): AsyncIterable<CustomRole>;
-  /** Idempotent. PlatformResponse 404 for unknown ids, and for the role Admin. */
+  /** Gives the role to the user. Idempotent. PlatformResponse 404 for unknown ids, and for the role Admin. */
   assign(roleId: string, userId: string, options?: CallOptions): Promise<void>;
-  /** Idempotent. PlatformResponse 404 for unknown ids. */
+  /** Takes the role from the user. Idempotent. PlatformResponse 404 for unknown ids. */
   remove(roleId: string, userId: string, options?: CallOptions): Promise<void>;
 }
 
-/** Groups of the console API. Their ids are not the SCIM ids; only SCIM creates groups and changes members. */
+/**
+ * Groups of the console API. Their ids differ from the SCIM ids. This API cannot create groups or change their
+ * members; SCIM does (groups.ts).
+ */
 export interface PlatformUserGroups {
+  /** Yields the groups whose name contains `search`, or all groups. */
   list(filter?: { search?: string }, options?: CallOptions): AsyncIterable<UserGroup>;
   /** Deletes the group; its members remain users. */
   delete(groupId: string, options?: CallOptions): Promise<void>;
 }
 
-const HOLDER = '/api/v1/roles/{roleId}/users/{userId}';
+const ROLE_OF_USER = '/api/v1/roles/{roleId}/users/{userId}';
 
 const readRole: Reader<CustomRole> = (body, refuse) => {
   const role = identified(body, 'role', refuse);
-  const description = optionalMember('description', role.optionalText('description'));
+  const description = optionalField('description', role.optionalText('description'));
   return { id: role.id, name: role.text('name'), ...description, record: role.all };
 };
 
@@ -58,7 +62,10 @@ export function createRoles(send: Send): PlatformRoles {
   const change =
     (method: 'PUT' | 'DELETE'): PlatformRoles['assign'] =>
     (roleId, userId, options) =>
-      send({ family: 'rest', method, route: HOLDER, params: { roleId, userId }, read: 'ignore' }, options);
+      send(
+        { family: 'rest', method, route: ROLE_OF_USER, params: { roleId, userId }, read: 'ignore' },
+        options,
+      );
   return {
     list: (options) => listByOffset(send, { route: '/api/v1/roles', read: readRole }, options),
     assign: change('PUT'),

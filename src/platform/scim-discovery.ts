@@ -1,6 +1,6 @@
 // Reads what the platform's SCIM service supports: configuration, resource types and schemas (contract 2.1).
 import { isRecord } from './answer.ts';
-import { identified } from './fields.ts';
+import { identified, optionalField } from './fields.ts';
 import { readScimList, type Reader } from './readers.ts';
 import type { CallOptions, Send } from './request.ts';
 
@@ -48,7 +48,7 @@ export interface PlatformDiscovery {
 
 const BASE = '/api/scim/v2';
 
-const records = (value: unknown): Record<string, unknown>[] =>
+const recordsIn = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter(isRecord) : [];
 
 const readConfig: Reader<PlatformProviderConfig> = (body, refuse) => {
@@ -64,7 +64,7 @@ const readConfig: Reader<PlatformProviderConfig> = (body, refuse) => {
     changePassword: feature('changePassword'),
     sort: feature('sort'),
     etag: feature('etag'),
-    authenticationSchemes: records(body['authenticationSchemes']),
+    authenticationSchemes: recordsIn(body['authenticationSchemes']),
   };
 };
 
@@ -81,7 +81,7 @@ const readType: Reader<PlatformResourceType> = (body, refuse) => {
     name: type.text('name'),
     endpoint: type.text('endpoint'),
     schema: type.text('schema'),
-    schemaExtensions: records(type.all['schemaExtensions']).map(({ schema, required }) => ({
+    schemaExtensions: recordsIn(type.all['schemaExtensions']).map(({ schema, required }) => ({
       schema: String(schema),
       required: required === true,
     })),
@@ -90,12 +90,11 @@ const readType: Reader<PlatformResourceType> = (body, refuse) => {
 
 const readSchema: Reader<PlatformSchema> = (body, refuse) => {
   const schema = identified(body, 'schema', refuse);
-  const [name, description] = [schema.optionalText('name'), schema.optionalText('description')];
   return {
     id: schema.id,
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    attributes: records(schema.all['attributes']),
+    ...optionalField('name', schema.optionalText('name')),
+    ...optionalField('description', schema.optionalText('description')),
+    attributes: recordsIn(schema.all['attributes']),
   };
 };
 

@@ -1,7 +1,7 @@
-// Builds the transport to Core Data and chat, which have addresses and credentials of their own.
+// Builds the transport of the clients of Core Data and chat, which have their own addresses and credentials.
 import { systemClock, type Clock } from '../support/sources.ts';
 import { createRedactor } from './redact.ts';
-import type { Family, PlatformCall, Send } from './request.ts';
+import type { PlatformCall, Send } from './request.ts';
 import { checkPositive, checkToken, parseTenantAddress } from './settings.ts';
 import { createStreams, type OpenStream } from './streams.ts';
 import { createTransport } from './transport.ts';
@@ -34,7 +34,9 @@ export interface Service {
 }
 
 /** Returns the headers that carry the credential. */
-export type CredentialHeaders = (token: string) => Readonly<Record<string, string>>;
+export type CredentialHeaders = (token: string) => Headers;
+
+type Headers = Readonly<Record<string, string>>;
 
 /**
  * Checks the options and builds the transport; it connects on the first call. Throws PlatformConfiguration for
@@ -51,21 +53,19 @@ export function createService(
   // The current and the previous token: an answer may still quote the previous one.
   let known = typeof token === 'string' ? [checkToken('token', token)] : [];
   let redactor = createRedactor(known);
-  const note = (fresh: string): string => {
-    if (known[0] === fresh) return fresh;
-    known = [checkToken('token', fresh), ...known.slice(0, 1)];
+  const noteToken = (current: string): void => {
+    if (known[0] === current) return;
+    known = [checkToken('token', current), ...known.slice(0, 1)];
     redactor = createRedactor(known);
-    return fresh;
   };
-  const fixed = typeof token === 'string' ? toHeaders(token) : undefined;
-  const authorize = (
-    _family: Family,
-  ): ReturnType<CredentialHeaders> | Promise<ReturnType<CredentialHeaders>> =>
-    fixed ??
-    Promise.resolve(typeof token === 'string' ? token : token()).then((text) => toHeaders(note(text)));
-  const wire = {
+  const fetchHeaders = async (source: () => string | Promise<string>): Promise<Headers> => {
+    const current = await source();
+    noteToken(current);
+    return toHeaders(current);
+  };
+  const common = {
     address,
-    authorize,
+    authorize: () => (typeof token === 'string' ? toHeaders(token) : fetchHeaders(token)),
     timeoutMs,
     redact: (text: string) => redactor(text),
     clock: options.clock ?? systemClock,
@@ -73,17 +73,17 @@ export function createService(
     onCall: options.onCall,
   };
   const transport = createTransport({
-    ...wire,
+    ...common,
     connections: checkPositive('connections', options.connections ?? 8),
   });
   const streams = createStreams({
-    ...wire,
+    ...common,
     idleTimeoutMs: checkPositive('idleTimeoutMs', options.idleTimeoutMs ?? 120_000),
   });
   return {
     send: transport.send,
     stream: streams.stream,
-    clock: wire.clock,
+    clock: common.clock,
     timeoutMs,
     async close() {
       await Promise.all([transport.close(), streams.close()]);

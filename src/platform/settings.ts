@@ -36,8 +36,8 @@ export function parseTenantAddress(text: string, allowLoopbackHttp: boolean): Te
 }
 
 /**
- * Returns the token. @throws PlatformConfiguration when it is not valid in a header; the message does not quote
- * it
+ * Returns the token. @throws PlatformConfiguration when the token is not valid in a header; the message does not
+ * quote the token
  */
 export function checkToken(option: string, token: string): string {
   if (!/^[\x21-\x7e]+$/.test(token)) {

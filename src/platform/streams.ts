@@ -16,7 +16,7 @@ import { faultCode, type RedactText } from './redact.ts';
 import { isWrite, type CallOptions, type PlatformRequest } from './request.ts';
 
 const MAX_CONNECT_MS = 10_000;
-/** Largest part of an error body that is read, characters. */
+/** Largest part of an error body that is read, in characters. */
 const REFUSAL_LENGTH = 64 * 1024;
 
 /** A successful answer whose body is not read yet. */
@@ -35,7 +35,10 @@ export interface StreamRequest<T> extends Omit<PlatformRequest<unknown>, 'read'>
   read(answer: OpenAnswer): AsyncIterable<T>;
 }
 
-/** Sends the request at the first `next`. Leaving the loop early closes the connection. */
+/**
+ * Returns the items of a streamed answer. The request is sent when the first item is asked for. A caller that
+ * leaves the loop early closes the connection.
+ */
 export type OpenStream = <T>(
   request: StreamRequest<T>,
   options?: CallOptions,
@@ -54,6 +57,7 @@ async function* decoded(body: AsyncIterable<Uint8Array>): AsyncGenerator<string,
   yield decoder.decode();
 }
 
+/** Returns at most the first `length` characters and leaves the rest unread. */
 async function firstOf(text: AsyncIterable<string>, length: number): Promise<string> {
   let start = '';
   for await (const piece of text) {
@@ -71,7 +75,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
   const { address, timeoutMs, idleTimeoutMs, redact } = options;
   let pool: Pool | undefined;
 
-  function open(): Pool {
+  function openPool(): Pool {
     pool ??= new Pool(address.origin, {
       connections: null,
       pipelining: 1,
@@ -82,7 +86,12 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
     return pool;
   }
 
-  function sorted(fault: unknown, signal: AbortSignal | undefined, call: CallContext): unknown {
+  /** Returns the PlatformError for any error of the connection or the reader. */
+  function toPlatformError(
+    fault: unknown,
+    signal: AbortSignal | undefined,
+    call: CallContext,
+  ): PlatformError {
     if (fault instanceof PlatformError) return fault;
     if (signal?.aborted) return new PlatformAborted(call, { cause: signal.reason, redact });
     const code = faultCode(fault);
@@ -104,7 +113,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
     let status = 0;
     let failed: unknown;
     try {
-      const response = await open().request({
+      const response = await openPool().request({
         method: request.method,
         path: attempt.path,
         headers,
@@ -124,7 +133,7 @@ export function createStreams(options: StreamsOptions): { stream: OpenStream; cl
       yield* request.read({ headers: response.headers, text, call, redact, refuse });
       status = response.statusCode;
     } catch (fault) {
-      failed = sorted(fault, signal, call);
+      failed = toPlatformError(fault, signal, call);
       throw failed;
     } finally {
       signal?.removeEventListener('abort', onAbort);

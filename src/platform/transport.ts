@@ -20,7 +20,7 @@ import { noteSent, type Flight } from './flight.ts';
 
 const MAX_CONNECT_MS = 10_000;
 
-/** Runs one call; it may wait before. */
+/** Runs one call, at once or after a wait, for example until fewer calls are running. */
 export type CallGate = <T>(run: () => Promise<T>, call: CallOptions) => Promise<T>;
 
 export interface TransportOptions extends AttemptOptions {
@@ -38,9 +38,9 @@ interface Answer {
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /**
- * Opens a keep-alive pool to the tenant. `send` waits for the call gate and for `admit`, which takes one call from the
- * request budget (attempt.ts). Then it allows `timeoutMs` for connecting, sending and reading the whole answer. `close` waits
- * for running calls and may be called twice.
+ * Opens a pool of keep-alive connections to the tenant. `send` first waits for the gate, then for `admit`, which
+ * takes one call from the request budget (attempt.ts). After that, `timeoutMs` covers connecting, sending and
+ * reading the whole answer. `close` waits for running calls and may be called twice.
  */
 export function createTransport(options: TransportOptions): { send: Send; close(): Promise<void> } {
   const { address, redact } = options;
@@ -52,9 +52,10 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     bodyTimeout: 0,
     connect: { timeout: Math.min(options.timeoutMs, MAX_CONNECT_MS) },
   });
-  // Only writes need to know whether they were sent; reads use the pool directly.
-  const watched: Dispatcher = pool.compose(noteSent);
+  // For writes: records whether a write was sent, because only a sent write may have been applied.
+  const watchedPool: Dispatcher = pool.compose(noteSent);
 
+  /** Sends the request and reads the answer. @throws PlatformError without a complete answer */
   async function exchange(
     request: PlatformRequest<unknown>,
     wire: { path: string; headers: Record<string, string> },
@@ -64,10 +65,10 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     // One controller per call, with its listener removed at the end, so that a long-lived signal does not
     // collect listeners.
     const controller = new AbortController();
-    const writes = isWrite(request);
+    const isWriting = isWrite(request);
     const flight: Flight = { sent: false };
-    const work = async (): Promise<Answer> => {
-      const response = await (writes ? watched : pool).request({
+    const sendAndRead = async (): Promise<Answer> => {
+      const response = await (isWriting ? watchedPool : pool).request({
         method: request.method,
         ...wire,
         body: request.body === undefined ? null : JSON.stringify(request.body),
@@ -75,49 +76,49 @@ export function createTransport(options: TransportOptions): { send: Send; close(
         opaque: flight,
       });
       const { statusCode: status, headers, body } = response;
-      const most = isSuccess(status) ? boundsOf(request).maxBytes : REFUSAL_BYTES;
-      const { bytes, isWhole } = await readAtMost(body, most);
+      const maxBytes = isSuccess(status) ? boundsOf(request).maxBytes : REFUSAL_BYTES;
+      const { bytes, isWhole } = await readAtMost(body, maxBytes);
       if (isSuccess(status) && !isWhole) {
-        throw new AnswerTooLarge(`more than ${most} bytes`, { ...call, mayHaveCommitted: writes });
+        throw new AnswerTooLarge(`more than ${maxBytes} bytes`, { ...call, mayHaveCommitted: isWriting });
       }
       return { status, headers, bytes };
     };
     let ended: 'timeout' | 'aborted' | undefined;
-    let end: (why: 'timeout' | 'aborted') => void = () => undefined;
-    // The pool handles an abort only when a connection is free, so the call ends without waiting for the pool.
-    const cutShort = new Promise<never>((_, reject) => {
-      end = (why) => {
-        ended ??= why;
+    let endEarly: (reason: 'timeout' | 'aborted') => void = () => undefined;
+    // The pool handles an abort only when a connection is free. This promise ends the call without that wait.
+    const earlyEnd = new Promise<never>((_, reject) => {
+      endEarly = (reason) => {
+        ended ??= reason;
         controller.abort();
-        reject(new Error(why));
+        reject(new Error(reason));
       };
     });
-    const onAbort = (): void => end('aborted');
+    const onAbort = (): void => endEarly('aborted');
     signal?.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => end('timeout'), timeoutMs);
+    const timer = setTimeout(() => endEarly('timeout'), timeoutMs);
     try {
-      return await Promise.race([work(), cutShort]);
+      return await Promise.race([sendAndRead(), earlyEnd]);
     } catch (fault) {
-      const lost: CallContext = { ...call, mayHaveCommitted: writes && flight.sent };
-      if (ended === 'aborted') throw new PlatformAborted(lost, { cause: signal?.reason, redact });
-      if (ended === 'timeout') throw new PlatformTimeout(timeoutMs, lost);
+      const unanswered: CallContext = { ...call, mayHaveCommitted: isWriting && flight.sent };
+      if (ended === 'aborted') throw new PlatformAborted(unanswered, { cause: signal?.reason, redact });
+      if (ended === 'timeout') throw new PlatformTimeout(timeoutMs, unanswered);
       if (fault instanceof PlatformError) throw fault;
-      throw new PlatformConnection(faultCode(fault), lost, { cause: fault, redact });
+      throw new PlatformConnection(faultCode(fault), unanswered, { cause: fault, redact });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', onAbort);
     }
   }
 
+  /** Returns the JSON of a success as `request.read` reads it. @throws PlatformError for every other answer */
   function readAnswer<T>(
     request: PlatformRequest<T>,
     { status, headers, bytes }: Answer,
     call: CallContext,
   ): T {
-    const toText = (): string => new TextDecoder().decode(bytes);
-    if (!isSuccess(status)) throw refusedAnswer(options, request, { status, headers, text: toText() }, call);
+    const text = new TextDecoder().decode(bytes);
+    if (!isSuccess(status)) throw refusedAnswer(options, request, { status, headers, text }, call);
     const answered: CallContext = { ...call, mayHaveCommitted: isWrite(request) };
-    const text = toText();
     if (isWebPage(text)) throw new EndpointAbsent(status, answered);
     if (request.read === 'ignore') return undefined as T;
     const tooMuch = tooMuchIn(bytes, boundsOf(request));

@@ -19,7 +19,7 @@ import type {
 } from './wire.ts';
 
 const DEFINITIONS = '/api/v1/user-attributes';
-const ONE = `${DEFINITIONS}/{id}`;
+const DEFINITION = `${DEFINITIONS}/{id}`;
 const VALUES = '/api/v1/user-attribute-values';
 const PAGE_SIZE = 100;
 const MAX_PAGES = 100;
@@ -27,7 +27,7 @@ const MAX_PAGES = 100;
 export interface PlatformAttributes {
   /** Returns all definitions. @throws IncompleteList when the end of the list is not proven */
   list(options?: CallOptions): Promise<UserAttribute[]>;
-  /** Not idempotent: after a lost answer list again. 409, on some tenants 400, when the name exists. */
+  /** Not idempotent: after a lost answer list again. 409, or 400 on some tenants, when the name exists. */
   create(input: UserAttributeInput, options?: CallOptions): Promise<UserAttribute>;
   /** Changes label, description or default; name and type never change. */
   update(
@@ -65,7 +65,7 @@ export function createAttributes(send: Send): PlatformAttributes {
   ): Promise<RestPage<UserAttribute>> =>
     send({ family: 'rest', method: 'GET', route: DEFINITIONS, query, read }, options);
 
-  // The older list style; one scan must not mix both styles (contract 12.9).
+  // Reads a list in the older style from its start: one scan must not mix both styles (contract 12.9).
   async function listByOffset(options: CallOptions): Promise<UserAttribute[]> {
     const call = { method: 'GET', route: DEFINITIONS };
     const all: UserAttribute[] = [];
@@ -106,15 +106,18 @@ export function createAttributes(send: Send): PlatformAttributes {
     create: (input, options) =>
       send({ family: 'rest', method: 'POST', route: DEFINITIONS, body: input, read: readAttribute }, options),
     update: (id, body, options) =>
-      send({ family: 'rest', method: 'PUT', route: ONE, params: { id }, body, read: readAttribute }, options),
+      send(
+        { family: 'rest', method: 'PUT', route: DEFINITION, params: { id }, body, read: readAttribute },
+        options,
+      ),
     delete: (id, options) =>
-      send({ family: 'rest', method: 'DELETE', route: ONE, params: { id }, read: 'ignore' }, options),
+      send({ family: 'rest', method: 'DELETE', route: DEFINITION, params: { id }, read: 'ignore' }, options),
   };
 }
 
 /**
- * Reads and writes attribute values over `send`; every function throws what `send` throws. There is no bulk
- * form (contract 3.2).
+ * Reads and writes attribute values over `send`; every function throws what `send` throws. The platform has no
+ * call that writes several values (contract 3.2).
  */
 export function createValues(send: Send): PlatformValues {
   return {

@@ -20,19 +20,17 @@ export interface PlatformUsers {
   /** Returns one page; it does not prove that the list is complete. */
   list(range: ListRange, options?: CallOptions): Promise<ListPage<WireUser>>;
   /** Yields all users page by page. @throws IncompleteList unless the scan is complete */
-  pages(walk: ListOptions): AsyncIterable<ListPage<WireUser>>;
+  pages(options: ListOptions): AsyncIterable<ListPage<WireUser>>;
   /**
    * Returns at most two candidates; two mean an ambiguous match. Compare exactly before adopting: case may
    * differ.
    */
   findBy(attribute: 'userName' | 'externalId', value: string, options?: CallOptions): Promise<WireUser[]>;
+  /** Returns the user with this SCIM id. PlatformResponse 404 for an unknown id. */
   get(id: string, options?: CallOptions): Promise<WireUser>;
   /** Not idempotent: after a lost answer look the user up with findBy. 409 when the userName is taken. */
   create(body: WireUserInput, options?: CallOptions): Promise<WireUser>;
-  /**
-   * Returns the user of the answer, or undefined for an answer without body. Either all operations apply or
-   * none.
-   */
+  /** Applies all operations or none. Returns the user in the answer, or undefined for an answer without body. */
   patch(
     id: string,
     operations: PlatformPatchOperation[],
@@ -43,7 +41,7 @@ export interface PlatformUsers {
    * and memberships stay (contract 2.2).
    */
   replace(id: string, body: WireUserInput, options?: CallOptions): Promise<WireUser>;
-  /** Deletes the user irreversibly. PlatformResponse 404 means that it is deleted already. */
+  /** Deletes the user irreversibly. PlatformResponse 404 means that the user was deleted before. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
@@ -68,11 +66,11 @@ export function createUserCalls(send: Send): PlatformUsers {
 
   return {
     list,
-    pages: (walk) =>
+    pages: (options) =>
       listByIndex(
-        (startIndex, options) => list({ startIndex, count: walk.count }, options),
+        (startIndex, callOptions) => list({ startIndex, count: options.count }, callOptions),
         { method: 'GET', route: LIST },
-        walk,
+        options,
       ),
     async findBy(attribute, value, options) {
       const filter = scimFilter(attribute, value);

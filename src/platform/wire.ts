@@ -1,5 +1,5 @@
-// Defines the types of the platform's requests and answers as its API documents them. The sandbox imports these
-// types. Readers ignore unknown properties and accept ids as numbers or text.
+// Defines the types of the platform's requests and answers as its API documents them, for the client and for the
+// sandbox. The platform may send more properties, and may send ids as numbers or text (readers.ts).
 
 /** Id on the wire: SCIM ids are text; REST ids are integers in answers and text in requests. */
 export type WireId = string | number;

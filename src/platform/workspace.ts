@@ -2,7 +2,7 @@
 import { isRecord } from './answer.ts';
 import type { CallContext } from './errors.ts';
 import { readDashboards, type WorkbookDashboards } from './dashboards.ts';
-import { identified, optionalMember } from './fields.ts';
+import { identified, optionalField } from './fields.ts';
 import { listOf, textId, type Reader } from './readers.ts';
 import { toWireId, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
@@ -55,8 +55,8 @@ export interface DashboardAccess {
 
 export interface PlatformWorkspace {
   /**
-   * Yields the items of one folder, or all items that match `search`, that the token's owner may see; folders
-   * first.
+   * Yields the items of one folder, or with `search` the matching items of all folders; folders first. Items that
+   * the token's owner may not see are left out.
    */
   feed(deploymentId: string, filter?: FeedFilter, options?: CallOptions): AsyncIterable<WorkspaceItem>;
   /** Yields the folders of one level by position; `parentId` absent = the root. */
@@ -67,6 +67,7 @@ export interface PlatformWorkspace {
     input: { name: string; parentId?: string | null; position?: number },
     options?: CallOptions,
   ): Promise<WorkspaceItem>;
+  /** Changes the name or position; absent properties stay. */
   updateFolder(
     deploymentId: string,
     folderId: string,
@@ -77,6 +78,7 @@ export interface PlatformWorkspace {
   deleteFolder(deploymentId: string, folderId: string, options?: CallOptions): Promise<void>;
   /** Returns the path from the root to the folder, both included. */
   ancestors(deploymentId: string, folderId: string, options?: CallOptions): Promise<WorkspaceItem[]>;
+  /** Yields the workbooks of one folder, or of the deployment. */
   workbooks(
     deploymentId: string,
     filter?: { folderId?: string },
@@ -96,13 +98,17 @@ export interface PlatformWorkspace {
     change: Partial<DashboardAccess>,
     options?: CallOptions,
   ): Promise<DashboardAccess>;
+  /** Yields the reports of one folder or workbook, or of the deployment. */
   reports(
     deploymentId: string,
     filter?: { folderId?: string; workbookId?: string; search?: string },
     options?: CallOptions,
   ): AsyncIterable<WorkspaceItem>;
   createReport(deploymentId: string, input?: ReportInput, options?: CallOptions): Promise<WorkspaceItem>;
-  /** Idempotent. `folderId` null = the root. 400 too deep or into itself, 403, 404. */
+  /**
+   * Moves an item to a folder; `folderId` null = the root. Idempotent. PlatformResponse 400 when a folder would be
+   * too deep or inside itself, 403 without the right, 404 for unknown ids.
+   */
   move(
     deploymentId: string,
     item: { type: ItemType; id: string; folderId: string | null },
@@ -113,28 +119,26 @@ export interface PlatformWorkspace {
 const BASE = '/api/v1/deployments/{deploymentId}';
 const EMBED = 'workbooks/{workbookId}/embed-access';
 
+/** Returns a list with the folder, or an empty list for a value that is not a folder. */
 function pathEntry(entry: unknown): { id: string; name: string }[] {
   const id = isRecord(entry) ? textId(entry['id']) : undefined;
   return isRecord(entry) && id !== undefined ? [{ id, name: String(entry['name']) }] : [];
 }
 
 const readItem: Reader<WorkspaceItem> = (body, refuse) => {
-  const members = identified(body, 'workspace item', refuse);
-  const path = members.all['folderPath'];
+  const fields = identified(body, 'workspace item', refuse);
+  const path = fields.all['folderPath'];
   return {
-    id: members.id,
-    type: members.text('type') as ItemType,
-    name: members.text('name'),
-    folderId: members.optionalId('folderId') ?? members.optionalId('parentId') ?? null,
+    id: fields.id,
+    type: fields.text('type') as ItemType,
+    name: fields.text('name'),
+    folderId: fields.optionalId('folderId') ?? fields.optionalId('parentId') ?? null,
     folderPath: Array.isArray(path) ? path.flatMap(pathEntry) : [],
-    ...optionalMember(
-      'ownerId',
-      isRecord(members.all['user']) ? textId(members.all['user']['id']) : undefined,
-    ),
-    ...optionalMember('createdAt', members.optionalText('createdAt')),
-    ...optionalMember('updatedAt', members.optionalText('updatedAt')),
-    ...readDashboards(members.all),
-    record: members.all,
+    ...optionalField('ownerId', isRecord(fields.all['user']) ? textId(fields.all['user']['id']) : undefined),
+    ...optionalField('createdAt', fields.optionalText('createdAt')),
+    ...optionalField('updatedAt', fields.optionalText('updatedAt')),
+    ...readDashboards(fields.all),
+    record: fields.all,
   };
 };
 
@@ -150,7 +154,7 @@ const readAccess: Reader<DashboardAccess> = (body, refuse) => {
 
 const isId = (name: string): boolean => name === 'id' || name.endsWith('Id');
 
-/** Converts ids from text to integers; null and absence are kept. @throws PlatformArgument for other text */
+/** Returns a copy with the ids as integers; null and undefined stay. @throws PlatformArgument for an id of other text */
 function withWireIds<T>(input: object, call: CallContext): Record<string, T | number> {
   return Object.fromEntries(
     Object.entries(input).map(([name, value]: [string, T]) => [
@@ -192,9 +196,7 @@ export function createWorkspace(send: Send): PlatformWorkspace {
         method,
         route,
         params,
-        ...(body
-          ? { body: withWireIds(body, { method, route, correlationId: options?.correlationId }) }
-          : {}),
+        body: body && withWireIds(body, { method, route, correlationId: options?.correlationId }),
         read,
       },
       options,
