@@ -52,6 +52,27 @@ export function buildAdmin(
   const notices = buildNoticeOperations(parts, states);
   const tokensOf = (connection: string) => config.connections[connection]?.tokens ?? [];
   const breakers = new Map([...targets].map(([name, { breaker }]) => [name, breaker]));
+  const { durability } = config.redis;
+  const store = {
+    health: () => checkStore(redis, { durability }),
+    facts: () => readStoreFacts(redis, () => clock.now()),
+  };
+  const connections = states.map(({ connection }) => connection);
+  const dataFindings = async () => [
+    ...(await orUnmade('data', async () =>
+      lastProofFindings(connections, await lastProofs(states), clock.now()),
+    )),
+    ...(await storedFindings({ states, readFleet, notices, tokensOf, clock })),
+  ];
+  const check = async (signal: AbortSignal) => {
+    // Loaded at the first call, so that a process that only receives pushes does not keep the module in memory.
+    const { checkEverything } = await import('../ops/check-everything.ts');
+    return checkEverything(
+      { store, data: dataFindings, clock, breakers, states },
+      { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
+      signal,
+    );
+  };
   const admin = createAdmin(
     {
       ...parts,
@@ -69,34 +90,17 @@ export function buildAdmin(
         rateLimitOf: (target) => config.targets[target]?.rateLimit.requestsPerSecond ?? 0,
       },
       addresses: config.targets,
-      check: async (signal) => {
-        const { checkEverything } = await import('../ops/check-everything.ts');
-        const connections = states.map(({ connection }) => connection);
-        const data = async () => [
-          ...(await orUnmade('data', async () =>
-            lastProofFindings(connections, await lastProofs(states), clock.now()),
-          )),
-          ...(await storedFindings({ states, readFleet, notices, tokensOf, clock })),
-        ];
-        const { durability } = config.redis;
-        const store = {
-          health: () => checkStore(redis, { durability }),
-          facts: () => readStoreFacts(redis, () => clock.now()),
-        };
-        return checkEverything(
-          { store, data, clock, breakers, states },
-          { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
-          signal,
-        );
-      },
+      check,
       tokensOf,
       settings: () => printableConfig(config),
       compileTried: buildCompileTried(parts),
       store: createOperationStore({ redis }, { prefix: config.redis.prefix }),
     },
     {
-      ...{ identify: signIn.identify, signIn: signIn.router },
-      ...{ maxBodyBytes: config.server.maxBodyBytes, admitted: admission.of('admin') },
+      identify: signIn.identify,
+      signIn: signIn.router,
+      maxBodyBytes: config.server.maxBodyBytes,
+      admitted: admission.of('admin'),
     },
   );
   releasers.add('admin operations', admin.stop);

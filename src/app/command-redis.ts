@@ -1,4 +1,4 @@
-// Connects a command to Redis. Without an answer the error has the address and the reason.
+// Connects a command to Redis. When Redis does not answer, the error names its address and the reason.
 import type { Redis } from 'ioredis';
 import { createDataVersion } from '../directory/fleet/data-version.ts';
 import { connectRedis } from '../directory/redis/connection.ts';
@@ -16,7 +16,8 @@ const COMMAND_WAIT_MS = 10_000;
 export interface CommandRedis {
   redis: Redis;
   /**
-   * Waits for the first answer, and checks the version of the data. `signal` ends the wait and the connection.
+   * Waits for the first answer of Redis, then checks the version of the data. `signal` ends the wait and the connection.
+   * `forRestore`: the command itself is a restore, so an unfinished one is no error.
    * @throws Error with address, reason and what to do; DataVersionRefused, RestoreUnderWay
    */
   reach: (signal?: AbortSignal, options?: { forRestore?: boolean }) => Promise<void>;
@@ -24,20 +25,22 @@ export interface CommandRedis {
   lastError: () => Error | undefined;
 }
 
+/** Starts to connect and returns at once; `reach` waits. */
 export function connectCommand(
   settings: RedisSettings & { prefix: string },
   { clock, logger }: { clock: Clock; logger: Logger },
 ): CommandRedis {
   const redis = connectRedis(settings, 'commands', logger);
   const lastError = watchErrors(redis);
-  /** Repeats the first read: a cluster reports ready before all of its nodes are reachable. */
-  async function answered(signal?: AbortSignal): Promise<void> {
-    for (const end = clock.now() + COMMAND_WAIT_MS; ;) {
+  /** Repeats PING until it succeeds: a cluster reports ready before all of its nodes are reachable. */
+  async function waitForAnswer(signal?: AbortSignal): Promise<void> {
+    const deadline = clock.now() + COMMAND_WAIT_MS;
+    for (;;) {
       try {
         await redis.ping();
         return;
       } catch (error) {
-        if (clock.now() >= end || signal?.aborted) throw lastError() ?? error;
+        if (clock.now() >= deadline || signal?.aborted) throw lastError() ?? error;
         await clock.sleep(100, signal);
       }
     }
@@ -49,7 +52,7 @@ export function connectCommand(
       const cut = (): void => redis.disconnect();
       signal?.addEventListener('abort', cut);
       try {
-        await answered(signal).catch((error: unknown) => {
+        await waitForAnswer(signal).catch((error: unknown) => {
           throw new Error(
             `Redis at ${whereRedisIs(settings)} does not answer (${whyAway(error)}): check redis.url or REDIS_URL.`,
           );

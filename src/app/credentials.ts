@@ -10,8 +10,8 @@ import type { Parts } from './parts.ts';
 import { userTypeFor } from './targets.ts';
 
 /**
- * Returns the credentials of all connections. Redis publishes revocations; the credentials are also polled, in
- * case a message is lost.
+ * Opens the credentials of all connections. A message by Redis pub/sub announces a changed token; the credentials
+ * are also polled, in case a message is lost.
  */
 export async function openCredentials(parts: Parts, states: DesiredState[]): Promise<CredentialStore> {
   const { config, logger, releasers } = parts;
@@ -31,11 +31,12 @@ export async function openCredentials(parts: Parts, states: DesiredState[]): Pro
     'message',
     (channel: string) => void credentialStore.refresh(connectionOf.get(channel) ?? ''),
   );
-  // Resolves when Redis is reachable; the credentials are polled until then.
+  // The subscription waits until Redis is reachable; until then the credentials are polled.
   void subscriber.subscribe(...connectionOf.keys()).catch(() => undefined);
   return credentialStore;
 }
 
+/** Returns the input of `createScimRouters`: the parts of each connection. */
 export function scimConnections(
   config: Config,
   states: DesiredState[],
@@ -49,8 +50,7 @@ export function scimConnections(
     const { schemas } = settings;
     const groupType = groupResourceType({ schemas });
     const eventUris = settings.events ? EVENT_URIS : undefined;
-    return [
-      { settings, directory, credentials, userType: userTypeFor(targets, schemas), groupType, eventUris },
-    ];
+    const userType = userTypeFor(targets, schemas);
+    return [{ settings, directory, credentials, userType, groupType, eventUris }];
   });
 }

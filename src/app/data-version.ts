@@ -6,11 +6,13 @@ import type { Releasers } from '../support/releasers.ts';
 import type { AppDeps, Store } from './parts.ts';
 
 export interface WatchedDataVersion {
-  /** Resolves when Redis holds data of another version, because a newer process has migrated it, or while a restore is under way. */
+  /**
+   * Resolves with the reason to stop: a newer process has migrated the data to another version, or a restore has begun.
+   */
   refused: Promise<DataVersionRefused | RestoreUnderWay>;
 }
 
-/** Compares the version of the data if Redis answers. @throws DataVersionRefused, RestoreUnderWay */
+/** Checks the version of the data; no error when Redis does not answer. @throws DataVersionRefused, RestoreUnderWay */
 export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 'config'>): Promise<void> {
   await createDataVersion({ redis }, config.redis)
     .check()
@@ -20,8 +22,7 @@ export async function checkDataVersion({ redis, config }: Pick<Store, 'redis' | 
 }
 
 /**
- * Checks once, and then with each new connection to Redis and every five seconds. Redis that is away is checked when
- * it is back.
+ * Checks the version now, then after each new connection to Redis and every five seconds, until the service stops.
  * @throws DataVersionRefused if the first check finds another version, RestoreUnderWay while data is put back
  */
 export async function watchDataVersion(
@@ -33,12 +34,12 @@ export async function watchDataVersion(
   await checkDataVersion(store);
   const stopping = new AbortController();
   const refused = new Promise<DataVersionRefused | RestoreUnderWay>((resolve) => {
-    const judge = (error: unknown): void => {
+    const onError = (error: unknown): void => {
       if (error instanceof DataVersionRefused || error instanceof RestoreUnderWay) resolve(error);
       else logger.warn({ reason: (error as Error).message }, 'version of the stored data not checked');
     };
-    const again = (): Promise<void> => checkDataVersion(store).catch(judge);
-    const onReady = (): void => void again();
+    const check = (): Promise<void> => checkDataVersion(store).catch(onError);
+    const onReady = (): void => void check();
     redis.on('ready', onReady);
     releasers.add('version of the stored data', () => {
       stopping.abort();
@@ -47,7 +48,7 @@ export async function watchDataVersion(
     const run = async (): Promise<void> => {
       while (!stopping.signal.aborted) {
         await clock.sleep(BEAT_MS, stopping.signal);
-        if (!stopping.signal.aborted) await again();
+        if (!stopping.signal.aborted) await check();
       }
     };
     void run();

@@ -17,6 +17,10 @@ export interface Events {
   drain: () => void;
 }
 
+/**
+ * @param options.api whether this process serves requests
+ * @param options.worker whether this process pushes events to receivers
+ */
 export function buildEvents(
   parts: Parts,
   states: DesiredState[],
@@ -24,16 +28,16 @@ export function buildEvents(
 ): Events {
   const { config, logger, releasers } = parts;
   const draining = new AbortController();
-  const delivered = states.flatMap(({ connection, events: stream }) => {
+  const streams = states.flatMap(({ connection, events: stream }) => {
     const settings = config.connections[connection]?.events;
     return settings
       ? [{ settings, stream, feed: createFeed({ stream, pace: admission.pace }, connection, settings) }]
       : [];
   });
-  const feeds = delivered.map(({ feed }) => feed);
+  const feeds = streams.map(({ feed }) => feed);
   const tending = startTending(parts, feeds);
   releasers.add('events', tending.stop);
-  for (const { settings, stream, feed } of delivered) {
+  for (const { settings, stream, feed } of streams) {
     const { connection } = feed;
     if (!worker || settings.push === null) continue;
     const push = startPush(
@@ -43,7 +47,7 @@ export function buildEvents(
     );
     releasers.add(`push of events of ${connection}`, push.stop);
   }
-  const entrances = delivered.map(({ settings, feed }) => {
+  const endpoints = streams.map(({ settings, feed }) => {
     const { poll } = settings;
     if (poll === null) return { feed };
     return {
@@ -56,7 +60,7 @@ export function buildEvents(
   });
   return {
     feeds: new Map(feeds.map((feed) => [feed.connection, feed])),
-    routers: createEventRouters(parts, api ? entrances : [], { ...config.server, admission }),
+    routers: createEventRouters(parts, api ? endpoints : [], { ...config.server, admission }),
     drain: () => draining.abort(),
   };
 }

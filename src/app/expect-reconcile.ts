@@ -1,11 +1,13 @@
-// Notes at the start which reconciles are expected and since when, so that the wait for the first success survives restarts.
+// Stores at the start that reconciles are expected, and since when. The time survives restarts, so that an alert can tell
+// for how long the first successful run has been missing.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Parts } from './parts.ts';
 
 const RETRY_MS = 5000;
 
 /**
- * Tries until Redis answers, or until the service stops.
+ * Stores the expectation for every connection and target in the background. Tries again until Redis answers or the
+ * service stops.
  * @param gapMs longest time between two reconciles of the schedule; null without one
  */
 export function expectReconcile(
@@ -22,7 +24,7 @@ export function expectReconcile(
         for (const { runs } of states) for (const each of runs.values()) await each.noteExpected(expected);
         return;
       } catch {
-        // The connection to Redis logs that it is away.
+        // The connection logs that Redis does not answer.
         await clock.sleep(RETRY_MS, signal);
       }
     }

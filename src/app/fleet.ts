@@ -15,9 +15,10 @@ import type { Target } from '../sync/target.ts';
 import { feedsOf } from './note-targets.ts';
 import type { Parts, Store } from './parts.ts';
 
-/** Largest length of the names that a process announces. */
+/** Largest length of the version and the host name that a process announces, in characters. */
 const LONGEST_NAME = 200;
 
+/** Returns a function that reads all processes of the service and the findings about them. */
 export const buildFleetReader = (store: Store): ReadFleet => {
   const fleet = createFleetStore(store, store.config.redis);
   const known = createKnownTargets(store, store.config.redis);
@@ -32,7 +33,10 @@ export const buildFleetReader = (store: Store): ReadFleet => {
   };
 };
 
-/** Beats until the service stops, and then removes the process from the fleet. Resolves after the first beat. */
+/**
+ * Announces this process in Redis every few seconds. When the service stops, the process is removed from the fleet.
+ * Resolves after the first announcement.
+ */
 export async function joinFleet(
   parts: Parts,
   role: ProcessRole,

@@ -16,9 +16,10 @@ import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 
-/** An outbox whose relay has not run for this long is reported as stuck. */
+/** A relay that has not read its outbox for this long is reported as stalled. */
 const STALLED_RELAY_MS = 60_000;
 
+/** Returns the router of `/livez`, `/readyz` and `/health`. */
 export function buildHealth(
   parts: Parts,
   targets: Map<string, Target>,
@@ -31,16 +32,17 @@ export function buildHealth(
   }: { isStopping: () => boolean; checkAdmin: AdminCheck | undefined; readFleet: ReadFleet },
 ): ReturnType<typeof createHealthRouter> {
   const { clock, config, redis } = parts;
-  // The address needs no token, and each check writes to Redis: a flood of requests shares it.
+  // `/readyz` needs no token, and each check writes to Redis. So all requests of one turn share one check.
   const store = oncePerTurn(async (): Promise<Check> => ({
     ...(await checkStore(redis, {
       durability: config.redis.durability,
       probe: createKeyspace(config.redis.prefix, 'ready').key('probe'),
     })),
   }));
+  // Reports the faults that the last proof of derived data found.
   const dataCheck = async (): Promise<Check> => {
     const last = await Promise.all(states.map(({ proof }) => proof.last()));
-    const faults = last.reduce((sum, each) => sum + (each?.faults ?? 0), 0);
+    const faults = total(last.map((proof) => proof?.faults ?? 0));
     const findings =
       faults > 0
         ? [`${faults} entries of derived data differ from the records: see scim-bridge doctor --deep`]
@@ -50,40 +52,40 @@ export function buildHealth(
   const targetCheck = async (name: string): Promise<Check> => {
     const outboxes = [...outboxesOf(states, name).values()];
     const backlogs = await Promise.all(outboxes.map((outbox) => outbox.backlog()));
-    const [dirty, inflight, blocked] = (['dirty', 'inflight', 'blocked'] as const).map((part) =>
-      backlogs.reduce((sum, backlog) => sum + backlog[part], 0),
-    );
-    const held = backlogs
-      .flatMap((backlog) => Object.values(backlog.held))
-      .reduce((sum, each) => sum + each, 0);
+    const dirty = total(backlogs.map((backlog) => backlog.dirty));
+    const inflight = total(backlogs.map((backlog) => backlog.inflight));
+    const blocked = total(backlogs.map((backlog) => backlog.blocked));
+    const held = total(backlogs.flatMap((backlog) => Object.values(backlog.held)));
     const exceptions = addExceptionCounts(backlogs.map((backlog) => backlog.exceptions));
     const stores = states.flatMap(({ runs }) => runs.get(name) ?? []);
     const runs = await Promise.all(stores.map((each) => each.read()));
-    const missing = runs
-      .flatMap(({ last }) => (last?.coverage ? [last.coverage.users, last.coverage.groups] : []))
-      .reduce((sum, coverage) => sum + coverage.missing, 0);
-    const conflicts = runs.reduce((sum, { last }) => sum + (last?.conflicts?.count ?? 0), 0);
+    const coverages = runs.flatMap(({ last }) => last?.coverage ?? []);
+    const missing = total(coverages.map(({ users, groups }) => users.missing + groups.missing));
+    const conflicts = total(runs.map(({ last }) => last?.conflicts?.count ?? 0));
     const moved = await Promise.all(outboxes.map((outbox) => outbox.hasMoved()));
-    const comparedAt = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
-    const reconcileAgeMs = comparedAt.length === 0 ? null : clock.now() - Math.min(...comparedAt);
+    const successes = runs.flatMap(({ lastSuccessAt }) => lastSuccessAt ?? []);
+    const reconcileAgeMs = successes.length === 0 ? null : clock.now() - Math.min(...successes);
     const breaker = (await targets.get(name)?.breaker.read()) ?? { open: false };
-    const findings = [
-      ...(breaker.open ? [`calls fail (${answerWords(breaker.status)}): only probes are sent`] : []),
-      ...(isKeyRefused(breaker)
-        ? [`the platform ${breakerWords({ ...breaker, status: 401 })}: ${newKeyAdvice(name, breaker)}`]
-        : []),
-      ...(blocked ? [`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`] : []),
-      ...(held > 0 ? [`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`] : []),
-      ...(exceptions.total > 0 ? [`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`] : []),
-      ...(conflicts > 0
-        ? [`${counted(conflicts, 'conflict')} since the last reconcile: see scim-bridge plan`]
-        : []),
-      ...(moved.some(Boolean) ? ['the address changed: nothing is written before a reconcile'] : []),
-      ...(missing > 0 ? [`${missing} desired users or groups are missing since the last reconcile`] : []),
-      ...(backlogs.some(({ onHold }) => onHold)
-        ? [`on hold by order of an operator: scim-bridge release --target ${name} ends it`]
-        : []),
-    ];
+    const findings: string[] = [];
+    if (breaker.open) findings.push(`calls fail (${answerWords(breaker.status)}): only probes are sent`);
+    if (isKeyRefused(breaker)) {
+      const refusal = breakerWords({ ...breaker, status: 401 });
+      findings.push(`the platform ${refusal}: ${newKeyAdvice(name, breaker)}`);
+    }
+    if (blocked > 0) findings.push(`${counted(blocked, 'dead letter')}: see scim-bridge dead-letters list`);
+    if (held > 0)
+      findings.push(`the guard holds ${counted(held, 'removal')}: see scim-bridge approvals list`);
+    if (exceptions.total > 0) findings.push(`${exceptionTotalText(exceptions)}: see scim-bridge exceptions`);
+    if (conflicts > 0) {
+      findings.push(`${counted(conflicts, 'conflict')} since the last reconcile: see scim-bridge plan`);
+    }
+    if (moved.some(Boolean)) findings.push('the address changed: nothing is written before a reconcile');
+    if (missing > 0) {
+      findings.push(`${missing} desired users or groups are missing since the last reconcile`);
+    }
+    if (backlogs.some(({ onHold }) => onHold)) {
+      findings.push(`on hold by order of an operator: scim-bridge release --target ${name} ends it`);
+    }
     return {
       ok: true,
       findings,
@@ -97,6 +99,7 @@ export function buildHealth(
       breaker,
     };
   };
+  // Reports the findings about the processes of the service.
   const fleetCheck = async (): Promise<Check> => {
     const { processes, findings } = await readFleet();
     return {
@@ -106,12 +109,13 @@ export function buildHealth(
     };
   };
   const live = (): Check => {
-    const ages = [...queues].map(([name, queue]) => [name, clock.now() - queue.lastSweepAt()] as const);
-    const stalled = ages.filter(([, age]) => age > STALLED_RELAY_MS);
+    const ageOf = (queue: TargetQueue): number => clock.now() - queue.lastSweepAt();
+    const ages = [...queues].map(([name, queue]) => ({ name, ageMs: ageOf(queue) }));
+    const stalled = ages.filter(({ ageMs }) => ageMs > STALLED_RELAY_MS);
     return {
       ok: stalled.length === 0,
-      findings: stalled.map(([name]) => `target ${name}: outbox is not read any more`),
-      lastFetchAgeMs: Object.fromEntries(ages),
+      findings: stalled.map(({ name }) => `target ${name}: outbox is not read any more`),
+      lastFetchAgeMs: Object.fromEntries(ages.map(({ name, ageMs }) => [name, ageMs])),
     };
   };
   const ready = async (): Promise<Check> =>
@@ -134,4 +138,8 @@ export function buildHealth(
     },
   };
   return createHealthRouter(parts, checks, checkAdmin);
+}
+
+function total(numbers: number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }

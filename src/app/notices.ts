@@ -11,7 +11,7 @@ import type { DoctorFinding } from '../ops/doctor.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import type { Parts, Store } from './parts.ts';
 
-/** @param breakers by target */
+/** Starts the delivery of notices to every channel in the settings. @param breakers by target */
 export function startNotices(
   parts: Parts,
   states: readonly DesiredState[],
@@ -35,20 +35,21 @@ export function startNotices(
 export interface NoticeOperations {
   /** Names of the channels in the settings. */
   channels: readonly string[];
-  /** How the last deliveries ended, for doctor. */
+  /** Returns the channels whose last delivery failed, as findings of doctor. */
   findings: () => Promise<DoctorFinding[]>;
-  /** Sends a sample message. */
+  /** Sends a sample message to these channels. */
   test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
 }
 
+/** Returns the operations of operators on the channels of the settings. */
 export function buildNoticeOperations(store: Store, states: readonly DesiredState[]): NoticeOperations {
   const { notices, redis } = store.config;
   const channels = Object.keys(notices.channels);
-  const kept = createNoticeStore(store, redis);
-  const deps = { clock: systemClock, ids: randomIds, store: kept, states, ...notices };
+  const noticeStore = createNoticeStore(store, redis);
+  const deps = { clock: systemClock, ids: randomIds, store: noticeStore, states, ...notices };
   return {
     channels,
-    findings: () => noticeFindings(kept, channels),
+    findings: () => noticeFindings(noticeStore, channels),
     test: (names, actor, signal) => testNotices(deps, names, actor, signal),
   };
 }

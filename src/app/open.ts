@@ -32,7 +32,10 @@ export function openDesiredStates(config: Config): {
   reach: CommandRedis['reach'];
   /** Last error of the connection, since it was last ready. */
   lastError: () => Error | undefined;
-  /** For a command that goes on without Redis. @throws DataVersionRefused */
+  /**
+   * Checks the version of the data, for a command that also works without Redis. No error when Redis does not answer.
+   * @throws DataVersionRefused, RestoreUnderWay
+   */
   checkData: () => Promise<void>;
   states: DesiredState[];
   /** By target name. */
@@ -45,6 +48,7 @@ export function openDesiredStates(config: Config): {
   fed: TargetFeed[];
   restoreLease: ProcessLease;
   notices: NoticeOperations;
+  /** Returns the time of the next scheduled reconcile, Unix milliseconds; null without a schedule. */
   nextReconcile: (now: number) => number | null;
   /** Digest of the mapping rules in the settings, by target. */
   digests: Map<string, string>;
@@ -85,16 +89,20 @@ export function openDesiredStates(config: Config): {
   };
 }
 
+/** Returns the digest of the mapping rules in the settings, by target. */
 export const digestsOf = ({ targets }: Config): Map<string, string> =>
   new Map(Object.values(targets).map((target) => [target.name, planDigest(target)]));
 
-/** Another program starts the runs of `expectedSchedule`. */
+/**
+ * Returns a function that returns the time of the next reconcile. Without a schedule of the bridge, `expectedSchedule`
+ * says when another program starts the runs.
+ */
 export const buildNextReconcile = ({ reconcile }: Config): ReturnType<typeof nextRunOf> =>
   nextRunOf(reconcile.schedule ?? reconcile.expectedSchedule, reconcile.timezone);
 
 /**
- * Opens one reconcile scope for each connection and target. With `worker`, dirty marks are applied in this
- * process too. `signal` ends the wait for Redis.
+ * Opens one reconcile scope for each connection and target. With `worker`, this process also applies marks.
+ * `signal` ends the wait for Redis. @throws Error when Redis does not answer or its data has another version
  */
 export async function openScopes(
   config: Config,

@@ -14,12 +14,13 @@ export interface AppDeps {
   clock: Clock;
   ids: Ids;
   random: () => number;
-  /** How the process names itself in the fleet; undefined: machine and version of the package. */
+  /** Name of the process in the fleet; undefined: host name of the machine and version of the package. */
   identity?: { host: string; version: string } | undefined;
   /** Undefined when tracing is off. */
   tracing?: Tracing | undefined;
 }
 
+/** Redis with the settings and the loaded Lua scripts. */
 export interface Store {
   config: Config;
   redis: Redis;
@@ -31,5 +32,6 @@ export type Parts = AppDeps & Store & { releasers: Releasers; instruments?: Inst
 /** Time that the start waits for Redis before it continues without it. */
 export const STORE_WAIT_MS = 2000;
 
+/** Loads the Lua scripts. With `redis.confirmation`, a write waits until all Redis replicas have it. */
 export const scriptsOn = (redis: Redis, config: Config, clock: Clock): Scripts =>
   loadScripts(redis, config.redis.confirmation === 'off' ? undefined : createConfirmation({ redis, clock }));

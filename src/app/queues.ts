@@ -15,7 +15,7 @@ import type { Parts } from './parts.ts';
 import { outboxesOf } from './states.ts';
 
 /**
- * Starts relay and worker of each target on one shared Redis connection. Does not wait until Redis is ready.
+ * Starts the relay and the worker of each target on one shared Redis connection. Does not wait until Redis is ready.
  * @returns the queues by target name
  */
 export function startQueues(
@@ -31,7 +31,7 @@ export function startQueues(
   const byConnection = new Map(states.map((state) => [state.connection, state]));
   const queues = new Map<string, TargetQueue>();
   const stopping = new AbortController();
-  releasers.add('looks at addresses and probes', () => stopping.abort());
+  releasers.add('address checks and probes', () => stopping.abort());
   for (const [name, target] of targets) {
     const outboxes = outboxesOf(states, name);
     const { onApplied, onWrite } = parts.instruments?.target(name) ?? {};
@@ -44,7 +44,11 @@ export function startQueues(
         target,
         ...state,
         outbox,
-        ...{ clock, random, onApplied, onWrite, trace: parts.tracing?.caused },
+        clock,
+        random,
+        onApplied,
+        onWrite,
+        trace: parts.tracing?.caused,
         logger: logger.child({ connection: job.connection }),
       };
       await syncResource(deps, job.ref, job.priority, signal);
@@ -64,7 +68,7 @@ export function startQueues(
   const subscriber = connectRedis(config.redis, 'subscriber', logger);
   releasers.add('subscriber', () => subscriber.disconnect());
   subscriber.on('message', (_channel: string, target: string) => queues.get(target)?.notify());
-  // Resolves when Redis is reachable; until then the relays find marks by polling.
+  // The subscription waits until Redis is reachable; until then the relays find marks by polling.
   void subscriber.subscribe(...states.map(({ channel }) => channel)).catch(() => undefined);
   return queues;
 }

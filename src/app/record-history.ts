@@ -1,6 +1,6 @@
-// Adds the counts of this process to the history every few seconds. Levels (sizes of queues, ages) are the same for all processes,
-// so only the process that `store.note` chooses reads and adds them. Values that cannot be stored are dropped, because later they
-// would count for the wrong time.
+// Adds the counts of this process to the history every few seconds. Levels, such as sizes of queues, are the same in all
+// processes. So only the process that `store.note` chooses reads and adds them. Values that cannot be stored are dropped,
+// because later they would count for the wrong time.
 import { createHistoryStore, type HistoryNote } from '../directory/history/history-store.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
@@ -34,7 +34,7 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      // An unavailable Redis is logged by its connection.
+      // The connection logs that Redis does not answer.
       await note().catch(() => undefined);
       await clock.sleep(NOTE_MS, signal);
     }
@@ -48,29 +48,27 @@ export function recordHistory(parts: Parts, tallies: Tallies, states: DesiredSta
   });
 }
 
-/** Returns a function that returns the increase of each count since its last call. */
+/** Returns a function that returns the increase of each count since the previous call. */
 function countsSince({ pushes, calls }: Tallies): () => HistoryNote[] {
   const before = new Map<object, Record<string, number>>();
-  const delta = <Tally extends object>(tally: Tally): Tally => {
-    const last = before.get(tally) ?? {};
-    const now = { ...tally } as Record<string, number>;
-    before.set(tally, now);
+  const increase = <Tally extends object>(tally: Tally): Tally => {
+    const previous = before.get(tally) ?? {};
+    const current = { ...tally } as Record<string, number>;
+    before.set(tally, current);
     return Object.fromEntries(
-      Object.entries(now).map(([name, total]) => [name, total - (last[name] ?? 0)]),
+      Object.entries(current).map(([name, count]) => [name, count - (previous[name] ?? 0)]),
     ) as Tally;
   };
   return () => [
-    ...[...pushes].map(([name, tally]) => ({ kind: 'connection' as const, name, values: delta(tally) })),
-    ...[...calls].map(([name, tally]) => ({ kind: 'target' as const, name, values: delta(tally) })),
+    ...[...pushes].map(([name, tally]) => ({ kind: 'connection' as const, name, values: increase(tally) })),
+    ...[...calls].map(([name, tally]) => ({ kind: 'target' as const, name, values: increase(tally) })),
   ];
 }
 
 /** Returns the levels of a target: the sum over its connections, and the highest of their ages. */
 function levelsOf(backlogs: readonly Backlog[]): HistoryNote<'target'>['values'] {
-  const sum = (of: (backlog: Backlog) => number): number =>
-    backlogs.reduce((total, each) => total + of(each), 0);
-  const total = (numbers: Record<string, number>): number =>
-    Object.values(numbers).reduce((all, each) => all + each, 0);
+  const total = (numbers: number[]): number => numbers.reduce((sum, each) => sum + each, 0);
+  const sum = (of: (backlog: Backlog) => number): number => total(backlogs.map(of));
   return {
     lagMs: Math.max(0, ...backlogs.map(({ oldestMs }) => oldestMs)),
     deactivation: sum(({ priorities }) => priorities.deactivation),
@@ -78,9 +76,9 @@ function levelsOf(backlogs: readonly Backlog[]): HistoryNote<'target'>['values']
     new: sum(({ priorities }) => priorities.new),
     reconcile: sum(({ priorities }) => priorities.reconcile),
     inflight: sum(({ inflight }) => inflight),
-    held: sum(({ held }) => total(held)),
+    held: sum(({ held }) => total(Object.values(held))),
     deadLetters: sum(({ blocked }) => blocked),
     exceptions: sum(({ exceptions }) => exceptions.total),
-    drift: sum(({ lastRun }) => (lastRun?.drift ?? []).reduce((all, { count }) => all + count, 0)),
+    drift: sum(({ lastRun }) => total((lastRun?.drift ?? []).map(({ count }) => count))),
   };
 }

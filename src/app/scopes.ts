@@ -7,6 +7,7 @@ import type { ScheduledScope } from '../reconcile/schedule.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
 
+/** Returns the scopes of all pairs of connection and target, each with its guard settings and audit-log reader. */
 export function buildScopes(
   { config, clock, random }: Parts,
   targets: Map<string, Target>,
@@ -21,13 +22,25 @@ export function buildScopes(
       const coverage = state.coverage.get(name);
       const handovers = state.handovers.get(name);
       if (!target || !settings || !drifts || !runs || !coverage || !handovers) return [];
-      const others = states.flatMap((other) => (other === state ? [] : (other.drifts.get(name) ?? [])));
+      const otherStates = states.filter((other) => other !== state);
+      const others = otherStates.flatMap((other) => other.drifts.get(name) ?? []);
       const { guard, url, token, allowLoopbackHttp, timeoutMs } = settings;
       const digest = planDigest(settings);
       const { members } = settings.groups;
       const scope: ReconcileScope = {
-        ...{ ...state, target, outbox, drifts, runs, coverage, handovers, others },
-        ...{ clock, random, digest, members, concurrency: target.concurrency() },
+        ...state,
+        target,
+        outbox,
+        drifts,
+        runs,
+        coverage,
+        handovers,
+        others,
+        clock,
+        random,
+        digest,
+        members,
+        concurrency: target.concurrency(),
       };
       const readTrail = createTrailReader({ url, token, allowLoopbackHttp, timeoutMs }, (signal) =>
         target.catalogue.keyOwner(signal),

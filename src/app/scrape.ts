@@ -1,4 +1,4 @@
-// Connects the metrics to their sources.
+// Builds the router of /metrics.
 import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
@@ -65,7 +65,7 @@ export function buildScrape(
     },
     lastFetches: () => new Map([...queues].map(([name, queue]) => [name, queue.lastSweepAt()])),
   };
-  // The address needs no token, and the text takes milliseconds: a flood of requests shares it.
+  // /metrics needs no token, and its text takes milliseconds. So all requests of one turn share one text.
   return createMetricsRouter(
     contentType,
     oncePerTurn(async () => Buffer.from(await scrape(sources))),

@@ -48,58 +48,69 @@ export async function readShared(metrics: Metrics, targets: string[], sources: M
   if (pulse.up) metrics.redisLatency.set(pulse.latencyMs / 1000);
   else metrics.redisLatency.remove();
   showMemory(metrics, pulse);
-  const found = await Promise.all(
-    targets.map(async (target) => {
-      if (!pulse.up) return [];
-      try {
-        const [backlogs, breaker] = await Promise.all([sources.backlogs(target), sources.breaker(target)]);
-        return [{ target, backlogs, breaker }];
-      } catch {
-        return [];
-      }
-    }),
-  );
+  const states = pulse.up ? await Promise.all(targets.map((target) => readTarget(sources, target))) : [];
   for (const gauge of SHARED) metrics[gauge].reset();
-  for (const each of found.flat()) show(metrics, each);
-  for (const { connection, faults } of pulse.up ? await sources.faults().catch(() => []) : [])
-    metrics.directoryFaults.set({ connection }, faults);
-  for (const { connection, log, broken } of pulse.up ? await sources.logChecks().catch(() => []) : [])
-    metrics.logBroken.set({ connection, log }, broken === null ? 0 : 1);
-  for (const each of pulse.up ? await sources.events().catch(() => []) : []) showEvents(metrics, each);
-  const fleet = pulse.up ? await sources.fleet().catch(() => undefined) : undefined;
-  if (fleet) showFleet(metrics, fleet);
+  for (const state of states) if (state) showTarget(metrics, state);
+  if (pulse.up) {
+    for (const { connection, faults } of await sources.faults().catch(() => [])) {
+      metrics.directoryFaults.set({ connection }, faults);
+    }
+    for (const { connection, log, broken } of await sources.logChecks().catch(() => [])) {
+      metrics.logBroken.set({ connection, log }, broken === null ? 0 : 1);
+    }
+    for (const stream of await sources.events().catch(() => [])) showEvents(metrics, stream);
+    const fleet = await sources.fleet().catch(() => undefined);
+    if (fleet) showFleet(metrics, fleet);
+  }
   for (const [target, at] of sources.lastFetches()) metrics.workerLastFetch.set({ target }, at / 1000);
 }
 
+interface TargetState {
+  target: string;
+  backlogs: Backlog[];
+  breaker: BreakerState;
+}
+
+/** Returns undefined when Redis fails meanwhile; the series of the target are then absent from this scrape. */
+async function readTarget(sources: MetricSources, target: string): Promise<TargetState | undefined> {
+  try {
+    const [backlogs, breaker] = await Promise.all([sources.backlogs(target), sources.breaker(target)]);
+    return { target, backlogs, breaker };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Metrics that are removed before each scrape, so that a target or connection that is gone leaves no series. */
 const SHARED = [
   'coverage',
   'directoryFaults',
   'logBroken',
-  ...(['processes', 'fleetFindings'] as const),
-  ...([
-    'outboxDirty',
-    'outboxPending',
-    'outboxOldest',
-    'loadDone',
-    'loadTotal',
-    'loadRate',
-    'reconcileFailures',
-    'deadLetters',
-    'conflicts',
-    'onHold',
-    'guardHeld',
-    'exceptions',
-    'exceptionsOldest',
-  ] as const),
-  ...([
-    'breakerOpen',
-    'drift',
-    'reconcileLastSuccess',
-    'reconcileAwaitedSince',
-    'reconcileSeconds',
-    'reconcileWrites',
-  ] as const),
-  ...(['eventsPending', 'eventsOldest', 'eventsKept', 'events'] as const),
+  'processes',
+  'fleetFindings',
+  'outboxDirty',
+  'outboxPending',
+  'outboxOldest',
+  'loadDone',
+  'loadTotal',
+  'loadRate',
+  'reconcileFailures',
+  'deadLetters',
+  'conflicts',
+  'onHold',
+  'guardHeld',
+  'exceptions',
+  'exceptionsOldest',
+  'breakerOpen',
+  'drift',
+  'reconcileLastSuccess',
+  'reconcileAwaitedSince',
+  'reconcileSeconds',
+  'reconcileWrites',
+  'eventsPending',
+  'eventsOldest',
+  'eventsKept',
+  'events',
 ] as const;
 
 function showFleet(metrics: Metrics, { processes, findings }: FleetReport): void {
@@ -137,13 +148,10 @@ function showLoad(metrics: Metrics, target: string, backlogs: Backlog[]): void {
   }
 }
 
-/** Shows the backlogs of a target as one: counts are added, ages and times take the worse value. */
-function show(
-  metrics: Metrics,
-  { target, backlogs, breaker }: { target: string; backlogs: Backlog[]; breaker: BreakerState },
-): void {
+/** Sets the metrics of a target over its connections: counts are added; of ages and times the worst one is shown. */
+function showTarget(metrics: Metrics, { target, backlogs, breaker }: TargetState): void {
   const sum = (of: (backlog: Backlog) => number): number =>
-    backlogs.reduce((total, each) => total + of(each), 0);
+    backlogs.map(of).reduce((total, count) => total + count, 0);
   metrics.outboxDirty.set(
     { target },
     sum(({ dirty }) => dirty),

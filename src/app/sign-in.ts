@@ -1,4 +1,4 @@
-// Builds the sign-in of operators: who calls the admin API, and the routes by which people sign in.
+// Builds the sign-in of operators: the check of who calls the admin API, and the routes by which people sign in.
 import { createSessionStore } from '../directory/sessions.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';
 import { createIdentifyCaller, type IdentifyCaller } from '../http/admin/sign-in/caller.ts';
@@ -7,26 +7,29 @@ import { createProvider } from '../http/admin/sign-in/provider.ts';
 import { createSignInRouter, type SignInParts } from '../http/admin/sign-in/router.ts';
 import type { Parts } from './parts.ts';
 
-/** @param checkAdmin undefined: there is no admin token */
+/** Returns the caller check and the router of /admin/sign-in. @param checkAdmin undefined: there is no admin token */
 export function buildSignIn(
   parts: Parts,
   checkAdmin: AdminCheck | undefined,
 ): { identify: IdentifyCaller; router: ReturnType<typeof createSignInRouter> } {
   const { adminUrl, signIn } = parts.config.server;
-  // The settings have no provider without an address (sign-in-checks.ts).
+  // `adminUrl` is empty only without a provider (sign-in-checks.ts), and then the address is not used.
   const redirect = `${adminUrl ?? ''}/admin/sign-in/callback`;
-  const provided = buildProvider(parts, redirect);
+  const byProvider = buildProvider(parts, redirect);
   const router = createSignInRouter(parts, {
-    ...{ parts: provided, redirect },
+    parts: byProvider,
+    redirect,
     ways: {
-      ...{ openid: provided !== undefined, proxy: Boolean(signIn?.proxy) },
+      openid: byProvider !== undefined,
+      proxy: Boolean(signIn?.proxy),
       token: checkAdmin !== undefined,
     },
   });
-  const sessions = provided && { store: provided.store, cookie: provided.session };
+  const sessions = byProvider && { store: byProvider.store, cookie: byProvider.session };
   return { identify: createIdentifyCaller({ checkAdmin, sessions, signIn }), router };
 }
 
+/** Returns the parts of the sign-in by an OpenID provider; undefined when the settings name none. */
 function buildProvider(parts: Parts, redirect: string): SignInParts | undefined {
   const { config, clock, redis } = parts;
   const { signIn } = config.server;
@@ -34,7 +37,8 @@ function buildProvider(parts: Parts, redirect: string): SignInParts | undefined 
   const { prefix } = config.redis;
   const secure = redirect.startsWith('https:');
   return {
-    ...{ roles: signIn.roles, longestMs: signIn.hours * 3_600_000 },
+    roles: signIn.roles,
+    longestMs: signIn.hours * 3_600_000,
     provider: createProvider({ clock }, signIn.openid, redirect),
     store: createSessionStore({ redis, clock }, { prefix, idleMs: signIn.idleMinutes * 60_000 }),
     session: createCookie('scim-bridge-session', { secure, sameSite: 'Strict' }),

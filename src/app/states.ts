@@ -5,17 +5,22 @@ import { hasUniqueExternalIds } from '../scim/index.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Store } from './parts.ts';
 
-/** A running sync renews its lease every second; another worker takes the work of a killed process over after this time. */
+/**
+ * Lifetime of a lease. A running sync renews its lease every second. When its process is killed, another worker takes
+ * the work over after this time.
+ */
 const LEASE_MS = 3000;
 const DAY_MS = 86_400_000;
 
+/** @param groupsMatterAt returns true when the mapping of the target reads the groups of users */
 export function buildStates(
   { config, redis, scripts }: Store,
   groupsMatterAt: (target: string) => boolean,
 ): DesiredState[] {
-  const feeding = (target: string): string[] =>
-    Object.values(config.connections).flatMap(({ name, targets }) => (targets.includes(target) ? name : []));
-  return Object.values(config.connections).map((connection) =>
+  const connections = Object.values(config.connections);
+  const connectionsOf = (target: string): string[] =>
+    connections.filter(({ targets }) => targets.includes(target)).map(({ name }) => name);
+  return connections.map((connection) =>
     createDesiredState(
       { redis, scripts },
       {
@@ -26,7 +31,7 @@ export function buildStates(
         settingsOf: (target) => settingsPrint(config.targets[target]),
         groupsMatter: connection.targets.some(groupsMatterAt),
         leaseMs: LEASE_MS,
-        othersOf: (target) => feeding(target).filter((name) => name !== connection.name),
+        othersOf: (target) => connectionsOf(target).filter((name) => name !== connection.name),
         uniqueExternalIds: hasUniqueExternalIds(connection.profile),
         ...(connection.events ? { events: connection.events } : {}),
         log: {

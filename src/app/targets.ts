@@ -9,6 +9,7 @@ import { createTarget, type Target } from '../sync/target.ts';
 import { typedUserAttributes } from '../sync/typed-user-attributes.ts';
 import type { Parts } from './parts.ts';
 
+/** Returns the SCIM resource type of users, with the custom schemas and the attributes that these targets map. */
 export const userTypeFor = (
   targets: Config['targets'][string][],
   schemas: readonly CustomSchema[],
@@ -18,6 +19,7 @@ export const userTypeFor = (
 export const schemasOfTarget = ({ connections }: Config, target: string): CustomSchema[] =>
   Object.values(connections).flatMap(({ targets, schemas }) => (targets.includes(target) ? schemas : []));
 
+/** Returns the targets by name. Their platform clients connect at the first call. */
 export function buildTargets(parts: Parts): Map<string, Target> {
   const { config, releasers } = parts;
   const targets = new Map<string, Target>();
