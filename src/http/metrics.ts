@@ -19,8 +19,15 @@ export function createMetricsRouter(contentType: string, scrape: () => Promise<B
 
 /** Networks that no client on the internet has: this machine, RFC 1918, RFC 6598, and their counterparts of IPv6. */
 const PRIVATE = [
-  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10'],
-  ...['::1/128', 'fc00::/7', 'fe80::/10'],
+  '127.0.0.0/8',
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+  '::1/128',
+  'fc00::/7',
+  'fe80::/10',
 ];
 
 /**

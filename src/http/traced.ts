@@ -16,11 +16,17 @@ export function traced(
       const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
       // The span has the operation instead of the path, because paths contain personal data.
       const attributes = {
-        ...{ 'http.request.method': method, 'http.response.status_code': status, 'http.route': root },
+        'http.request.method': method,
+        'http.response.status_code': status,
+        'http.route': root,
         'bridge.operation': operation,
       };
       tracing.answered(`scim ${operation}`, {
-        ...{ request, startedAt, endedAt, caller, attributes },
+        request,
+        startedAt,
+        endedAt,
+        caller,
+        attributes,
         failed: status >= 500,
       });
     };

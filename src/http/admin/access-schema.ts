@@ -27,28 +27,45 @@ import {
 type Part<Name extends keyof AccessReport> = NonNullable<AccessReport[Name]>;
 
 const FAILURES = [
-  ...['hidden', 'attributeMissing', 'refused', 'notAllowed', 'modelBroken', 'timedOut', 'unreachable'],
-  ...['webPage', 'unreadable', 'failed'],
+  'hidden',
+  'attributeMissing',
+  'refused',
+  'notAllowed',
+  'modelBroken',
+  'timedOut',
+  'unreachable',
+  'webPage',
+  'unreadable',
+  'failed',
 ];
 
 export const accessSchema: JsonSchema = {
   ...objectOf<AccessReport>({
-    ...{ ok: booleanField, asked: textField, notes: arrayOf(textField) },
+    ok: booleanField,
+    asked: textField,
+    notes: arrayOf(textField),
     result: { enum: ['complete', 'missing', 'unknown'] },
     fault: nullOr(
       objectOf<AccessFault>({ at: { enum: ['choice', 'platform', 'data'] }, message: textField }),
     ),
     person: nullOr(
       objectOf<Part<'person'>>({
-        ...{ connection: textField, target: textField, ref: textField, userName: textField },
+        connection: textField,
+        target: textField,
+        ref: textField,
+        userName: textField,
       }),
       'Null: no person has the name.',
     ),
     chain: arrayOf(
       objectOf<ChainLink>(
         {
-          ...{ stage: { enum: CHAIN }, ok: booleanField, at: dateTime, detail: textField },
-          ...{ afterMs: { type: 'number' }, tookMs: { type: 'number' } },
+          stage: { enum: CHAIN },
+          ok: booleanField,
+          at: dateTime,
+          detail: textField,
+          afterMs: { type: 'number' },
+          tookMs: { type: 'number' },
         },
         ['ok', 'at', 'afterMs', 'tookMs'],
       ),
@@ -56,7 +73,9 @@ export const accessSchema: JsonSchema = {
     differences: arrayOf(
       objectOf<AccountDifference>(
         {
-          ...{ name: textField, desired: anyField, actual: anyField },
+          name: textField,
+          desired: anyField,
+          actual: anyField,
           unmappable: { ...textField, description: 'Why the desired value cannot be mapped.' },
         },
         ['unmappable'],
@@ -74,8 +93,12 @@ export const accessSchema: JsonSchema = {
     ),
     account: nullOr(
       objectOf<AccountView>({
-        ...{ scimId: textField, accountId: nullable('string'), userName: textField, active: booleanField },
-        ...{ groups: arrayOf(textField), attributes: recordOf(anyField) },
+        scimId: textField,
+        accountId: nullable('string'),
+        userName: textField,
+        active: booleanField,
+        groups: arrayOf(textField),
+        attributes: recordOf(anyField),
       }),
     ),
     securityContext: nullOr(
@@ -87,7 +110,10 @@ export const accessSchema: JsonSchema = {
     entities: nullOr(
       arrayOf(
         objectOf<VisibleEntity>({
-          ...{ name: textField, type: textField, measures: integerField, dimensions: integerField },
+          name: textField,
+          type: textField,
+          measures: integerField,
+          dimensions: integerField,
         }),
       ),
       'Null: not read.',
@@ -97,11 +123,16 @@ export const accessSchema: JsonSchema = {
         { type: 'null' },
         object({ kind: { const: 'nothingToAsk' } }),
         object({
-          ...{ kind: { const: 'rows' }, query: { type: 'object' }, rows: arrayOf({ type: 'object' }) },
+          kind: { const: 'rows' },
+          query: { type: 'object' },
+          rows: arrayOf({ type: 'object' }),
           tookMs: { type: 'number' },
         }),
         object({
-          ...{ kind: { enum: FAILURES }, query: nullable('object'), message: textField, meaning: textField },
+          kind: { enum: FAILURES },
+          query: nullable('object'),
+          message: textField,
+          meaning: textField,
         }),
       ],
     },

@@ -10,11 +10,18 @@ import { arrayOf, dateTime, eachOf, integerField, object, objectOf, textField } 
 export const kindCounts = object(eachOf(DESTRUCTIVE_KINDS, integerField));
 
 const approvalFields = {
-  ...{ id: textField, connection: textField, target: textField },
+  id: textField,
+  connection: textField,
+  target: textField,
   state: { enum: ['held', 'approved', 'rejected', 'withdrawn'] },
-  ...{ openedAt: dateTime, expiresAt: dateTime, at: dateTime, by: textField, note: textField },
+  openedAt: dateTime,
+  expiresAt: dateTime,
+  at: dateTime,
+  by: textField,
+  note: textField,
   selection: { ...textField, description: 'Which part of the list was decided; absent: all.' },
-  ...{ kinds: kindCounts, total: integerField },
+  kinds: kindCounts,
+  total: integerField,
   stillRejected: {
     ...integerField,
     description: 'Changes of a rejection that are still rejected; absent: it is none.',
@@ -23,8 +30,12 @@ const approvalFields = {
     ...arrayOf(
       objectOf<WaitingApproval>(
         {
-          ...{ id: textField, by: textField, at: dateTime, total: integerField },
-          ...{ note: textField, selection: textField },
+          id: textField,
+          by: textField,
+          at: dateTime,
+          total: integerField,
+          note: textField,
+          selection: textField,
         },
         ['note', 'selection'],
       ),
@@ -51,9 +62,15 @@ export const APPROVAL_SCHEMAS = {
   ExplainedLimit: objectOf<ExplainedLimit>(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
-      ...{ count: integerField, percent: { type: 'number' }, windowMs: integerField },
-      ...{ population: integerField, allowance: integerField },
-      ...{ used: integerField, waiting: integerField, held: integerField, usedSince: dateTime },
+      count: integerField,
+      percent: { type: 'number' },
+      windowMs: integerField,
+      population: integerField,
+      allowance: integerField,
+      used: integerField,
+      waiting: integerField,
+      held: integerField,
+      usedSince: dateTime,
       usedBy: arrayOf(
         objectOf<ExplainedLimit['usedBy'][number]>(
           { ref: textField, name: textField, member: textField, at: dateTime },
@@ -66,8 +83,14 @@ export const APPROVAL_SCHEMAS = {
   HeldChange: objectOf<HeldChange>(
     {
       kind: { enum: DESTRUCTIVE_KINDS },
-      ...{ ref: textField, subject: textField, name: textField, mail: textField, member: textField },
-      ...{ cause: { enum: HELD_CAUSES }, reason: textField, since: dateTime },
+      ref: textField,
+      subject: textField,
+      name: textField,
+      mail: textField,
+      member: textField,
+      cause: { enum: HELD_CAUSES },
+      reason: textField,
+      since: dateTime,
     },
     ['subject', 'mail', 'member', 'cause', 'since'],
   ),

@@ -38,8 +38,11 @@ const platform = nullOr(
     state: { enum: ['equal', 'differs', 'unread'] },
     differences: arrayOf(
       objectOf<PlatformDifference>({
-        ...{ action: { enum: ACTIONS }, subject: nullable('string'), reason: textField },
-        ...{ before: nullable('object'), after: nullable('object') },
+        action: { enum: ACTIONS },
+        subject: nullable('string'),
+        reason: textField,
+        before: nullable('object'),
+        after: nullable('object'),
       }),
     ),
     addedByOthers: described(
@@ -58,21 +61,34 @@ const platform = nullOr(
 
 export const explanationSchema: JsonSchema = {
   ...objectOf<Explanation>({
-    ...{ connection: textField, target: textField, ref: textField, id: textField, name: textField },
-    ...{ kind: { enum: ['User', 'Group'] }, verdict: { enum: VERDICTS } },
-    ...{ summary: textField, reasons: arrayOf(textField) },
+    connection: textField,
+    target: textField,
+    ref: textField,
+    id: textField,
+    name: textField,
+    kind: { enum: ['User', 'Group'] },
+    verdict: { enum: VERDICTS },
+    summary: textField,
+    reasons: arrayOf(textField),
     stored: nullOr(
       objectOf<Part<'stored'>>({
-        ...{ version: integerField, created: dateTime, lastModified: dateTime },
-        ...{ active: nullable('boolean'), externalId: nullable('string') },
+        version: integerField,
+        created: dateTime,
+        lastModified: dateTime,
+        active: nullable('boolean'),
+        externalId: nullable('string'),
       }),
       'The pushed resource; null: deleted at the identity provider.',
     ),
-    ...{ deletedAt: nullable('string'), inScope: nullable('boolean'), nameAtTarget: nullable('string') },
+    deletedAt: nullable('string'),
+    inScope: nullable('boolean'),
+    nameAtTarget: nullable('string'),
     values: arrayOf(
       objectOf<AttributeState>(
         {
-          ...{ name: textField, desired: anyField, applied: anyField },
+          name: textField,
+          desired: anyField,
+          applied: anyField,
           state: { enum: ['equal', 'differs', 'unsure', 'unmappable', 'unmapped', 'kept'] },
           reason: described(textField, 'Why the value cannot be mapped.'),
           observed: described(anyField, 'Value at the platform; absent: not read.'),
@@ -81,16 +97,23 @@ export const explanationSchema: JsonSchema = {
       ),
     ),
     link: objectOf<Part<'link'>>({
-      ...{ platformId: nullable('string'), account: nullable('string') },
+      platformId: nullable('string'),
+      account: nullable('string'),
       origin: { enum: ['created', 'adopted', null] },
-      ...{ active: nullable('boolean'), departed: booleanField, creating: booleanField },
-      ...{ attempts: integerField, lastWrite: nullable('string') },
+      active: nullable('boolean'),
+      departed: booleanField,
+      creating: booleanField,
+      attempts: integerField,
+      lastWrite: nullable('string'),
     }),
     platform,
     condition: nullOr(
       objectOf<Part<'condition'>>({
-        ...{ reason: textField, message: textField, since: dateTime },
-        ...{ status: nullable('integer'), advice: textField },
+        reason: textField,
+        message: textField,
+        since: dateTime,
+        status: nullable('integer'),
+        advice: textField,
       }),
     ),
     exception: nullOr(
@@ -100,9 +123,12 @@ export const explanationSchema: JsonSchema = {
     deadLetterSince: nullable('string'),
     mark: nullOr(
       objectOf<Part<'mark'>>({
-        ...{ generation: textField, since: dateTime, request: textField },
+        generation: textField,
+        since: dateTime,
+        request: textField,
         priority: { enum: [...PRIORITIES, null] },
-        ...{ state: { enum: ['due', 'queued', 'running'] }, nextTry: nullable('string') },
+        state: { enum: ['due', 'queued', 'running'] },
+        nextTry: nullable('string'),
       }),
       'A change that is not applied yet.',
     ),
@@ -111,7 +137,8 @@ export const explanationSchema: JsonSchema = {
       arrayOf(
         objectOf<MembershipState>(
           {
-            ...{ ref: textField, name: textField },
+            ref: textField,
+            name: textField,
             state: { enum: ['applied', 'toAdd', 'toRemove', 'notForTarget'] },
             because: described(textField, 'Why the membership waits; absent: it is written next.'),
             condition: described(textField, 'Reason of the condition of the other side.'),
@@ -128,18 +155,17 @@ export const explanationSchema: JsonSchema = {
     ),
     members: nullOr(
       objectOf<Part<'members'>>({
-        ...{
-          desired: integerField,
-          toAdd: integerField,
-          toRemove: integerField,
-          unknown: arrayOf(textField),
-        },
+        desired: integerField,
+        toAdd: integerField,
+        toRemove: integerField,
+        unknown: arrayOf(textField),
       }),
       'Of a group.',
     ),
     guard: arrayOf(
       objectOf<Part<'guard'>[number]>({
-        ...{ kind: { enum: DESTRUCTIVE_KINDS }, subject: nullable('string') },
+        kind: { enum: DESTRUCTIVE_KINDS },
+        subject: nullable('string'),
         state: { enum: ['held', 'approved', 'rejected'] },
       }),
     ),
@@ -147,7 +173,11 @@ export const explanationSchema: JsonSchema = {
     rejections: described(
       arrayOf(
         objectOf<Part<'rejections'>[number]>({
-          ...{ id: textField, by: textField, at: dateTime, ref: textField, group: nullable('string') },
+          id: textField,
+          by: textField,
+          at: dateTime,
+          ref: textField,
+          group: nullable('string'),
         }),
       ),
       'The newest rejection of the own changes (group null), and of the removal from each group.',
@@ -155,7 +185,10 @@ export const explanationSchema: JsonSchema = {
     firstApprovals: described(
       arrayOf(
         objectOf<Part<'firstApprovals'>[number]>({
-          ...{ id: textField, by: textField, at: dateTime, total: integerField },
+          id: textField,
+          by: textField,
+          at: dateTime,
+          total: integerField,
         }),
       ),
       'Approvals of one person that wait for a second one.',
@@ -164,7 +197,8 @@ export const explanationSchema: JsonSchema = {
     hold: nullOr(objectOf<Part<'hold'>>({ since: dateTime, by: textField, note: nullable('string') })),
     breaker: nullOr(
       objectOf<Part<'breaker'>>({
-        ...{ open: booleanField, since: dateTime },
+        open: booleanField,
+        since: dateTime,
         status: described(integerField, '0: no answer; 200: a web page.'),
         only: nullOr(
           arrayOf(textField),
@@ -180,14 +214,22 @@ export const explanationSchema: JsonSchema = {
     ),
     fleet: arrayOf(fleetFinding),
     policy: objectOf<Part<'policy'>>({
-      ...{ policy: textField, adopt: textField, deprovision: textField, activation: textField },
+      policy: textField,
+      adopt: textField,
+      deprovision: textField,
+      activation: textField,
       protected: booleanField,
     }),
     lastReconcile: nullOr(objectOf<Part<'lastReconcile'>>({ at: dateTime, outcome: textField })),
     handover: nullOr(
       objectOf<Part<'handover'>>({
-        ...{ state: textField, closedAt: dateTime, at: dateTime, deployment: textField },
-        ...{ folder: nullable('string'), moved: nullable('integer'), text: textField },
+        state: textField,
+        closedAt: dateTime,
+        at: dateTime,
+        deployment: textField,
+        folder: nullable('string'),
+        moved: nullable('integer'),
+        text: textField,
       }),
     ),
     restored: nullOr(
@@ -196,7 +238,8 @@ export const explanationSchema: JsonSchema = {
     ),
     timeline: arrayOf(
       objectOf<Part<'timeline'>[number]>({
-        ...{ at: dateTime, event: { enum: ['stored', 'accepted', 'applied', 'noted', 'compared'] } },
+        at: dateTime,
+        event: { enum: ['stored', 'accepted', 'applied', 'noted', 'compared'] },
         text: textField,
       }),
     ),

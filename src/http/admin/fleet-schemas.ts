@@ -19,7 +19,9 @@ export const loadSchema = {
   oneOf: [
     { type: 'null', description: 'nothing loads' },
     objectOf<LoadProgress>({
-      ...{ since: unixMs, done: integerField, total: integerField },
+      since: unixMs,
+      done: integerField,
+      total: integerField,
       perSecond: nullable('number'),
       secondsLeft: nullable('integer'),
       bound: { enum: [...LOAD_BOUNDS, null] },
@@ -32,7 +34,10 @@ const work = object({
   targets: {
     type: 'object',
     additionalProperties: object({
-      ...{ calls: integerField, delayed: integerField, waiting: integerField, queued: integerField },
+      calls: integerField,
+      delayed: integerField,
+      waiting: integerField,
+      queued: integerField,
       busy: { type: 'number' },
     }),
   },
@@ -40,16 +45,25 @@ const work = object({
 
 const fleetProcess = objectOf<FleetProcess>(
   {
-    ...{ id: textField, role: { enum: ['all', ...DUTIES] }, version: textField, host: textField },
-    ...{ port: integerField, pid: integerField, startedAt: unixMs, lastBeatAt: unixMs },
-    ...{ beatAgeMs: integerField, silent: booleanField },
+    id: textField,
+    role: { enum: ['all', ...DUTIES] },
+    version: textField,
+    host: textField,
+    port: integerField,
+    pid: integerField,
+    startedAt: unixMs,
+    lastBeatAt: unixMs,
+    beatAgeMs: integerField,
+    silent: booleanField,
     work,
   },
   ['work'],
 );
 export const fleetFinding = objectOf<FleetFinding>({
-  ...{ finding: { enum: FLEET_FINDINGS }, level: { enum: ['warning', 'error'] } },
-  ...{ message: textField, advice: textField },
+  finding: { enum: FLEET_FINDINGS },
+  level: { enum: ['warning', 'error'] },
+  message: textField,
+  advice: textField,
 });
 
 export const fleetSchema = objectOf<FleetReport>({
@@ -59,7 +73,11 @@ export const fleetSchema = objectOf<FleetReport>({
 
 export const breakerSchema = objectOf<BreakerState>(
   {
-    ...{ open: booleanField, since: unixMs, status: integerField, probeAt: unixMs, only: arrayOf(textField) },
+    open: booleanField,
+    since: unixMs,
+    status: integerField,
+    probeAt: unixMs,
+    only: arrayOf(textField),
     ofOtherKey: { const: true, description: 'The refused key is not the one of these settings.' },
     pause: objectOf<Pause>({ until: unixMs, status: integerField, asked: booleanField }),
   },

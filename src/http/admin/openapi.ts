@@ -33,7 +33,9 @@ export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
       securitySchemes: {
         adminToken: { type: 'http', scheme: 'bearer' },
         session: {
-          ...{ type: 'apiKey', in: 'cookie', name: '__Host-scim-bridge-session' },
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-scim-bridge-session',
           description: 'Of somebody who signed in at /admin/; requests come from the page.',
         },
       },
@@ -89,10 +91,18 @@ const problem = { $ref: '#/components/schemas/Problem' };
 function parametersOf({ params = {}, query = {} }: AdminRoute): JsonSchema[] {
   return [
     ...Object.entries(params).map(([name, description]) => ({
-      ...{ name, in: 'path', required: true, description, schema: { type: 'string' } },
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: { type: 'string' },
     })),
     ...Object.entries(query).map(([name, { description, schema, required = false }]) => ({
-      ...{ name, in: 'query', required, description, schema },
+      name,
+      in: 'query',
+      required,
+      description,
+      schema,
     })),
   ];
 }

@@ -61,9 +61,17 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       );
     const now = clock.now();
     const operation: Operation = {
-      ...{ id: ids.request(), kind: order.kind, target: order.target ?? null, by: order.by },
-      ...{ state: 'running', startedAt: now, updatedAt: now, endedAt: null },
-      ...{ progress: [], outcome: null, message: null },
+      id: ids.request(),
+      kind: order.kind,
+      target: order.target ?? null,
+      by: order.by,
+      state: 'running',
+      startedAt: now,
+      updatedAt: now,
+      endedAt: null,
+      progress: [],
+      outcome: null,
+      message: null,
     };
     const end = new AbortController();
     // The slot is taken before the first await, so that parallel requests cannot exceed the limit.

@@ -22,10 +22,17 @@ import {
 
 /** Fields of the result of one proof, in its report and in the status of a target. */
 export const proofFields = {
-  ...{ startedAt: unixMs, endedAt: unixMs, by: textField, repair: booleanField, faults: integerField },
+  startedAt: unixMs,
+  endedAt: unixMs,
+  by: textField,
+  repair: booleanField,
+  faults: integerField,
   findings: arrayOf(
     object({
-      ...{ family: textField, count: integerField, repaired: integerField, examples: arrayOf(textField) },
+      family: textField,
+      count: integerField,
+      repaired: integerField,
+      examples: arrayOf(textField),
       fault: { enum: ['missing', 'wrong', 'surplus', 'damaged', 'doubled', 'lost'] },
     }),
   ),
@@ -33,12 +40,19 @@ export const proofFields = {
 
 const planEntry = objectOf<PlanEntry>(
   {
-    ...{ action: { enum: ACTIONS }, kind: { enum: ['User', 'Group', 'Attribute'] } },
-    ...{ ref: nullable('string'), platformId: nullable('string'), name: textField, attribute: textField },
+    action: { enum: ACTIONS },
+    kind: { enum: ['User', 'Group', 'Attribute'] },
+    ref: nullable('string'),
+    platformId: nullable('string'),
+    name: textField,
+    attribute: textField,
     member: objectOf<NonNullable<PlanEntry['member']>>({
-      ...{ ref: nullable('string'), platformId: nullable('string'), name: textField },
+      ref: nullable('string'),
+      platformId: nullable('string'),
+      name: textField,
     }),
-    ...{ before: nullable('object'), after: nullable('object') },
+    before: nullable('object'),
+    after: nullable('object'),
     effect: { enum: ['apply', 'report'], description: 'report: it is not written.' },
     reason: textField,
     attribution: objectOf<Attribution>({ cause: textField, by: textField, at: dateTime }, ['by', 'at']),
@@ -51,7 +65,9 @@ const planEntry = objectOf<PlanEntry>(
 export const REPORT_SCHEMAS = {
   Explanation: explanationSchema,
   Finding: objectOf<DoctorFinding>({
-    ...{ area: textField, message: textField, advice: nullable('string') },
+    area: textField,
+    message: textField,
+    advice: nullable('string'),
     level: { enum: ['ok', 'warning', 'error'] },
   }),
   ProofReport: {
@@ -61,7 +77,11 @@ export const REPORT_SCHEMAS = {
   AccessReport: accessSchema,
   SyncReport: objectOf<SyncReport>(
     {
-      ...{ connection: textField, target: textField, ref: textField, name: textField, dryRun: booleanField },
+      connection: textField,
+      target: textField,
+      ref: textField,
+      name: textField,
+      dryRun: booleanField,
       differences: nullOr(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
       pendingGroups: recordOf({ enum: ['+', '-'] }),
       steps: arrayOf(logEntry),

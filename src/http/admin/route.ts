@@ -144,7 +144,9 @@ export const rightFor = ({ method, right }: Pick<AdminRoute, 'method' | 'right'>
   right ?? (method === 'get' ? 'read' : 'operate');
 
 export const json = (body: unknown, status = 200, headers?: Record<string, string>): JsonAnswer => ({
-  ...{ kind: 'json', status, body },
+  kind: 'json',
+  status,
+  body,
   ...(headers === undefined ? {} : { headers }),
 });
 

@@ -46,7 +46,11 @@ const filters = {
 
 const act = object(
   {
-    ...{ id: textField, at: dateTime, connection: textField, target: textField, act: { enum: ACTS } },
+    id: textField,
+    at: dateTime,
+    connection: textField,
+    target: textField,
+    act: { enum: ACTS },
     by: { ...textField, description: 'The name that the operator gave, or the account at the machine.' },
     via: { enum: INTERFACES },
     subject: { ...textField, description: 'Which approval, token, resources or backup.' },
@@ -76,7 +80,9 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     command: 'acts --json',
     summary: 'What operators ordered, who and when: holds, decisions, tokens, links.',
     exportSummary: 'What operators ordered, as a file.',
-    ...{ filters, answers, refuses },
+    filters,
+    answers,
+    refuses,
     read: (query) => read(context, query),
     exported: (query, signal) => exported(context, query, signal),
   }),

@@ -35,7 +35,10 @@ const DEFAULT_LIMIT = 100;
 const MOST = 1000;
 
 const few = (items: JsonSchema, description: string): JsonSchema => ({
-  ...{ ...arrayOf(items), minItems: 1, maxItems: 1000, description },
+  ...arrayOf(items),
+  minItems: 1,
+  maxItems: 1000,
+  description,
 });
 const selectionFields = {
   refs: few(textField, 'Only what concerns these, such as User:3f….'),
@@ -47,7 +50,10 @@ const selectionFields = {
 const pageFields = {
   offset: { ...integerField, minimum: 0, description: 'Leaves out so many at the beginning.' },
   limit: {
-    ...{ ...integerField, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT },
+    ...integerField,
+    minimum: 1,
+    maximum: MOST,
+    default: DEFAULT_LIMIT,
     description: 'Most changes.',
   },
   ref: { ...textField, description: 'Only what concerns this, such as User:3f….' },
@@ -97,9 +103,11 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async ({ params: { id = '' }, query }) => {
       const { offset, limit = DEFAULT_LIMIT, ...only } = query;
       const selection = {
-        ...{ refs: only.ref && [only.ref], persons: only.person && [only.person] },
-        ...{ kinds: only.kind && [only.kind], causes: only.cause && [only.cause] },
-        ...{ groups: only.group && [only.group] },
+        refs: only.ref && [only.ref],
+        persons: only.person && [only.person],
+        kinds: only.kind && [only.kind],
+        causes: only.cause && [only.cause],
+        groups: only.group && [only.group],
       } as ChangeSelection;
       const page = { ...selection, offset, limit };
       const shown = await showApproval(context.states, id, guardsOf(context), page).catch(refuseUnknown);
@@ -145,8 +153,12 @@ function decision(
             description:
               'noted: the first of two approvals, nothing is written yet; retracted: a first approval was taken back.',
           },
-          ...{ id: textField, action: textField, by: textField, items: integerField },
-          ...{ kinds: kindCounts, remaining: integerField },
+          id: textField,
+          action: textField,
+          by: textField,
+          items: integerField,
+          kinds: kindCounts,
+          remaining: integerField,
         },
         ['outcome', 'id', 'action', 'by', 'items'],
       ),

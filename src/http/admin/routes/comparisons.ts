@@ -44,7 +44,9 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     command: 'plan --json',
     summary: 'Compares everything and tells what differs, without writing.',
     body: body({
-      ...{ target, full, ...operatorFields },
+      target,
+      full,
+      ...operatorFields,
       driftOnly: { ...booleanField, description: 'Only changes that others made at the platform.' },
     }),
     bodyOptional: true,
@@ -120,8 +122,11 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
   const plans: Plan[] = [];
   for (const each of chosen(context, order.target)) {
     const made = await makePlan(each.scope, {
-      ...{ id: context.ids.request(), full: order.full ?? false, signal: work.signal },
-      ...{ onProgress: watch(each, work), readTrail: each.readTrail },
+      id: context.ids.request(),
+      full: order.full ?? false,
+      signal: work.signal,
+      onProgress: watch(each, work),
+      readTrail: each.readTrail,
     });
     plans.push(order.driftOnly ? driftOnly(made.plan) : made.plan);
   }
@@ -137,14 +142,15 @@ async function repair(
   const reports: RunReport[] = [];
   for (const each of chosen(context, order.target)) {
     const { report } = await reconcile(each.scope, {
-      ...{
-        id: context.ids.request(),
-        repair: true,
-        full: order.full ?? false,
-        orderedBy: actor(order, call),
-      },
-      ...{ guard: each.guard, signal: work.signal, logger: context.logger },
-      ...{ onProgress: watch(each, work), readTrail: each.readTrail },
+      id: context.ids.request(),
+      repair: true,
+      full: order.full ?? false,
+      orderedBy: actor(order, call),
+      guard: each.guard,
+      signal: work.signal,
+      logger: context.logger,
+      onProgress: watch(each, work),
+      readTrail: each.readTrail,
     });
     reports.push(report);
   }

@@ -29,7 +29,9 @@ const report = object({
   removed: object(Object.fromEntries(counts.map((name) => [name, integerField]))),
   accounts: arrayOf(
     object({
-      ...{ connection: textField, target: textField, platformId: { type: ['string', 'null'] } },
+      connection: textField,
+      target: textField,
+      platformId: { type: ['string', 'null'] },
       state: { enum: ['closed', 'active', 'pending'] },
       handover: {
         type: ['object', 'null'],
@@ -85,7 +87,9 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async (call) => {
       const { person, connection, leaveAccount = false, ...order } = call.body;
       const outcome = await forgetPerson(context, context.states, person, {
-        ...{ connection, leaveAccounts: leaveAccount, actor: actor(order, call) },
+        connection,
+        leaveAccounts: leaveAccount,
+        actor: actor(order, call),
         handoverRules: (target) =>
           context.scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy,
       });

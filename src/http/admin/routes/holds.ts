@@ -27,7 +27,8 @@ export const actor = (
   { by = NOBODY_NAMED, note }: OperatorFields,
   { via, caller }: Pick<AdminCall, 'via' | 'caller'>,
 ): Actor => ({
-  ...{ by: caller.name ?? `${by}${caller.mark}`, via },
+  by: caller.name ?? `${by}${caller.mark}`,
+  via,
   ...(note === undefined ? {} : { note }),
 });
 

@@ -67,7 +67,9 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     exportCommand: 'log --csv',
     summary: 'The provisioning log: every change at the platform, refusal, hold and skip.',
     exportSummary: 'The provisioning log as a file.',
-    ...{ filters, answers, refuses },
+    filters,
+    answers,
+    refuses,
     read: (query) => read(context, query),
     exported: (query, signal) => exported(context, query, signal),
   }),
@@ -102,7 +104,9 @@ async function exported(
 ): Promise<AdminAnswer> {
   const { steps } = await search(context, query);
   const log = {
-    ...{ name: 'provisioning-log', steps, columns: COLUMNS },
+    name: 'provisioning-log',
+    steps,
+    columns: COLUMNS,
     toCells: (entry: LocatedEntry) => flatten(toProvisioningRecord(entry)),
     toRecord: toProvisioningRecord,
   };

@@ -27,8 +27,11 @@ export const historyRoutes = (context: AdminContext): AdminRoute[] => [
         'One number for each slot, the oldest first; null: no process ran. Of lag, backlog, held, dead letters, ' +
         'exceptions and drift it is the greatest of the slot. The last slot is not over.',
       schema: object({
-        ...{ target: textField, range: { enum: Object.keys(HISTORY_RANGES) } },
-        ...{ from: unixMs, now: unixMs, stepMs: integerField },
+        target: textField,
+        range: { enum: Object.keys(HISTORY_RANGES) },
+        from: unixMs,
+        now: unixMs,
+        stepMs: integerField,
         requestsPerSecond: { type: 'number', description: 'Rate limit of the target.' },
         series: object({ ...seriesOf(HISTORY_SERIES), backlog: object(seriesOf(PRIORITIES)) }),
       }),

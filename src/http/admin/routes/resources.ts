@@ -60,7 +60,8 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     summary,
     body: body(
       {
-        ...{ resource, target },
+        resource,
+        target,
         readPlatform: {
           ...booleanField,
           description:
@@ -81,11 +82,15 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     summary: 'Compares one person or group with the platform and brings what differs, now.',
     body: body(
       {
-        ...{ resource, target },
+        resource,
+        target,
         dryRun: { ...booleanField, description: 'Tell what would be written, and write nothing.' },
         ...operatorFields,
         timeoutSeconds: {
-          ...{ type: 'number', exclusiveMinimum: 0, maximum: 300, default: DEFAULT_SECONDS },
+          type: 'number',
+          exclusiveMinimum: 0,
+          maximum: 300,
+          default: DEFAULT_SECONDS,
           description: 'How long to try.',
         },
       },

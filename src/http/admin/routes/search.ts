@@ -30,7 +30,10 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
         },
         place: { ...textField, maxLength: 40, description: 'Where to go on: next of the answer before.' },
         limit: {
-          ...{ ...integerField, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT },
+          ...integerField,
+          minimum: 1,
+          maximum: MOST,
+          default: DEFAULT_LIMIT,
           description: 'Hits after which the answer ends; it may hold some more.',
         },
       },
@@ -43,13 +46,13 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
         found: arrayOf(
           object(
             {
-              ...{
-                connection: textField,
-                kind: { enum: ['User', 'Group'] },
-                ref: textField,
-                name: textField,
-              },
-              ...{ displayName: textField, mail: textField, active: booleanField },
+              connection: textField,
+              kind: { enum: ['User', 'Group'] },
+              ref: textField,
+              name: textField,
+              displayName: textField,
+              mail: textField,
+              active: booleanField,
             },
             ['connection', 'kind', 'ref', 'name'],
           ),

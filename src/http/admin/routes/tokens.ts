@@ -108,7 +108,9 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
   const { clock, logger } = context;
   const place = placeOf(context, connection);
   const outcome = await issueToken({ clock, randomBytes }, place, {
-    ...{ name, expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()), ...by },
+    name,
+    expiresAt: expires === undefined ? null : expiryOf(expires, clock.now()),
+    ...by,
   });
   if (outcome.kind === 'taken')
     throw new Problem(409, `${connection} has a token ${name} already: give another name.`);
@@ -118,7 +120,10 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
   logger.warn({ connection, tokenName: name }, 'token made by the admin API');
   const iso = (ms: number): string => new Date(ms).toISOString();
   return {
-    ...{ connection, secret: outcome.secret, name, createdAt: iso(createdAt) },
+    connection,
+    secret: outcome.secret,
+    name,
+    createdAt: iso(createdAt),
     expiresAt: expiresAt === null ? null : iso(expiresAt),
   };
 }

@@ -20,9 +20,12 @@ export const waitingRoutes = (context: AdminContext): AdminRoute[] => [
       description: 'By connection and target; the status has their number as dirty.',
       schema: arrayOf(
         object({
-          ...{ connection: textField, target: textField, ref: textField },
+          connection: textField,
+          target: textField,
+          ref: textField,
           kind: { enum: ['User', 'Group'] },
-          ...{ name: textField, since: dateTime },
+          name: textField,
+          since: dateTime,
           priority: { enum: [...PRIORITIES, null] },
           state: { enum: ['due', 'queued', 'running'], description: 'due: not yet in the queue' },
           nextTry: { type: ['string', 'null'], description: 'When it goes to the queue; null: it is there.' },

@@ -32,13 +32,20 @@ const fault = nullable('string');
 const anyValue = { description: 'A long value is cut to the beginning of its JSON.' };
 
 const trial = object({
-  ...{ connection: textField, target: textField, ref: textField, name: textField, inScope: booleanField },
+  connection: textField,
+  target: textField,
+  ref: textField,
+  name: textField,
+  inScope: booleanField,
   resource: { type: 'object', description: 'The pushed resource as the mapping sees it.' },
   values: arrayOf(
     object({
-      ...{ name: textField, type: textField },
+      name: textField,
+      type: textField,
       outcome: { enum: ['value', 'clear', 'keep', 'fault'] },
-      ...{ desired: anyValue, applied: anyValue, fault },
+      desired: anyValue,
+      applied: anyValue,
+      fault,
     }),
   ),
   faults,
@@ -46,7 +53,10 @@ const trial = object({
 });
 
 const effect = object({
-  ...{ target: textField, compared: integerField, total: integerField, affected: integerField },
+  target: textField,
+  compared: integerField,
+  total: integerField,
+  affected: integerField,
   leftOut: { ...integerField, description: 'Out of scope, protected, or without an account yet.' },
   isWhole: { ...booleanField, description: 'Whether the time sufficed for everybody.' },
   attributes: arrayOf(
@@ -54,8 +64,13 @@ const effect = object({
   ),
   examples: arrayOf(
     object({
-      ...{ connection: textField, ref: textField, name: textField, attribute: textField },
-      ...{ old: anyValue, new: anyValue, fault },
+      connection: textField,
+      ref: textField,
+      name: textField,
+      attribute: textField,
+      old: anyValue,
+      new: anyValue,
+      fault,
     }),
   ),
   noLongerMapped: arrayOf(textField),
@@ -75,7 +90,9 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
         {
           target,
           resource: {
-            ...{ ...textField, minLength: 1, maxLength: 1000 },
+            ...textField,
+            minLength: 1,
+            maxLength: 1000,
             description: 'A person: userName, externalId, address, id, or a ref such as User:3f…',
           },
           attributes,

@@ -45,7 +45,10 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
     const session = id === undefined ? undefined : await sessions?.store.find(id);
     if (id === undefined || !session) return undefined;
     return {
-      ...{ name: session.name, person: session.person, mark: '', via: 'openid' },
+      name: session.name,
+      person: session.person,
+      mark: '',
+      via: 'openid',
       rights: rightsOf(session.roles as OperatorRole[]),
       // A session keeps the roles of its sign-in; a role that is taken away later ends with the session.
       isStillValid: async () => (await sessions?.store.isOpen(id)) ?? false,
@@ -71,7 +74,11 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
         `You are signed in, but the header ${proxy.rolesHeader} gives you none of the roles viewer, operator and approver. Ask whoever administers your groups.`,
       );
     return {
-      ...{ name, person: `proxy ${name}`, mark: '', rights: rightsOf(roles), via: 'proxy' },
+      name,
+      person: `proxy ${name}`,
+      mark: '',
+      rights: rightsOf(roles),
+      via: 'proxy',
       // The headers of the proxy are valid for their request only.
       isStillValid: () => Promise.resolve(true),
     };

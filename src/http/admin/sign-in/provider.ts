@@ -89,13 +89,16 @@ export function createProvider(
   async function begin(): Promise<{ address: URL; pending: PendingSignIn }> {
     const config = await configuration().catch(refuse('unreachable'));
     const pending = {
-      ...{ state: openid.randomState(), nonce: openid.randomNonce() },
+      state: openid.randomState(),
+      nonce: openid.randomNonce(),
       verifier: openid.randomPKCECodeVerifier(),
     };
     const address = openid.buildAuthorizationUrl(config, {
-      ...{ redirect_uri: redirect, scope: settings.scopes.join(' ') },
-      ...{ state: pending.state, nonce: pending.nonce },
-      ...{ code_challenge: await openid.calculatePKCECodeChallenge(pending.verifier) },
+      redirect_uri: redirect,
+      scope: settings.scopes.join(' '),
+      state: pending.state,
+      nonce: pending.nonce,
+      code_challenge: await openid.calculatePKCECodeChallenge(pending.verifier),
       code_challenge_method: 'S256',
     });
     return { address, pending };
@@ -105,8 +108,10 @@ export function createProvider(
     const config = await configuration().catch(refuse('unreachable'));
     const tokens = await openid
       .authorizationCodeGrant(config, answer, {
-        ...{ expectedState: pending.state, expectedNonce: pending.nonce },
-        ...{ pkceCodeVerifier: pending.verifier, idTokenExpected: true },
+        expectedState: pending.state,
+        expectedNonce: pending.nonce,
+        pkceCodeVerifier: pending.verifier,
+        idTokenExpected: true,
       })
       .catch(refuse('refused'));
     const claims = tokens.claims();
