@@ -35,7 +35,7 @@ export function startNotices(
 export interface NoticeOperations {
   /** Names of the channels in the settings. */
   channels: readonly string[];
-  /** Returns the channels whose last delivery failed, as findings of doctor. */
+  /** Returns how the last delivery to each channel ended, as findings of doctor. */
   findings: () => Promise<DoctorFinding[]>;
   /** Sends a sample message to these channels. */
   test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;

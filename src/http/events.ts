@@ -3,28 +3,32 @@ import { timingSafeEqual } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { parsePollRequest, type Poll } from '../events/poll.ts';
 import type { Feed } from '../events/feed.ts';
-import { invalidValue, methodNotAllowed, tooManyRequests, unauthorized } from '../scim/index.ts';
+import { invalidValue, tooManyRequests, unauthorized } from '../scim/index.ts';
 import type { ByteShare } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
 import { digestOf } from '../tokens/secret.ts';
 import type { Admission } from './admission/admission.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { createBadCredentials } from './middleware/bad-credentials.ts';
-import { countUntilRead } from './scim/respond.ts';
+import { allowOnly, countUntilRead, untilClosed } from './scim/respond.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
 import { createJsonBody } from './middleware/json-body.ts';
 
 export interface EventsConnection {
   feed: Feed;
-  /** Undefined when events are pushed: then only the keys are served. `token` is read at each request, as it may rotate. */
+  /**
+   * Poll delivery. Undefined when the bridge pushes the events; then only the public keys are served. `token` is called at
+   * each request, because the token may rotate.
+   */
   poll?: { ask: Poll; token: () => string };
 }
 
+/** Largest body of a poll request. */
 const MAX_BYTES = 1_048_576;
-/** Receivers read the keys again when a token names an unknown key. */
+/** A receiver may cache the keys: it reads them again anyway when a token names a key that it does not know. */
 const KEYS_MAX_AGE_S = 300;
 
-/** Returns one router for each mount path `/connections/<name>/events`. */
+/** Returns one router for each connection, by its mount path `/connections/<name>/events`. */
 export function createEventRouters(
   { clock }: { clock: Clock },
   connections: readonly EventsConnection[],
@@ -46,7 +50,7 @@ export function createEventRouters(
             })
             .end(text);
         })
-        .all(refuse('GET'));
+        .all(allowOnly('GET'));
       if (poll)
         router
           .route('/')
@@ -55,19 +59,16 @@ export function createEventRouters(
             createJsonBody({ limit: MAX_BYTES, admitted: admission.of(feed.connection) }),
             answerPoll(poll.ask, admission.of(feed.connection).answers),
           )
-          .all(refuse('POST'));
+          .all(allowOnly('POST'));
       return [`/connections/${feed.connection}/events`, router];
     }),
   );
 }
 
-const refuse =
-  (...allow: string[]): RequestHandler =>
-  () => {
-    throw methodNotAllowed(allow);
-  };
-
-/** Checks the receiver's token, which can only read events. The identity provider's token is refused here. */
+/**
+ * Returns middleware that checks the token of the receiver. This token can only read events, and the token of the identity
+ * provider is refused here. @throws 401 for a missing or wrong token, 429 after many wrong ones from one address
+ */
 function createReceiverCheck(
   { clock, clientAddress }: { clock: Clock; clientAddress: ClientAddress },
   token: () => string,
@@ -86,14 +87,13 @@ function createReceiverCheck(
   };
 }
 
+/** Returns a handler that answers a poll request with the next events. @throws 400 for a malformed request */
 const answerPoll =
   (ask: Poll, answers: ByteShare): RequestHandler =>
   async (request, response) => {
     const parsed = parsePollRequest(request.body);
     if (typeof parsed === 'string') throw invalidValue(parsed);
-    const left = new AbortController();
-    response.on('close', () => left.abort());
-    const text = JSON.stringify(await ask(parsed, left.signal));
+    const text = JSON.stringify(await ask(parsed, untilClosed(response)));
     countUntilRead(response, text.length, answers);
     const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store', ...JSON_HEADERS };
     response.writeHead(200, headers).end(text);

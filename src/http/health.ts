@@ -1,4 +1,5 @@
-// Serves the health endpoints. The state of the platform is left out: it must not stop the bridge from taking pushes.
+// Serves the health endpoints. The state of the platform does not decide about `ok`: while the platform is unavailable, the
+// bridge must still receive pushes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Router } from 'express';
 import type { Ids } from '../support/sources.ts';
@@ -24,16 +25,16 @@ export interface HealthChecks {
 }
 
 /**
- * Answers `ok` or not to every client. Findings name targets, connections and Redis, so only a client with the admin
- * token gets them.
- * @param checkAdmin undefined: no admin token is set, and no caller gets findings
+ * Returns the router of /livez, /readyz and /health. Every client gets the property `ok`. Findings name targets,
+ * connections and Redis, so only a client with the admin token gets them.
+ * @param checkAdmin undefined: no admin token is set, and no client gets findings
  */
 export function createHealthRouter(
   deps: { logger: Logger; ids: Ids },
   checks: HealthChecks,
   checkAdmin: AdminCheck | undefined,
 ): Router {
-  /** @throws Problem 401 or 429 for a wrong token; probes send none */
+  /** Returns false for a request without a token, such as a probe. @throws Problem 401 or 429 for a wrong token */
   const isOperator = (request: IncomingMessage): boolean => {
     if (!checkAdmin || request.headers.authorization === undefined) return false;
     checkAdmin(request);

@@ -7,7 +7,7 @@ import { createClientAddress, isWithin, toNetworks } from './middleware/client-a
 
 const METRICS = '/metrics';
 
-/** @param scrape returns the metrics as text in UTF-8; an error fails the scrape with 500 */
+/** Returns the router of /metrics. @param scrape returns the metrics as UTF-8 text; its error becomes a 500 */
 export function createMetricsRouter(contentType: string, scrape: () => Promise<Buffer>): Router {
   const router = express.Router();
   router.get(METRICS, async (_request, response) => {
@@ -17,8 +17,8 @@ export function createMetricsRouter(contentType: string, scrape: () => Promise<B
   return router;
 }
 
-/** Networks that no client on the internet has: this machine, RFC 1918, RFC 6598, and their counterparts of IPv6. */
-const PRIVATE = [
+/** Networks without clients from the internet: this machine, link-local, RFC 1918, RFC 6598, and the same for IPv6. */
+const PRIVATE_NETWORKS = [
   '127.0.0.0/8',
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -31,20 +31,21 @@ const PRIVATE = [
 ];
 
 /**
- * Guards the metrics on the port that identity providers reach, because they name targets and tokens. A client with a
- * public address, or behind a proxy, needs the admin token.
- * @param checkAdmin undefined: no admin token is set, and such a client gets 403
+ * Returns a router that protects /metrics on the port that identity providers reach, because metrics name targets and
+ * tokens. A client with a public address, or behind a proxy, needs the admin token.
+ * @param checkAdmin undefined: no admin token is set, and clients that need it get 403
  */
 export function protectMetrics(
   metrics: Router,
   deps: Parameters<typeof createProblemHandler>[0],
   checkAdmin: AdminCheck | undefined,
 ): Router {
-  const networks = toNetworks(PRIVATE) ?? new BlockList();
+  const networks = toNetworks(PRIVATE_NETWORKS) ?? new BlockList();
   const peerOf = createClientAddress([]);
   const check: RequestHandler = (request, _response, next) => {
-    const { 'x-forwarded-for': chain, forwarded } = request.headers;
-    if (chain !== undefined || forwarded !== undefined || !isWithin(networks, peerOf(request))) {
+    const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers;
+    const isProxied = forwardedFor !== undefined || forwarded !== undefined;
+    if (isProxied || !isWithin(networks, peerOf(request))) {
       if (!checkAdmin)
         throw new Problem(403, 'Metrics are not for clients from outside: scrape the process itself.');
       checkAdmin(request);

@@ -1,5 +1,5 @@
-// Builds the HTTP server of the bridge: mounts all routers in their order, listens, answers the requests of one socket one
-// after the other, and closes connections whose bodies come in a great many small chunks.
+// Builds the HTTP server of the bridge. It mounts all routers in their order, answers the requests of one socket one after
+// the other, and refuses bodies that come in a great many small chunks.
 import {
   createServer,
   IncomingMessage,
@@ -19,7 +19,7 @@ export interface HttpDeps {
   logger: Logger;
   clock: Clock;
   ids: Ids;
-  /** Router of the health addresses; undefined when they have a port of their own. */
+  /** Router of the health endpoints; undefined when they have a port of their own. */
   health?: Router | undefined;
   /** SCIM routers by mount path. */
   connections: Map<string, Router>;
@@ -27,17 +27,18 @@ export interface HttpDeps {
   events?: Map<string, Router>;
   /** Router of /admin; undefined: the admin API is off. */
   admin?: Router | undefined;
-  /** Creates the observer of requests under a mount path; `''`: of all other requests. */
+  /** Creates the observer of the requests under a mount path; `''` stands for all other requests. */
   observe?: (root: string) => OnAnswered;
   /** Router of metrics; undefined when metrics have a port of their own. */
   metrics?: Router | undefined;
 }
 
+/** Returns the request listener of the main port. */
 export function createHttpApp(deps: HttpDeps): RequestListener {
   const app = express.Router({ caseSensitive: true });
   const contextOf = (root: string, path?: string) => createRequestContext(deps, deps.observe?.(root), path);
   const context = [contextOf(''), setRequestIdHeader];
-  const nothing = (): never => {
+  const refuseUnknownPath = (): never => {
     throw notFound('No such address: SCIM is served at /scim/v2 and /connections/{name}/scim/v2.');
   };
   for (const [path, scim] of deps.connections) app.use(path, contextOf(path, path), scim);
@@ -45,10 +46,10 @@ export function createHttpApp(deps: HttpDeps): RequestListener {
   if (deps.health) app.use(deps.health);
   if (deps.metrics) app.use(deps.metrics);
   for (const [path, events] of deps.events ?? []) {
-    app.use(path, contextOf('', path), setRequestIdHeader, events, nothing);
+    app.use(path, contextOf('', path), setRequestIdHeader, events, refuseUnknownPath);
   }
-  if (deps.admin) app.use('/admin', context, deps.admin, nothing);
-  app.use(context, nothing);
+  if (deps.admin) app.use('/admin', context, deps.admin, refuseUnknownPath);
+  app.use(context, refuseUnknownPath);
   app.use(createErrorHandler(deps));
   return listenerOf(app);
 }
@@ -59,8 +60,8 @@ export function createMetricsApp(metrics: Router): RequestListener {
 }
 
 /**
- * Uses an Express router without `express()`. `express()` sets the prototype of every request and response, which doubles
- * the processor time of a GET on Node.js 20; the methods of those prototypes are not used here.
+ * Returns a request listener for an Express router, without `express()`. `express()` sets the prototype of every request and
+ * response, which doubles the processor time of a GET on Node.js 20. The bridge does not use the methods of those prototypes.
  */
 const listenerOf =
   (router: Router): RequestListener =>
@@ -70,7 +71,7 @@ const listenerOf =
 export interface Listening {
   server: Server;
   port: number;
-  /** Answers with `Connection: close` from now on, so that clients reconnect, possibly to another process. */
+  /** From now on answers with `Connection: close`, so that clients reconnect, possibly to another process. */
   drain(): void;
   /** Stops accepting connections, waits for running requests, and closes the rest after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
@@ -80,17 +81,20 @@ export interface Listening {
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_CHECK_MS = 2000;
+/** Longer than the 60 s that load balancers usually keep an idle connection. */
 const KEEP_ALIVE_MS = 65_000;
+/** Pause between two searches for idle connections during the shutdown. */
 const IDLE_CHECK_MS = 100;
-/** Connections at once; further ones are closed at once. A connection with incomplete headers takes about 12 kB. */
+/** Largest number of open connections; a further one is closed. A connection with incomplete headers takes about 12 kB. */
 const MOST_CONNECTIONS = 15_000;
 
+/** Starts the server. Resolves when it accepts connections. @throws the error of Node.js, such as EADDRINUSE */
 export async function listen(
   app: RequestListener,
   options: { host: string; port: number; mostConnections?: number },
 ): Promise<Listening> {
   let draining = false;
-  const inTurn = onePerSocket(app);
+  const answerInOrder = onePerSocket(app);
   const server = createServer(
     {
       IncomingMessage: CountedRequest,
@@ -102,13 +106,13 @@ export async function listen(
     (request, response) => {
       if (draining) response.setHeader('Connection', 'close');
       request.limitChunks(response);
-      inTurn(request, response);
+      answerInOrder(request, response);
     },
   );
   server.maxConnections = options.mostConnections ?? MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // Node.js takes IPv4 alone when no host is given and the machine has no IPv6; with '::' it would fail there.
+    // '::' would fail on a machine without IPv6. Without a host, Node.js listens on IPv6 and IPv4, or on IPv4 alone there.
     const host = options.host === '::' ? undefined : options.host;
     server.listen({ port: options.port, host }, () => {
       server.off('error', reject);
@@ -118,7 +122,9 @@ export async function listen(
   return {
     server,
     port: (server.address() as AddressInfo).port,
-    drain: () => void (draining = true),
+    drain: () => {
+      draining = true;
+    },
     stop: async (deadlineMs) => {
       draining = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -138,12 +144,17 @@ type Exchange = [request: IncomingMessage, response: ServerResponse];
 const WAITING = Symbol('requests that wait');
 
 interface SocketWithTurns extends Socket {
+  /** Requests behind the one that is being answered; undefined while none is. */
   [WAITING]?: Exchange[] | undefined;
 }
 
-/** Largest number of pipelined requests of one socket; each one waiting takes a few kilobytes. */
+/** Largest number of waiting requests of one socket; each takes a few kilobytes. */
 const MOST_WAITING = 1000;
 
+/**
+ * Returns a listener that starts a request of a socket only when the answer to the request before it has ended. Clients may
+ * send several requests at once (HTTP pipelining), and Node.js would run all of them at the same time.
+ */
 function onePerSocket(app: RequestListener): RequestListener {
   function start([request, response]: Exchange, waiting: Exchange[]): void {
     response.on('close', () => {
@@ -161,25 +172,32 @@ function onePerSocket(app: RequestListener): RequestListener {
   return (request, response) => {
     const socket = request.socket as SocketWithTurns;
     const waiting = socket[WAITING];
-    if (!waiting) start([request, response], (socket[WAITING] = []));
-    else if (waiting.push([request, response]) > MOST_WAITING) socket.destroy();
+    if (!waiting) {
+      socket[WAITING] = [];
+      start([request, response], socket[WAITING]);
+      return;
+    }
+    waiting.push([request, response]);
+    if (waiting.length > MOST_WAITING) socket.destroy();
     else socket.pause();
   };
 }
 
 /**
- * A body with more chunks than this, each below FEW_BYTES on average, is refused. Each chunk takes processor time however
- * small it is, up to 20 µs, and one read of a socket can bring 11,000 chunks of one byte, all in one turn of the event loop.
+ * A body with more than MANY_CHUNKS chunks is refused when they are smaller than SMALL_CHUNK_BYTES on average. A chunk takes
+ * up to 20 µs of processor time, however small it is. One read of a socket can bring 11,000 chunks of one byte, which are
+ * handled in one turn of the event loop.
  */
 const MANY_CHUNKS = 500;
-const FEW_BYTES = 128;
+const SMALL_CHUNK_BYTES = 128;
 
 const REFUSAL = JSON.stringify({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
   status: '413',
   detail: 'The body comes in too many small chunks: send larger ones.',
 });
-const ANSWER = [
+/** The complete HTTP response with REFUSAL, written to the socket directly. */
+const REFUSAL_RESPONSE = [
   'HTTP/1.1 413 Payload Too Large',
   'Content-Type: application/scim+json',
   `Content-Length: ${REFUSAL.length}`,
@@ -189,15 +207,18 @@ const ANSWER = [
 ].join('\r\n');
 
 /**
- * A request that counts the chunks of its body, for the option `IncomingMessage` of `http.createServer`. The parser of
- * Node.js pushes each chunk at once; only this method sees them before they are buffered for a reader.
+ * A request that counts the chunks of its body, for the option `IncomingMessage` of `http.createServer`. The HTTP parser of
+ * Node.js calls `push` for each chunk, before the chunk is buffered for a reader.
  */
 class CountedRequest extends IncomingMessage {
   #chunks = 0;
   #bytes = 0;
   #response: ServerResponse | undefined;
 
-  /** Counts the chunks that follow the answer too: Node.js reads and discards those of an unread body without a limit. */
+  /**
+   * Starts to count. Chunks that arrive after the answer count too, because Node.js reads and discards the rest of an unread
+   * body without a limit.
+   */
   limitChunks(response: ServerResponse): void {
     if (this.headers['transfer-encoding'] === undefined) return;
     this.#response = response;
@@ -212,11 +233,13 @@ class CountedRequest extends IncomingMessage {
     if (chunk === null || !response) return super.push(chunk, encoding);
     if (this.destroyed) return false;
     this.#bytes += chunk.length;
-    const isMany = ++this.#chunks > MANY_CHUNKS;
-    if (!isMany || (this.#bytes >= this.#chunks * FEW_BYTES && !response.writableEnded))
-      return super.push(chunk, encoding);
-    // A response without a socket waits for an earlier one of the same connection.
-    if (response.socket && !response.headersSent) this.socket.write(ANSWER);
+    this.#chunks += 1;
+    const areSmall = this.#bytes < this.#chunks * SMALL_CHUNK_BYTES;
+    // After the answer nothing reads the body, so many chunks of any size are refused.
+    const isRefused = this.#chunks > MANY_CHUNKS && (areSmall || response.writableEnded);
+    if (!isRefused) return super.push(chunk, encoding);
+    // A response without a socket still waits for the response to an earlier request of the connection.
+    if (response.socket && !response.headersSent) this.socket.write(REFUSAL_RESPONSE);
     this.destroy();
     return false;
   }

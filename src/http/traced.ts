@@ -3,18 +3,18 @@ import type { Tracing } from '../support/tracing.ts';
 import type { OnAnswered } from './middleware/request-context.ts';
 import { operationOf } from './scim/operation.ts';
 
-/** Wraps the observer of requests under a mount path, so that each request also becomes a span. */
+/** Returns an observer factory like `observe` whose observers also record each request as a span. */
 export function traced(
   observe: (root: string) => OnAnswered,
   tracing: Pick<Tracing, 'answered'>,
 ): (root: string) => OnAnswered {
   return (root) => {
-    const then = observe(root);
+    const onAnswered = observe(root);
     return (answered) => {
-      then(answered);
+      onAnswered(answered);
       const { request, method, url, status, startedAt, endedAt, traceparent: caller } = answered;
       const operation = root === '' ? 'other' : operationOf(method, url.slice(root.length));
-      // The span has the operation instead of the path, because paths contain personal data.
+      // The span names the operation instead of the path, because paths contain personal data.
       const attributes = {
         'http.request.method': method,
         'http.response.status_code': status,

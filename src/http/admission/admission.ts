@@ -1,4 +1,4 @@
-// Creates the admission limits of a process and the share of each connection (docs/limits.md).
+// Creates the limits for concurrent work of a process, and the share of each connection in them (docs/limits.md).
 import { type ByteShare, createByteBudget, createTurns, type Turns } from '../../support/limits.ts';
 import { createPace, type Slice } from '../../support/pace.ts';
 
@@ -13,15 +13,17 @@ export interface AdmissionLimits {
 
 /** The share of one connection. */
 export interface Admitted {
+  /** Bytes of request bodies in memory. */
   bodies: ByteShare;
+  /** Bytes of answers that clients have not read yet. */
   answers: ByteShare;
   /** Lists and searches that read many resources. */
   lists: Turns;
   /** Requests for one resource. */
   singles: Turns;
-  /** Polls of the receiver of events: each signs up to 500 tokens. */
+  /** Polls of the receiver of events; each poll signs up to 500 tokens. */
   polls: Turns;
-  /** Reading calls of the admin API. */
+  /** GET requests of the admin API. */
   readings: Turns;
   /** Bodies above 256 kB: parsing them takes memory and blocks the event loop. */
   largeBodies: Turns;
@@ -30,7 +32,7 @@ export interface Admitted {
 export interface Admission {
   /** Returns the share of a connection; the same name always gets the same share. */
   of(name: string): Admitted;
-  /** Starts a long calculation; all calculations of the process take turns with short requests. */
+  /** Starts a long calculation in slices. Short requests and other calculations run between the slices (support/pace.ts). */
   pace: () => Slice;
 }
 

@@ -25,14 +25,18 @@ export interface AuthenticateOptions {
 const RETRY_AFTER_SECONDS = 5;
 const SUBJECT = Symbol('subject');
 
-interface Identified {
+interface WithSubject {
   [SUBJECT]?: string;
 }
 
 /** Returns the subject of the request's JWT; `''` when the JWT has none, undefined without a JWT. */
-export const subjectOf = (request: IncomingMessage): string | undefined => (request as Identified)[SUBJECT];
+export const subjectOf = (request: IncomingMessage): string | undefined => (request as WithSubject)[SUBJECT];
 
-/** Returns the middleware. Neither the time nor the length of its answer depends on a secret. */
+/**
+ * Returns the middleware. Neither the time nor the length of its answer depends on a secret.
+ * @throws ScimError 403 for a network that is not allowed, 401 or 429 for a wrong token, 429 beyond the rate limit, 503 for
+ * a token that cannot be checked
+ */
 export function createAuthenticate(deps: AuthenticateDeps, options: AuthenticateOptions): RequestHandler {
   const { clock, clientAddress, badCredentials } = deps;
   const { keyring, jwt } = deps.credentials;
@@ -56,11 +60,11 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
     const token = keyring.find(presented, now);
     if (token) {
       token.lastUsedAt = now;
-      admit(token.budget, now);
+      takeFrom(token.budget, now);
       next();
       return;
     }
-    // 401 makes an identity provider stop provisioning. A token that cannot be checked yet gets 503, so the provider retries.
+    // A token that cannot be checked yet gets 503, so that the provider retries. A 401 would make it stop provisioning.
     if (!keyring.isComplete && isMarked(presented)) throw undecided();
     if (!jwt || !isJwtShaped(presented)) throw refusal(request, response, presented, now);
     jwt.verifier
@@ -68,8 +72,8 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
       .then((verdict) => {
         if (verdict.kind === 'undecided') throw undecided();
         if (verdict.kind === 'refused') throw refusal(request, response, presented, now);
-        admit(jwt.budget, now);
-        (request as Identified)[SUBJECT] = verdict.subject;
+        takeFrom(jwt.budget, now);
+        (request as WithSubject)[SUBJECT] = verdict.subject;
       })
       .then(() => next(), next);
   };
@@ -78,8 +82,8 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
 const undecided = (): ScimError =>
   unavailable('Tokens cannot be checked at the moment: retry later.', RETRY_AFTER_SECONDS);
 
-/** @throws 429 when the budget is spent */
-function admit(budget: Bucket, now: number): void {
+/** Takes one request from the rate limit. @throws 429 when the limit is reached */
+function takeFrom(budget: Bucket, now: number): void {
   const waitMs = budget.take(now);
   if (waitMs > 0)
     throw tooManyRequests('More requests than rateLimit of the connection allows.', waitMs / 1000);

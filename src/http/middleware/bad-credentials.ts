@@ -4,15 +4,19 @@ import { isIP } from 'node:net';
 import { type Bucket, createBucket } from '../../support/limits.ts';
 
 export interface BadCredentials {
-  /** Counts a wrong token. @returns 0 while the limit is not reached, otherwise the milliseconds until the next attempt */
+  /** Counts a wrong token. @returns 0 below the limit, otherwise the milliseconds until the next attempt */
   note(address: string, now: number): number;
 }
 
-/** Allows several hundred attempts, because a provider with an expired token repeats its requests until its administrator replaces it. */
+/**
+ * Allows several hundred attempts: a provider with an expired token repeats its requests until its administrator replaces
+ * the token.
+ */
 const ATTEMPTS = { burst: 300, perSecond: 5 };
 /** Number of addresses kept in memory; the one with the oldest attempt is removed first. */
 const MAX_ADDRESSES = 10_000;
 
+/** Creates one token bucket for each client address, at its first wrong token. */
 export function createBadCredentials(options = { ...ATTEMPTS, maxAddresses: MAX_ADDRESSES }): BadCredentials {
   const buckets = new Map<string, Bucket>();
   return {
@@ -29,7 +33,7 @@ export function createBadCredentials(options = { ...ATTEMPTS, maxAddresses: MAX_
   };
 }
 
-/** Returns the key of a client: the IPv4 address, or the /64 network of an IPv6 address. */
+/** Returns the key under which attempts are counted: an IPv4 address, or the /64 network of an IPv6 address. */
 export function originOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.toLowerCase().split('%')[0]?.split('::') ?? [];

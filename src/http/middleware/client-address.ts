@@ -5,12 +5,12 @@ import { BlockList, isIP } from 'node:net';
 /** Returns the client address; `''` when it is unknown. */
 export type ClientAddress = (request: IncomingMessage) => string;
 
-/** Largest number of proxies in X-Forwarded-For. */
+/** Number of right-most entries of X-Forwarded-For that are read. */
 const MAX_HOPS = 20;
 
 /**
- * Without trusted proxies the peer is the client. With them it is the right-most address in X-Forwarded-For that is
- * not a trusted proxy; the addresses left of it are unverified.
+ * Returns a function that determines the client address. Without trusted proxies the peer is the client. With them, the
+ * client is the right-most address in X-Forwarded-For that is not a trusted proxy. The addresses left of it are not verified.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = toNetworks(trustedProxies);
@@ -30,20 +30,24 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   };
 }
 
-/** `1.2.3.4`, `1.2.3.4:5678`, `2001:db8::1` or `[2001:db8::1]:5678`; `''` for everything else. */
+/**
+ * Returns the address in one entry of X-Forwarded-For: `1.2.3.4`, `1.2.3.4:5678`, `2001:db8::1` or
+ * `[2001:db8::1]:5678`. Returns `''` for any other text.
+ */
 function hopAddress(text: string): string {
-  const inner = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
-  const address = plainAddress(inner);
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(text)?.[1];
+  const beforePort = /^([\d.]+):\d+$/.exec(text)?.[1];
+  const address = plainAddress(bracketed ?? beforePort ?? text);
   return isIP(address) === 0 ? '' : address;
 }
 
-/** Converts an IPv4-mapped IPv6 address to IPv4. */
+/** Converts an IPv4-mapped IPv6 address to IPv4, and returns any other text as it is. */
 export function plainAddress(address: string): string {
   const mapped = address.toLowerCase().startsWith('::ffff:') ? address.slice(7) : '';
   return isIP(mapped) === 4 ? mapped : address;
 }
 
-/** Parses a CIDR list; undefined for an empty one. */
+/** Parses a list of networks in CIDR notation; returns undefined for an empty list. */
 export function toNetworks(networks: readonly string[]): BlockList | undefined {
   if (networks.length === 0) return undefined;
   const list = new BlockList();
@@ -55,7 +59,7 @@ export function toNetworks(networks: readonly string[]): BlockList | undefined {
   return list;
 }
 
-/** Returns false for text that is no IP address. */
+/** Returns whether an address belongs to one of the networks; false for text that is not an IP address. */
 export function isWithin(networks: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && networks.check(address, family === 6 ? 'ipv6' : 'ipv4');

@@ -10,15 +10,16 @@ import { correlationIdOf } from './request-context.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Time for which the rest of a refused body is read and discarded: a client reads the answer after it has sent its body. */
+/** Time for which the rest of a refused body is read and discarded: many clients read the answer only after they have sent all. */
 const DISCARD_MS = 2000;
-/** Limit of discarded chunks: a body in chunks of one byte has millions, and each one takes processor time. */
-const DISCARD_PIECES = 1000;
-/** Limit of bytes of all bodies being discarded; beyond it the connection is closed at once. */
+/** Limit of discarded chunks: a body in chunks of one byte has millions of them, and each takes processor time. */
+const DISCARD_CHUNKS = 1000;
+/** Limit of discarded bytes of all requests together; beyond it the connection is closed immediately. */
 const DISCARD_BYTES = 128 * 1024 * 1024;
 /** Statuses after which the connection is closed when the body was not read completely. */
 const CLOSES = new Set([413, 503]);
 
+/** Returns the error handler of the SCIM routers; an unexpected error is logged and answered 500 with the id of the log line. */
 export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   const { logger, ids } = deps;
   const discarding = createDiscarding();
@@ -42,6 +43,7 @@ export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorReq
   };
 }
 
+/** Returns undefined for an unexpected error. */
 function toScimError(error: unknown): ScimError | undefined {
   if (error instanceof ScimError) return error;
   if (isStoreUnavailable(error)) {
@@ -55,30 +57,34 @@ function toScimError(error: unknown): ScimError | undefined {
   }
   // Express sets `status` for a path that cannot be decoded.
   const { status } = error as { status?: number };
-  return status !== undefined && status >= 400 && status < 500
-    ? new ScimError(status, 'The request cannot be read.', {
-        scimType: status === 400 ? 'invalidSyntax' : undefined,
-      })
-    : undefined;
+  if (status === undefined || status < 400 || status >= 500) return undefined;
+  const scimType = status === 400 ? 'invalidSyntax' : undefined;
+  return new ScimError(status, 'The request cannot be read.', { scimType });
 }
 
-/** Returns a function that discards the rest of a refused body within the limits above, so that the client reads the answer. */
+/**
+ * Returns a function that discards the rest of a refused body within the limits above, so that the client reads the answer.
+ * After the discarding it calls `end`, which ends the response.
+ */
 function createDiscarding(): (request: Request) => (end: () => void) => void {
   const budget = createByteBudget(DISCARD_BYTES).share();
   return (request) => (end) => {
-    let pieces = 0;
-    let taken = 0;
+    let chunks = 0;
+    let discardedBytes = 0;
     const stop = (): void => {
       clearTimeout(timer);
       request.off('data', onData).off('end', stop).off('close', stop);
-      budget.give(taken);
+      budget.give(discardedBytes);
       end();
     };
     const onData = ({ length }: Buffer): void => {
-      if (++pieces > DISCARD_PIECES || !budget.take(length)) {
-        stop();
-        request.destroy();
-      } else taken += length;
+      chunks += 1;
+      if (chunks <= DISCARD_CHUNKS && budget.take(length)) {
+        discardedBytes += length;
+        return;
+      }
+      stop();
+      request.destroy();
     };
     const timer = setTimeout(stop, DISCARD_MS);
     request.on('data', onData).once('end', stop).once('close', stop).resume();

@@ -1,10 +1,11 @@
-// Writes the body of a request to its decoder, many chunks at a time.
+// Writes the body of a request to its decompressor, many chunks at a time.
 import type { IncomingMessage } from 'node:http';
 
 /**
- * `pipe` would write each chunk by itself, and each write is work for another thread. Here all chunks that arrived until the
- * next iteration of the event loop are one write.
- * @returns a function that stops it
+ * Writes all chunks that arrive within one iteration of the event loop at once. `pipe` would write each chunk by itself, and
+ * each write starts work in another thread.
+ * @param onBytes gets the number of compressed bytes of each write
+ * @returns a function that stops the writing
  */
 export function feedDecoder(
   request: IncomingMessage,
@@ -13,11 +14,11 @@ export function feedDecoder(
 ): () => void {
   let isWaiting = false;
   let isStopped = false;
-  const later = (): void => {
-    if (!isWaiting) setImmediate(move);
+  const scheduleWrite = (): void => {
+    if (!isWaiting) setImmediate(writeArrived);
     isWaiting = true;
   };
-  const move = (): void => {
+  const writeArrived = (): void => {
     isWaiting = false;
     if (isStopped) return;
     const bytes = request.read() as Buffer | null;
@@ -27,13 +28,13 @@ export function feedDecoder(
     isWaiting = true;
     decoder.once('drain', () => {
       isWaiting = false;
-      later();
+      scheduleWrite();
     });
   };
   const end = (): void => void decoder.end();
-  request.on('readable', later).on('end', end);
+  request.on('readable', scheduleWrite).on('end', end);
   return () => {
     isStopped = true;
-    request.off('readable', later).off('end', end);
+    request.off('readable', scheduleWrite).off('end', end);
   };
 }

@@ -23,25 +23,26 @@ export interface JsonBodyOptions {
   admitted: Pick<Admitted, 'bodies' | 'largeBodies'>;
 }
 
-/** Bodies up to this size are released from the budget when they are complete; larger ones when the answer was sent. */
+/** A body up to this size leaves the byte budget when it is complete, a larger one only when the answer was sent. */
 const SMALL_BYTES = 16_384;
 /** Bodies beyond this size are parsed a few at a time. */
 const LARGE_BYTES = 262_144;
 /** Largest ratio of decompressed to compressed size, for bodies above LARGE_BYTES; a higher one is a compression bomb. */
 const MAX_RATIO = 200;
-/** Memory overhead of one chunk: many tiny chunks take far more heap than their bytes. */
-const PIECE_BYTES = 256;
-/** After so many chunks other requests have their turn, in the next iteration of the event loop. */
-const PIECES_AT_ONCE = 1000;
+/** Memory that a chunk takes besides its bytes, so that many tiny chunks use up the byte budget too. */
+const CHUNK_OVERHEAD = 256;
+/** After this number of chunks the reading pauses until the next iteration of the event loop, which serves other requests. */
+const CHUNKS_AT_ONCE = 1000;
 /** Event loop iterations before a large body is parsed, so that new connections such as probes are accepted first. */
 const ITERATIONS_BEFORE_LARGE = 50;
 const RETRY_AFTER_SECONDS = 2;
 
 const OTHER_CHARSET = /charset=(?!"?utf-8)/i;
 const BYTE_ORDER_MARK = 0xfeff;
+
 /**
- * Returns middleware that sets `request.body`; undefined without a body. The media type is ignored, because providers send
- * several or none. Errors: 400, 413, 415, and 503 when too many bytes are in flight.
+ * Returns middleware that sets `request.body` to the parsed JSON, or leaves it undefined without a body. The media type is
+ * ignored, because providers send several or none. Errors: 400, 413, 415, and 503 when too many bytes are in memory.
  */
 export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   const { largeBodies } = options.admitted;
@@ -72,7 +73,7 @@ export function createJsonBody(options: JsonBodyOptions): RequestHandler {
   };
 }
 
-/** @throws ScimError 400 or 413 */
+/** @throws ScimError 400 for text that is not JSON, 413 for too deep or too large a structure */
 function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidSyntax('The body is not UTF-8.');
   scanBody(bytes);
@@ -84,7 +85,10 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Collects the bytes of the body. @throws ScimError 413, 415 or 503 when the headers already violate a limit */
+/**
+ * Collects the decompressed bytes of the body and calls `done` once: with an error, with the bytes, or with neither when
+ * there is no body. @throws ScimError 413, 415 or 503 when the headers already violate a limit
+ */
 function readBytes(
   request: IncomingMessage,
   response: Response,
@@ -92,13 +96,13 @@ function readBytes(
   done: (error?: ScimError, bytes?: Buffer) => void,
 ): void {
   const {
-    'content-length': announced,
+    'content-length': contentLength,
     'content-type': type,
     'transfer-encoding': transfer,
   } = request.headers;
   if (OTHER_CHARSET.test(type ?? '')) throw unreadable();
   const decoder = decoderOf(request);
-  const length = Number(announced ?? 0);
+  const length = Number(contentLength ?? 0);
   if (length > limit) throw tooLarge(limit);
   if (length === 0 && transfer === undefined) {
     done();
@@ -108,13 +112,13 @@ function readBytes(
 
   const source = decoder ?? request;
   let chunks: Buffer[] = [];
-  let received = 0;
-  let taken = 0;
-  let arrived = 0;
+  let bodyBytes = 0;
+  let countedBytes = 0;
+  let compressedBytes = 0;
   let isOver = false;
   const release = (): void => {
-    bodies.give(taken);
-    taken = 0;
+    bodies.give(countedBytes);
+    countedBytes = 0;
   };
   const end = (error?: ScimError): void => {
     if (isOver) return;
@@ -122,7 +126,7 @@ function readBytes(
     source.off('data', onData);
     if (!error) {
       // The bytes of a parsed body are counted until the answer was sent.
-      if (taken <= SMALL_BYTES || response.closed) release();
+      if (countedBytes <= SMALL_BYTES || response.closed) release();
       else response.once('close', release);
       done(undefined, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
       return;
@@ -137,14 +141,15 @@ function readBytes(
     if (!isOver) source.resume();
   };
   const onData = (chunk: Buffer): void => {
-    const size = received + chunk.length;
+    const size = bodyBytes + chunk.length;
     if (size > limit) end(tooLarge(limit));
-    else if (decoder && size > Math.max(LARGE_BYTES, arrived * MAX_RATIO)) end(bomb());
-    else if (!bodies.take(chunk.length + PIECE_BYTES)) end(tooMuch());
+    else if (decoder && size > Math.max(LARGE_BYTES, compressedBytes * MAX_RATIO)) end(compressionBomb());
+    else if (!bodies.take(chunk.length + CHUNK_OVERHEAD)) end(tooMuch());
     else {
-      received = size;
-      taken += chunk.length + PIECE_BYTES;
-      if (chunks.push(chunk) % PIECES_AT_ONCE > 0) return;
+      bodyBytes = size;
+      countedBytes += chunk.length + CHUNK_OVERHEAD;
+      chunks.push(chunk);
+      if (chunks.length % CHUNKS_AT_ONCE !== 0) return;
       source.pause();
       setImmediate(readOn);
     }
@@ -152,10 +157,13 @@ function readBytes(
   request.on('error', () => end(invalidSyntax('The body ended early.')));
   source.on('data', onData).on('end', () => end());
   decoder?.on('error', () => end(invalidSyntax('The body cannot be decompressed.')));
-  const stopFeeding = decoder && feedDecoder(request, decoder, (bytes) => void (arrived += bytes));
+  const countCompressed = (bytes: number): void => {
+    compressedBytes += bytes;
+  };
+  const stopFeeding = decoder && feedDecoder(request, decoder, countCompressed);
 }
 
-/** @returns undefined for a plain body @throws 415 */
+/** Returns the decompressor of the body; undefined for an uncompressed one. @throws 415 for an unknown encoding */
 function decoderOf(request: IncomingMessage): (Readable & NodeJS.WritableStream) | undefined {
   switch (request.headers['content-encoding']?.toLowerCase() ?? 'identity') {
     case 'identity':
@@ -174,9 +182,9 @@ const unreadable = (): ScimError => unsupportedMediaType('Send the body as UTF-8
 const tooMuch = (): ScimError =>
   unavailable('Too many request bodies are being read: retry later.', RETRY_AFTER_SECONDS);
 
-const bomb = (): ScimError => payloadTooLarge('The body grows too much by decompression.');
+const compressionBomb = (): ScimError => payloadTooLarge('The body grows too much by decompression.');
 
-/** The message names the limit, as RFC 7644 §3.7.4 requires. */
+/** Returns the error for a body over the limit. Its message names the limit, as RFC 7644 §3.7.4 requires. */
 const tooLarge = (limit: number): ScimError =>
   payloadTooLarge(
     `The body is larger than ${limit} bytes (maxPayloadSize: server.maxBodyBytes; for a user: server.limits.userBodyBytes).`,

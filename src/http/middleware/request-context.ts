@@ -1,4 +1,5 @@
-// Gives each request a correlation id, and logs it once it is answered. The log holds the route, because paths name people.
+// Gives each request a correlation id, and logs the request when it is answered. The log has the route instead of the path,
+// because paths and filters contain personal data.
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { initiatorTypeOf } from '../../ops/initiator.ts';
@@ -11,14 +12,17 @@ const CORRELATION_ID = Symbol('correlation id');
 /** Header of the correlation id. */
 export const REQUEST_ID = 'X-Request-Id';
 
-/** The id is a property of the request: a WeakMap would cost more at each request. */
-interface Identified {
+/** The correlation id is a property of the request, because a WeakMap would take more time at each request. */
+interface WithCorrelationId {
   [CORRELATION_ID]?: string;
 }
 
-/** Returns the id that identifies a push in logs up to the platform call; a client may set it in `X-Request-Id`. */
+/**
+ * Returns the correlation id of a request. It identifies a push in all logs, and in the calls to the platform that the push
+ * causes. A client may set it in `X-Request-Id`.
+ */
 export const correlationIdOf = (request: IncomingMessage): string =>
-  (request as Identified)[CORRELATION_ID] ?? '-';
+  (request as WithCorrelationId)[CORRELATION_ID] ?? '-';
 
 /** Sets the response header X-Request-Id. SCIM responses set it in respond.ts together with their other headers. */
 export const setRequestIdHeader: RequestHandler = (request, response, next) => {
@@ -41,13 +45,15 @@ export interface Answered {
   traceparent: string | undefined;
 }
 
+/** Called after each request. */
 export type OnAnswered = (answered: Answered) => void;
 
-const CALLER_LEFT = 499;
+/** Status of a request whose client disconnected before the answer, as nginx counts it. */
+const CLIENT_CLOSED = 499;
 
 /**
- * The log line has the route instead of the path, because paths and filters contain personal data.
- * @param root mount path; it is kept in the route
+ * Returns middleware that sets the correlation id, and logs and reports the request when its response is closed.
+ * @param root mount path; the logged route begins with it
  */
 export function createRequestContext(
   deps: { logger: Logger; clock: Clock; ids: Ids },
@@ -58,7 +64,7 @@ export function createRequestContext(
   return (request, response, next) => {
     const given = request.headers['x-request-id'];
     const id = isAccepted(given) ? given : ids.request();
-    (request as Identified)[CORRELATION_ID] = id;
+    (request as WithCorrelationId)[CORRELATION_ID] = id;
     const startedAt = clock.now();
     const { method, originalUrl } = request;
     response.on('close', () => {
@@ -74,8 +80,8 @@ export function createRequestContext(
         },
         'request',
       );
-      // A stream ends when its client disconnects, so its duration and status say nothing about the service and are not
-      // measured.
+      // A stream of server-sent events ends when its client disconnects. Its duration and status say nothing about the
+      // service, so they are not measured.
       if (response.getHeader('Content-Type') === 'text/event-stream') return;
       onAnswered?.({
         request: id,
@@ -83,7 +89,7 @@ export function createRequestContext(
         url: originalUrl,
         startedAt,
         endedAt,
-        status: response.writableFinished ? response.statusCode : CALLER_LEFT,
+        status: response.writableFinished ? response.statusCode : CLIENT_CLOSED,
         traceparent: request.headers.traceparent as string | undefined,
       });
     });
@@ -91,12 +97,15 @@ export function createRequestContext(
   };
 }
 
-/** Other ids are replaced: long ones, those of other letters, and those by which a push would appear as an order. */
+/**
+ * Returns whether the id of a client is used. Ids that are long or have other characters are replaced. So are ids with which
+ * a push would look like an operator's order in the logs (ops/initiator.ts).
+ */
 const isAccepted = (given: string | string[] | undefined): given is string =>
   typeof given === 'string' && GIVEN_ID.test(given) && initiatorTypeOf(given) === 'identityProvider';
 
 /** All literal segments of the service's addresses, by their lower-case form. */
-const WORDS = new Map(
+const LITERAL_SEGMENTS = new Map(
   [
     'scim v2 connections Users Groups .search Bulk Me ServiceProviderConfig ResourceTypes Schemas events keys',
     'admin v1 openapi.json status config doctor explain verify-access acts log plan apply reconcile sync resync',
@@ -107,19 +116,21 @@ const WORDS = new Map(
     .flatMap((words) => words.split(' '))
     .map((word) => [word.toLowerCase(), word]),
 );
-/** The longest address of the service has six segments. */
+/** Longest logged route, in segments; the longest address of the service has six. */
 const MAX_SEGMENTS = 8;
 
 /**
  * Returns the route of a path: `/scim/v2/Users/2819c223?attributes=id` becomes `/scim/v2/Users/{id}`. Every segment
  * that is no literal segment of the service becomes `{id}`, so the route contains no text of a client.
- * @param root mount path of a connection, from the settings; it is kept
+ * @param root mount path of a connection, from the settings; the route begins with it unchanged
  */
 export function routeOf(path: string, root = ''): string {
   const start = path.startsWith(root) ? root : '';
   const end = path.search(/[?#]/);
   const segments = path.slice(start.length, end < 0 ? undefined : end).split('/', MAX_SEGMENTS + 2);
-  const route = segments.filter((each) => each !== '').map((each) => WORDS.get(each.toLowerCase()) ?? '{id}');
+  const route = segments
+    .filter((each) => each !== '')
+    .map((each) => LITERAL_SEGMENTS.get(each.toLowerCase()) ?? '{id}');
   if (route.length > MAX_SEGMENTS) route.splice(MAX_SEGMENTS, Infinity, '...');
   return `${start}/${route.join('/')}`;
 }

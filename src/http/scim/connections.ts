@@ -49,7 +49,7 @@ export function createScimRouters(
   const { pace } = admission;
   const { limits } = server;
   const clientAddress = createClientAddress(server.trustedProxies);
-  // One limit for all connections, so that a client cannot multiply its attempts by the number of connections.
+  // Shared by all connections: otherwise a client could make the full number of attempts at each connection.
   const badCredentials = createBadCredentials();
   const routers = new Map<string, Router>();
   for (const { settings, directory, credentials, userType, groupType, eventUris } of connections) {
@@ -74,7 +74,8 @@ export function createScimRouters(
       serially: createSerially(),
     };
     const authenticate = createAuthenticate({ clock, credentials, clientAddress, badCredentials }, settings);
-    const roots = [...(name === 'default' ? ['/scim/v2'] : []), `/connections/${name}/scim/v2`];
+    const roots = [`/connections/${name}/scim/v2`];
+    if (name === 'default') roots.push('/scim/v2');
     for (const root of roots) {
       routers.set(root, createScimRouter(provider, { root, authenticate, admitted, ...server }));
     }

@@ -5,10 +5,10 @@ import type { Logger } from '../../support/logger.ts';
 /** Called synchronously for every accepted deviation; `connection` is the name of the connection. */
 export type OnDeviation = (connection: string, kind: DeviationName) => void;
 
-/** Number of deviations between two evaluations: a provider repeats its deviations thousands of times. */
-const WEIGH_EVERY = 5;
+/** Number of deviations between two choices of the fitting profile. A choice at each one would cost time for nothing new. */
+const SUGGEST_EVERY = 5;
 
-/** @returns the function that the profile of the connection calls for every accepted deviation */
+/** Returns the function that the profile of the connection calls for every accepted deviation. */
 export function createDeviationLog(
   deps: { logger: Logger; onDeviation?: OnDeviation },
   connection: { name: string; profile: ProfileName },
@@ -26,7 +26,7 @@ export function createDeviationLog(
     if (count === 1) {
       logger.info({ connection: name, deviation: kind }, 'accepted a deviation of the identity provider');
     }
-    if (profile !== 'auto' || total % WEIGH_EVERY !== 0) return;
+    if (profile !== 'auto' || total % SUGGEST_EVERY !== 0) return;
     const fitting = suggestProfile(counts);
     if (fitting === undefined || fitting === suggested) return;
     suggested = fitting;

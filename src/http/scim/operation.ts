@@ -14,28 +14,28 @@ export const SCIM_OPERATIONS = [
 ] as const;
 export type ScimOperation = (typeof SCIM_OPERATIONS)[number];
 
-const ON_ONE = new Map<string, ScimOperation>([
+const ON_RESOURCE = new Map<string, ScimOperation>([
   ['GET', 'get'],
   ['PUT', 'replace'],
   ['PATCH', 'patch'],
   ['DELETE', 'delete'],
 ]);
-const ON_ALL = new Map<string, ScimOperation>([
+const ON_COLLECTION = new Map<string, ScimOperation>([
   ['GET', 'list'],
   ['POST', 'create'],
 ]);
 const DISCOVERY = new Set(['serviceproviderconfig', 'resourcetypes', 'schemas']);
 
-/** Returns the operation for metrics and traces. @param path below the SCIM root, such as `/Users/2819c223?attributes=id` */
+/** @param path path below the SCIM root, such as `/Users/2819c223?attributes=id` */
 export function operationOf(method: string | undefined, path: string): ScimOperation {
   const query = path.indexOf('?');
   const [, endpoint = '', id = '', rest] = (query < 0 ? path : path.slice(0, query)).split('/', 4);
   if (method === undefined || rest) return 'other';
   const name = endpoint.toLowerCase();
   if (name === 'users' || name === 'groups') {
-    if (id === '') return ON_ALL.get(method) ?? 'other';
+    if (id === '') return ON_COLLECTION.get(method) ?? 'other';
     if (id === '.search') return method === 'POST' ? 'search' : 'other';
-    return ON_ONE.get(method) ?? 'other';
+    return ON_RESOURCE.get(method) ?? 'other';
   }
   if (name === '.search' && method === 'POST') return 'search';
   if (name === 'bulk' && method === 'POST') return 'bulk';

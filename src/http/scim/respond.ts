@@ -1,20 +1,24 @@
-// Sends SCIM responses. `response.send` of Express is not used, because it would hash the text for another ETag.
-import type { Response } from 'express';
+// Sends SCIM responses, and holds the small helpers that routers share. `response.send` of Express is not used: it would
+// compute an ETag of its own from the text.
+import type { RequestHandler, Response } from 'express';
 import type { Answer } from '../../provider/context.ts';
-import { errorBody, type ScimError } from '../../scim/index.ts';
+import { errorBody, methodNotAllowed, type ScimError } from '../../scim/index.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 import { correlationIdOf, REQUEST_ID } from '../middleware/request-context.ts';
 import { Busy, type ByteShare } from '../../support/limits.ts';
 
 const SCIM_JSON = 'application/scim+json';
 
-/** Shorter answers fit into the send buffer of the operating system and are not counted. */
+/** Answers up to this size fit into the send buffer of the operating system, so their bytes are not counted. */
 const LARGE_CHARACTERS = 16_384;
 /** Time after which the connection of a client that does not read a large answer is closed. */
 const READ_LIMIT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 2;
 
-/** @param defer calls its argument to end the response, after the body was written; default: the response ends at once */
+/**
+ * Writes headers and body of an answer.
+ * @param defer gets the function that ends the response, and calls it later; default: the response ends immediately
+ */
 export function respond(
   response: Response,
   { status, text, location, etag }: Answer,
@@ -42,6 +46,7 @@ export function respond(
   defer(() => response.end());
 }
 
+/** Sends a SCIM error with its headers. @param defer as for `respond` */
 export function respondError(response: Response, error: ScimError, defer?: (end: () => void) => void): void {
   for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
   respond(response, { status: error.status, text: JSON.stringify(errorBody(error)) }, defer);
@@ -57,13 +62,16 @@ export function send(response: Response, answer: Answer, answers: ByteShare): vo
     respond(response, answer);
     return;
   }
-  // The client has left.
+  // The client has disconnected.
   if (response.closed) return;
   countUntilRead(response, size, answers);
   respond(response, answer);
 }
 
-/** Counts `size` bytes until the client has read them. @throws Busy when unread answers use up the share */
+/**
+ * Counts `size` bytes until the client has read them, and closes the connection of a client that takes too long.
+ * @throws Busy when unread answers use up the share
+ */
 export function countUntilRead(response: Response, size: number, answers: ByteShare): void {
   if (!answers.take(size)) throw new Busy(RETRY_AFTER_SECONDS);
   const timer = setTimeout(() => response.destroy(), READ_LIMIT_MS);
@@ -71,4 +79,18 @@ export function countUntilRead(response: Response, size: number, answers: ByteSh
     clearTimeout(timer);
     answers.give(size);
   });
+}
+
+/** Returns a handler that answers 405 and names the methods that the path allows. */
+export const allowOnly =
+  (...methods: string[]): RequestHandler =>
+  () => {
+    throw methodNotAllowed(methods);
+  };
+
+/** Returns a signal that is aborted when the response is closed: by a disconnected client, or after a complete answer. */
+export function untilClosed(response: Response): AbortSignal {
+  const closed = new AbortController();
+  response.once('close', () => closed.abort());
+  return closed.signal;
 }

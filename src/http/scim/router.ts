@@ -27,7 +27,7 @@ import { subjectOf } from '../middleware/authenticate.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
 import { Busy } from '../../support/limits.ts';
-import { send } from './respond.ts';
+import { allowOnly, send, untilClosed } from './respond.ts';
 
 export interface ScimRouterOptions {
   /** Path of the SCIM root, such as `/scim/v2`. */
@@ -42,11 +42,12 @@ export interface ScimRouterOptions {
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Characters that are accepted in a Host header, because the header becomes part of addresses in answers. */
+/** Form of an accepted Host header. The header becomes part of addresses in answers, so other characters are refused. */
 const HOST = /^[A-Za-z0-9.\-:[\]]{1,255}$/;
 
+/** Returns the router of the SCIM endpoints, for the mount path `options.root`. */
 export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions): Router {
-  // Paths match without regard to case: Microsoft's request collection uses /users.
+  // The router ignores the case of paths, because Microsoft's request collection uses /users.
   const router = express.Router();
   const resources = { Users: createUsers(deps), Groups: createGroups(deps) };
   const search = createSearch(deps);
@@ -70,7 +71,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
     if (ifMatch !== undefined) context.ifMatch = ifMatch;
     if (ifNoneMatch !== undefined) context.ifNoneMatch = ifNoneMatch;
-    // The query is parsed only when it contains `attributes` or `excludedAttributes`, which is rare.
+    // Parsing costs time, so the query is parsed only when it contains `attributes` or `excludedAttributes`, which is rare.
     if (request.url.includes('ttributes=')) {
       const { attributes, excludedAttributes } = readQuery(queryOf(request));
       context.attributes = attributes || undefined;
@@ -84,19 +85,14 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     async (request: Request, response: Response, _next: NextFunction) => {
       send(response, await admitted.singles.run(() => make(request)), admitted.answers);
     };
-  // The provider limits concurrent lists itself, because only it knows whether an index answers a list.
+  // Lists do not wait for a turn here. The provider limits them itself, because only it knows whether an index answers a list.
   const answerList =
     (make: (request: Request, context: RequestContext) => Promise<Answer>): RequestHandler =>
     async (request, response) => {
       if (!admitted.answers.fits(options.limits.pageBytes)) throw new Busy(RETRY_AFTER_SECONDS);
       const context = contextOf(request);
-      context.untilLeft = () => leavingOf(response);
+      context.untilLeft = () => untilClosed(response);
       send(response, await make(request, context), admitted.answers);
-    };
-  const refuse =
-    (...allow: string[]): RequestHandler =>
-    () => {
-      throw methodNotAllowed(allow);
     };
   const id = (request: Request): string => String(request.params.id);
 
@@ -118,7 +114,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
         json[endpoint],
         answer((request) => resource.create(request.body, contextOf(request))),
       )
-      .all(refuse('GET', 'POST'));
+      .all(allowOnly('GET', 'POST'));
     router
       .route(`/${endpoint}/.search`)
       .all(options.authenticate)
@@ -129,7 +125,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
           return search.list(kind, query, context);
         }),
       )
-      .all(refuse('POST'));
+      .all(allowOnly('POST'));
     router
       .route(`/${endpoint}/:id`)
       .all(options.authenticate)
@@ -143,7 +139,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
         answer((request) => resource.patch(id(request), request.body, contextOf(request))),
       )
       .delete(answer((request) => resource.remove(id(request), contextOf(request))))
-      .all(refuse('GET', 'PUT', 'PATCH', 'DELETE'));
+      .all(allowOnly('GET', 'PUT', 'PATCH', 'DELETE'));
   }
 
   router.get(
@@ -175,7 +171,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     '/Schemas',
     '/Schemas/:id',
   ]) {
-    router.all(path, refuse('GET'));
+    router.all(path, allowOnly('GET'));
   }
 
   // A provider whose configured address ends in a slash requests //Users.
@@ -193,7 +189,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     json.Groups,
     answer((request) => bulk.run(request.body, contextOf(request))),
   );
-  router.all('/Bulk', refuse('POST'));
+  router.all('/Bulk', allowOnly('POST'));
   router.post(
     '/.search',
     json.Users,
@@ -202,14 +198,15 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
       return search.everywhere(query, context);
     }),
   );
-  router.all('/.search', refuse('POST'));
+  router.all('/.search', allowOnly('POST'));
+  // Finds the user that the JWT names, and adds the user's own address as Location (RFC 7644 §3.11).
   const me =
     (run: (id: string, request: Request) => Promise<Answer>): RequestHandler =>
     (request, response, next) =>
       answer(async () => {
-        const found = await search.subject(namedBy(request));
-        const result = await run(found, request);
-        return { ...result, location: `${baseUrl(request)}${deps.userType.endpoint}/${found}` };
+        const userId = await search.subject(subjectOfJwt(request));
+        const result = await run(userId, request);
+        return { ...result, location: `${baseUrl(request)}${deps.userType.endpoint}/${userId}` };
       })(request, response, next);
   const { Users: users } = resources;
   router
@@ -225,7 +222,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     )
     .delete(me((user, request) => users.remove(user, contextOf(request))))
     .all((request) => {
-      namedBy(request);
+      subjectOfJwt(request);
       throw methodNotAllowed(['GET', 'PUT', 'PATCH', 'DELETE']);
     });
   router.use(() => {
@@ -234,15 +231,8 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
   return router;
 }
 
-/** Returns a signal that is aborted when the response is closed, also after a complete answer. */
-function leavingOf(response: Response): AbortSignal {
-  const left = new AbortController();
-  response.once('close', () => left.abort());
-  return left.signal;
-}
-
-/** Returns the subject of the JWT. @throws 501 for a token without a subject (RFC 7644 §3.11) */
-function namedBy(request: Request): string {
+/** Returns the subject of the JWT of the request. @throws 501 for a token without a subject (RFC 7644 §3.11) */
+function subjectOfJwt(request: Request): string {
   const subject = subjectOf(request);
   if (subject === undefined)
     throw notImplemented('/Me needs a JWT with a subject; this token names no user.');
@@ -256,6 +246,6 @@ const noFilter: RequestHandler = (request, _response, next) => {
 };
 
 function queryOf(request: Request): URLSearchParams {
-  const mark = request.url.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : request.url.slice(mark + 1));
+  const start = request.url.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : request.url.slice(start + 1));
 }
