@@ -1,4 +1,4 @@
-// Builds the routers of the admin API and of its page, and the store of long operations behind them.
+// Builds the router of /admin: the admin API, the sign-in and the operators' page.
 import express, { type Router } from 'express';
 import type { OperationStore } from '../../directory/logs/operations.ts';
 import { readStatus, restfulCoverage } from '../../ops/status.ts';
@@ -27,7 +27,7 @@ import { approvalRoutes } from './routes/approvals.ts';
 import { proofRoutes } from './routes/proofs.ts';
 import { resourceRoutes } from './routes/resources.ts';
 import { sessionRoutes } from './routes/session.ts';
-import { historyRoutes } from './routes/past.ts';
+import { historyRoutes } from './routes/history.ts';
 import { searchRoutes } from './routes/search.ts';
 import { statusRoutes } from './routes/status.ts';
 import { tokenRoutes } from './routes/tokens.ts';
@@ -51,6 +51,7 @@ export interface Admin {
   live: Pick<LiveStreams, 'end' | 'stop'>;
 }
 
+/** Creates the admin API with its long operations and live streams, which run until `stop` and `live.stop`. */
 export function createAdmin(
   deps: Omit<AdminContext, 'operations' | 'logExports' | 'coverageOf' | 'openLive'> & {
     store: OperationStore;

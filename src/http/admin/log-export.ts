@@ -1,5 +1,5 @@
-// Exports the entries of a log that match a filter as CSV or NDJSON. One export at a time runs in each process; it is
-// bounded in entries, bytes and time, and keeps one portion of the log in memory.
+// Exports the entries of a log that match a filter as CSV or NDJSON. Each process runs one export at a time. An export is
+// limited in entries, bytes and time, and keeps only one portion of the log in memory.
 import type { SearchStep } from '../../ops/newest-first.ts';
 import { csvLine } from '../../support/csv-line.ts';
 import { tooManyProblem } from './problem.ts';
@@ -22,15 +22,16 @@ export type LogExports = ReturnType<typeof createLogExports>;
 
 export const EXPORT_MOST_ENTRIES = 100_000;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** A client that reads more slowly is cut off, because one export runs at a time. */
+/** Longest export. A client that reads too slowly is disconnected, because other exports have to wait for it. */
 const LIMIT_MS = 600_000;
 const RETRY_SECONDS = 10;
 export const EXPORT_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
+/** Creates the exports of a process. */
 export function createLogExports() {
   let isBusy = false;
 
-  /** @param signal aborted when the client disconnects */
+  /** Returns the answer of a route that exports a log. @param signal aborted when the client disconnects */
   function answer<Found>(
     exported: ExportedLog<Found>,
     { format, limit = EXPORT_MOST_ENTRIES }: { format: ExportFormat; limit?: number },
@@ -40,13 +41,13 @@ export function createLogExports() {
       kind: 'lines' as const,
       contentType: format === 'csv' ? `${EXPORT_TYPES.csv}; charset=utf-8` : EXPORT_TYPES.ndjson,
       filename: `${exported.name}.${format}`,
-      lines: inTurn(linesOf(exported, format, limit, signal)),
+      lines: oneAtATime(linesOf(exported, format, limit, signal)),
       signal: timeLimit(LIMIT_MS),
     };
   }
 
-  /** @throws Problem 429 at the first line while another export runs */
-  async function* inTurn(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  /** Yields the lines unchanged. @throws Problem 429 at the first line while another export runs */
+  async function* oneAtATime(lines: AsyncIterable<string>): AsyncGenerator<string> {
     if (isBusy) throw tooManyProblem('Another export runs here: wait for its end.', RETRY_SECONDS);
     isBusy = true;
     try {
@@ -56,9 +57,10 @@ export function createLogExports() {
     }
   }
 
-  return { answer, inTurn };
+  return { answer, oneAtATime };
 }
 
+/** Yields the header of a CSV file, then one line for each entry, and a last line when older entries are left out. */
 async function* linesOf<Found>(
   { steps, columns, toCells, toRecord }: ExportedLog<Found>,
   format: ExportFormat,
@@ -67,7 +69,9 @@ async function* linesOf<Found>(
 ): AsyncGenerator<string> {
   const isCsv = format === 'csv';
   if (isCsv) yield csvLine(columns);
-  let [entries, bytes, last] = [0, 0, ''];
+  let entries = 0;
+  let bytes = 0;
+  let last = '';
   for await (const { place, entry } of steps) {
     if (signal.aborted) return;
     if (entry) {
@@ -84,5 +88,6 @@ async function* linesOf<Found>(
   }
 }
 
+/** Returns a last row which says that older entries are left out. */
 const moreRow = (place: string, columns: number): string =>
   csvLine([`There is more: export again with before=${place}`, ...Array<string>(columns - 1).fill('')]);

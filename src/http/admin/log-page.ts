@@ -1,5 +1,5 @@
-// Defines how the admin API reads a log: its routes, time range, cursor, page size and export, and the fields of a check of
-// its hash chain.
+// Defines how the admin API reads a log: the routes that search and export it, with time range, cursor and page size, and
+// the fields of a check of its hash chain.
 import { isPublicId, type SearchStep } from '../../ops/newest-first.ts';
 import type { Clock } from '../../support/sources.ts';
 import { EXPORT_MOST_ENTRIES, EXPORT_TYPES, type ExportFormat } from './log-export.ts';
@@ -13,7 +13,7 @@ import {
   type JsonSchema,
   type Parameter,
 } from './route.ts';
-import { body, integerField, textField } from './schema-fields.ts';
+import { body, dateTime, integerField, textField, toQuery } from './schema-fields.ts';
 
 export interface SpanQuery {
   since?: string;
@@ -27,18 +27,18 @@ export interface ExportQuery extends SpanQuery {
 }
 
 const DEFAULT_LIMIT = 100;
-const MOST = 10_000;
-/** Largest page in bytes: an entry may list a hundred members or long values. */
+const MOST_ENTRIES = 10_000;
+/** Largest page in bytes; an entry may list a hundred members or long values. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /**
- * A search for rare entries reads many others, so a page ends after this time, milliseconds. With the request itself it stays
- * below 300 ms.
+ * Time after which a page of a search ends, in milliseconds, because a search for rare entries reads many others. With this
+ * limit a request takes less than 300 ms.
  */
 const SEARCH_MS = 150;
+/** Header of the cursor: the next page is requested with its value as `before`. */
 const NEXT_BEFORE = 'X-Next-Before';
-const dateTime = { ...textField, format: 'date-time' };
 
-/** Headers of a page. */
+/** Descriptions of the headers of a page. */
 export const pageHeaders = {
   [NEXT_BEFORE]:
     'There may be older entries that match: repeat the request with this value as `before`. Absent: there are none.',
@@ -55,7 +55,7 @@ const spanFields = {
   limit: {
     ...integerField,
     minimum: 1,
-    maximum: MOST,
+    maximum: MOST_ENTRIES,
     default: DEFAULT_LIMIT,
     description:
       'Most entries; fewer, or none, where they would be more than 4 MB or the search takes long: see X-Next-Before.',
@@ -81,22 +81,15 @@ const exportAnswers = {
   schema: textField,
 };
 
-/** Fields of the check of a hash chain. */
-export const checked = {
+/** Schemas of the result of a check of a hash chain. */
+export const chainCheckFields = {
   entries: integerField,
   forgotten: { ...integerField, description: 'Entries whose personal data was removed by an order.' },
   broken: { type: ['string', 'null'] },
 };
 
-export const toQuery = (
-  fields: Record<string, JsonSchema & { description: string }>,
-): Record<string, Parameter> =>
-  Object.fromEntries(
-    Object.entries(fields).map(([name, schema]) => [name, { description: schema.description, schema }]),
-  );
-
-/** Returns the parameters with one of them required. */
-const requiring = (name: string, query: Record<string, Parameter>): Record<string, Parameter> =>
+/** Returns the parameters with the named one required. */
+const withRequired = (name: string, query: Record<string, Parameter>): Record<string, Parameter> =>
   Object.fromEntries(
     Object.entries(query).map(([each, parameter]) => [
       each,
@@ -104,15 +97,15 @@ const requiring = (name: string, query: Record<string, Parameter>): Record<strin
     ]),
   );
 
-/**
- * A log that the admin API reads. `ids`: operationIds of its four routes, in the order in which `readingRoutes` returns them:
- * search, search by body, export, export by body.
- */
+/** A log that the admin API reads. */
 interface ReadableLog<Query extends SpanQuery> {
+  /** Path of the search below /admin/v1. */
   path: string;
+  /** operationIds of the four routes: search, search by body, export, export by body. */
   ids: readonly [string, string, string, string];
-  /** Command of the CLI that reads the log. `exportCommand`: the one that exports it. */
+  /** Command of the CLI that reads the log. */
   command: string;
+  /** Command of the CLI that exports the log. */
   exportCommand?: string;
   summary: string;
   exportSummary: string;
@@ -126,13 +119,16 @@ interface ReadableLog<Query extends SpanQuery> {
 
 const BY_BODY = 'The same, with names in the body.';
 
-/** Returns the routes that search and export a log, each with the filters in the address and, for names, in the body. */
+/**
+ * Returns the routes that search and export a log. Each exists twice: as GET with the filters in the address, and as POST with
+ * the filters in the body, because proxies may store addresses and a filter may name a person.
+ */
 export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>): AdminRoute[] {
   const { path, ids, command, answers, refuses } = log;
   const fields = { ...log.filters, ...spanFields };
   const exportedFields = { ...log.filters, ...exportFields };
-  const reading = { command, answers, refuses };
-  const exporting = {
+  const search = { command, answers, refuses };
+  const exportRoute = {
     path: `${path}/export`,
     ...(log.exportCommand === undefined ? {} : { command: log.exportCommand }),
     answers: exportAnswers,
@@ -140,7 +136,7 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
   };
   return [
     route<undefined, Query>({
-      ...reading,
+      ...search,
       method: 'get',
       path,
       id: ids[0],
@@ -149,7 +145,7 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
       handle: ({ query }) => log.read(query),
     }),
     route<Query>({
-      ...reading,
+      ...search,
       method: 'post',
       path: `${path}/search`,
       id: ids[1],
@@ -160,15 +156,15 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
       handle: (call) => log.read(call.body),
     }),
     route<undefined, Query & ExportQuery>({
-      ...exporting,
+      ...exportRoute,
       method: 'get',
       id: ids[2],
       summary: log.exportSummary,
-      query: requiring('format', toQuery(exportedFields)),
+      query: withRequired('format', toQuery(exportedFields)),
       handle: ({ query, signal }) => log.exported(query, signal),
     }),
     route<Query & ExportQuery>({
-      ...exporting,
+      ...exportRoute,
       method: 'post',
       id: ids[3],
       right: 'read',
@@ -179,14 +175,14 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
   ];
 }
 
-/** @throws Problem 400 for a malformed date or cursor */
+/** Returns the time range as Unix milliseconds, and the cursor. @throws Problem 400 for a malformed date or cursor */
 export function spanOf({ since, until, before }: SpanQuery) {
   if (before !== undefined && !isPublicId(before))
     throw new Problem(400, 'before: give the id of an entry as it was returned.');
-  return { since: moment('since', since), until: moment('until', until), before };
+  return { since: toUnixMs('since', since), until: toUnixMs('until', until), before };
 }
 
-/** Reads one page of a search, bounded in entries, bytes and time. */
+/** Reads one page of a search, limited in entries, bytes and time, and returns it with the cursor of the next page. */
 export async function page<Found, Entry>(
   { clock }: { clock: Clock },
   steps: AsyncIterable<SearchStep<Found>>,
@@ -214,7 +210,7 @@ export async function page<Found, Entry>(
 const withNext = (found: unknown, place: string | undefined): JsonAnswer =>
   json(found, 200, place === undefined ? {} : { [NEXT_BEFORE]: place });
 
-function moment(name: string, given: string | undefined): number | undefined {
+function toUnixMs(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const at = Date.parse(given);
   if (Number.isNaN(at)) throw new Problem(400, `${name}: write a date such as 2027-01-31T08:00:00Z.`);

@@ -18,11 +18,12 @@ export interface OperationWork {
   onProgress: (progress: OperationProgress) => void;
 }
 
-/** Outcome in one word, and the full result. */
 export interface Finished {
+  /** Outcome in one word. */
   outcome: string;
+  /** Advice for the operator. */
   message?: string | undefined;
-  /** JSON text in pieces. */
+  /** The full result: JSON text in pieces. */
   result: Iterable<string>;
 }
 
@@ -38,25 +39,26 @@ export type Operations = ReturnType<typeof createOperations>;
  * Largest number of operations in one process, running or waiting. A comparison keeps all differences in memory, so
  * operations run one after the other.
  */
-const LIMIT = 4;
+const MOST_OPERATIONS = 4;
 const BEAT_MS = 1000;
 /** An operation without a heartbeat for this time counts as lost: its process has ended. */
 const LOST_MS = 30_000;
 const RETRY_SECONDS = 10;
 
+/** Creates the operations of this process; `stop` cancels those that still run. */
 export function createOperations(deps: { store: OperationStore; clock: Clock; ids: Ids; logger: Logger }) {
   const { store, clock, ids, logger } = deps;
-  const inTurn = createSerially();
+  const oneAfterAnother = createSerially();
   const running = new Map<string, { end: AbortController; done: Promise<void> }>();
 
-  /** Starts an operation and returns its first state. @throws Problem 429 when LIMIT is reached */
+  /** Starts an operation and returns its first state. @throws Problem 429 when too many run or wait */
   async function start(
     order: OperationOrder,
     work: (work: OperationWork) => Promise<Finished>,
   ): Promise<Operation> {
-    if (running.size >= LIMIT)
+    if (running.size >= MOST_OPERATIONS)
       throw tooManyProblem(
-        `${LIMIT} operations are under way here: wait for one, or cancel one.`,
+        `${MOST_OPERATIONS} operations are under way here: wait for one, or cancel one.`,
         RETRY_SECONDS,
       );
     const now = clock.now();
@@ -74,7 +76,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       message: null,
     };
     const end = new AbortController();
-    // The slot is taken before the first await, so that parallel requests cannot exceed the limit.
+    // There is no await before the operation is in `running`, so that parallel requests cannot exceed the limit.
     const stored = store.put(operation);
     const done = stored
       .then(() => run(operation, end, work))
@@ -87,13 +89,14 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     return { ...operation };
   }
 
+  /** Waits until no other operation runs, then does the work and stores its result and final state. */
   async function run(
     operation: Operation,
     end: AbortController,
     work: (work: OperationWork) => Promise<Finished>,
   ): Promise<void> {
-    const beating = new AbortController();
-    const heart = beat(operation, end, beating.signal);
+    const stopBeat = new AbortController();
+    const beating = beat(operation, end, stopBeat.signal);
     const onProgress = (progress: OperationProgress): void => {
       const others = operation.progress.filter(
         ({ connection, target }) => connection !== progress.connection || target !== progress.target,
@@ -101,7 +104,7 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       operation.progress = [...others, progress];
     };
     try {
-      await inTurn('operations', async () => {
+      await oneAfterAnother('operations', async () => {
         end.signal.throwIfAborted();
         const { outcome, message, result } = await work({ id: operation.id, signal: end.signal, onProgress });
         await store.putResult(operation.id, inPieces(result));
@@ -112,9 +115,10 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
       Object.assign(operation, { state, outcome: state, message: (error as Error).message });
       if (state === 'failed') logger.warn({ err: error, operation: operation.id }, 'operation failed');
     }
-    beating.abort();
-    await heart;
-    operation.endedAt = operation.updatedAt = clock.now();
+    stopBeat.abort();
+    await beating;
+    operation.endedAt = clock.now();
+    operation.updatedAt = operation.endedAt;
     await store.put(operation);
   }
 
@@ -133,25 +137,27 @@ export function createOperations(deps: { store: OperationStore; clock: Clock; id
     }
   }
 
-  const judged = (operation: Operation): Operation =>
+  /** Returns the operation with state `lost` when its process has stopped to write heartbeats. */
+  const withLostState = (operation: Operation): Operation =>
     operation.state === 'running' && clock.now() - operation.updatedAt > LOST_MS
       ? { ...operation, state: 'lost', message: 'The process that worked at it is gone: start it again.' }
       : operation;
 
   async function get(id: string): Promise<Operation | undefined> {
     const operation = await store.get(id);
-    return operation && judged(operation);
+    return operation && withLostState(operation);
   }
 
-  /** Newest first. */
-  const all = async (): Promise<Operation[]> => (await store.all()).map(judged);
+  /** Returns all stored operations, newest first. */
+  const all = async (): Promise<Operation[]> => (await store.all()).map(withLostState);
 
-  /** Requests cancellation. Resources that are already marked are still synced. */
+  /** Cancels an operation, in whichever process it runs. Resources that it has already marked are still synced. */
   async function cancel(id: string): Promise<void> {
     running.get(id)?.end.abort(new Error('cancelled by an operator'));
     await store.cancel(id);
   }
 
+  /** Cancels the operations of this process and waits until they have ended. */
   async function stop(): Promise<void> {
     for (const { end } of running.values()) end.abort(new Error('the service stops'));
     await Promise.allSettled([...running.values()].map(({ done }) => done));

@@ -1,5 +1,5 @@
 // Defines the parts that JSON Schemas of the admin API are built from.
-import type { JsonSchema } from './route.ts';
+import type { JsonSchema, Parameter } from './route.ts';
 
 export const textField = { type: 'string' };
 export const integerField = { type: 'integer' };
@@ -8,12 +8,16 @@ export const nullable = (type: string): JsonSchema => ({ type: [type, 'null'] })
 export const dateTime = { type: 'string', format: 'date-time' };
 export const unixMs = { type: 'integer', description: 'Unix milliseconds' };
 
-/** Schema of an answer: `required` properties are always present, and later versions may add properties. */
+/**
+ * Schema of an object in an answer. Properties in `required`, by default all, are always present. Later versions may add
+ * properties.
+ */
 export const object = (properties: Record<string, JsonSchema>, required?: string[]): JsonSchema => ({
   type: 'object',
   properties,
   required: required ?? Object.keys(properties),
 });
+
 /** Names of fields that JSON may lack: optional ones, and those whose value may be undefined. */
 type OptionalOf<T> = {
   [Name in keyof T]-?: undefined extends T[Name] ? Name : object extends Pick<T, Name> ? Name : never;
@@ -32,26 +36,41 @@ export const objectOf = <T>(
     properties,
     Object.keys(properties).filter((name) => !optional.some((each) => each === name)),
   );
-/** The same, or null. */
+
+/** Schema of null or of what `schema` describes. */
 export const nullOr = (schema: JsonSchema, description?: string): JsonSchema => ({
   oneOf: [{ type: 'null' }, schema],
   ...(description !== undefined && { description }),
 });
-/** Object whose properties have names of the data, such as ids. */
+
+/** Schema of an object whose property names are data, such as ids. */
 export const recordOf = (values: JsonSchema): JsonSchema => ({
   type: 'object',
   additionalProperties: values,
 });
-/** The same schema for each of these fields. */
+
+/** Returns the same schema for each of the names. */
 export const eachOf = <Name extends string>(
   names: readonly Name[],
   schema: JsonSchema,
 ): Record<Name, JsonSchema> =>
   Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, JsonSchema>;
+
+/** Schema that accepts every value. */
 export const anyField: JsonSchema = {};
-/** Schema of a body; unknown properties are refused. */
+
+/** Schema of the body of a request; unknown properties are refused. */
 export const body = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => ({
   ...object(properties, required),
   additionalProperties: false,
 });
+
 export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+
+/** Returns query parameters with these schemas and their descriptions. */
+export const toQuery = (
+  fields: Record<string, JsonSchema & { description: string }>,
+): Record<string, Parameter> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [name, { description: schema.description, schema }]),
+  );

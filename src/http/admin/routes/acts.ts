@@ -16,9 +16,9 @@ import {
   type AdminContext,
   type AdminRoute,
 } from '../route.ts';
-import { arrayOf, object, textField, integerField } from '../schema-fields.ts';
+import { arrayOf, dateTime, object, textField, integerField } from '../schema-fields.ts';
 import {
-  checked,
+  chainCheckFields,
   page,
   pageHeaders,
   readingRoutes,
@@ -35,7 +35,6 @@ interface ActQuery extends SpanQuery {
   target?: string;
 }
 
-const dateTime = { ...textField, format: 'date-time' };
 const filters = {
   action: { ...arrayOf({ enum: ACTS }), description: 'Only these orders.' },
   via: { ...arrayOf({ enum: INTERFACES }), description: 'Only orders that came this way.' },
@@ -95,7 +94,7 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     answers: {
       status: 200,
       description: 'One for each connection; broken names the first entry that does not fit.',
-      schema: arrayOf(object({ connection: textField, ...checked })),
+      schema: arrayOf(object({ connection: textField, ...chainCheckFields })),
     },
     handle: async () => json(await verifyActs(context.states)),
   }),

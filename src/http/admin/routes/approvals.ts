@@ -3,13 +3,12 @@ import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../../guard/judge.ts
 import { UnknownSelection, type ChangeSelection } from '../../../ops/approval-selection.ts';
 import { decideApproval, listApprovals, showApproval, type DecisionOutcome } from '../../../ops/approvals.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/held-change.ts';
-import { toQuery } from '../log-page.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
 import { kindCounts } from '../approval-schemas.ts';
-import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
+import { arrayOf, body, booleanField, integerField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
 interface SelectionFields {
   refs?: string[];

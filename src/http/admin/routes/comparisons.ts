@@ -19,7 +19,7 @@ import {
   type AdminRoute,
 } from '../route.ts';
 import { body, booleanField, textField } from '../schema-fields.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 import { accepted, underWay as answers } from './operations.ts';
 
 interface Order extends OperatorFields {

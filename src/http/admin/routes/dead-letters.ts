@@ -12,7 +12,7 @@ import {
 } from '../../../ops/dead-letters.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 import { arrayOf, body, textField } from '../schema-fields.ts';
 import { MOST_OF_A_PAGE, pageQuery } from '../list-page.ts';
 import { refTo } from '../schemas.ts';

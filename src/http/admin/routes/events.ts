@@ -1,6 +1,6 @@
 // Routes of refused security events: lists them, and sends or drops them.
 import { listRefusedEvents, resolveRefusedEvents } from '../../../ops/events.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, object, integerField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';

@@ -2,8 +2,7 @@
 import { EXCEPTION_REASONS, type ExceptionReason } from '../../../directory/outbox/exceptions.ts';
 import { listExceptions } from '../../../ops/exceptions.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { toQuery } from '../log-page.ts';
-import { arrayOf, integerField, textField } from '../schema-fields.ts';
+import { arrayOf, integerField, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
 const LIMIT = 1000;

@@ -3,7 +3,7 @@ import { forgetPerson, type ForgetOutcome } from '../../../ops/forget.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
 interface Order extends OperatorFields {
   person: string;

@@ -14,7 +14,7 @@ import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
 interface Filter {
   connection?: string;
@@ -30,10 +30,10 @@ const query = {
 const resource = { ...textField, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
 const links = arrayOf(refTo('Link'));
 const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
-/** Largest import: the handler checks each row with one platform call. */
+/** Most rows of an import: each row needs a call to the platform within the request. */
 const MOST_ROWS = 500;
 
-/** More would fill the memory of the process. */
+/** Most links of one list, which is kept in memory; the export has no such limit. */
 const MOST_LISTED = 10_000;
 const TOO_MANY = `There are more than ${MOST_LISTED} links: take /admin/v1/links/export.`;
 
@@ -74,7 +74,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
         kind: 'lines',
         contentType: 'application/x-ndjson',
         filename: 'links.ndjson',
-        lines: context.logExports.inTurn(linesOf(context, filter)),
+        lines: context.logExports.oneAtATime(linesOf(context, filter)),
       }),
   }),
   route<{ rows: object[]; dryRun?: boolean } & OperatorFields>({
@@ -109,10 +109,10 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return json({ dryRun, outcomes });
     },
   }),
-  one(context, 'show', 'What a person or group is linked to, at every target.', async (found) =>
+  resourceRoute(context, 'show', 'What a person or group is linked to, at every target.', async (found) =>
     (await Promise.all(found.map(({ connection, ref }) => linksOf(context.states, connection, ref)))).flat(),
   ),
-  one(
+  resourceRoute(
     context,
     'forget',
     'Drops the link: the account or group is looked for anew, and taken over by the rules of adopt.',
@@ -131,7 +131,8 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
 
 type Found = Awaited<ReturnType<typeof findResources>>;
 
-function one(
+/** Returns a route that finds one person or group by name, and runs `run` for it. */
+function resourceRoute(
   context: AdminContext,
   name: 'show' | 'forget',
   summary: string,

@@ -17,7 +17,7 @@ import {
   type LocatedEntry,
 } from '../../../ops/provisioning-log.ts';
 import {
-  checked,
+  chainCheckFields,
   page,
   pageHeaders,
   readingRoutes,
@@ -82,7 +82,7 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     answers: {
       status: 200,
       description: 'One for each log; broken names the first entry that does not fit.',
-      schema: arrayOf(object({ connection: textField, target: textField, ...checked })),
+      schema: arrayOf(object({ connection: textField, target: textField, ...chainCheckFields })),
     },
     handle: async () => json(await verifyLogs(context.states)),
   }),

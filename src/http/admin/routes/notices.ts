@@ -3,7 +3,7 @@ import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
 interface TestOrder extends OperatorFields {
   channel?: string;

@@ -5,7 +5,7 @@ import type { Finished, OperationWork } from '../operations.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 import { accepted, underWay } from './operations.ts';
 
 /** Pause after each portion, so that the process keeps answering identity providers. */

@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
 interface ResourceQuery {
   resource: string;

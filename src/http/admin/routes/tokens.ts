@@ -12,9 +12,9 @@ import {
 } from '../../../tokens/operations.ts';
 import { Problem } from '../problem.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, object, textField } from '../schema-fields.ts';
+import { arrayOf, body, booleanField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
-import { actor, operatorFields, type OperatorFields } from './holds.ts';
+import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
 interface Order extends OperatorFields {
   connection: string;
@@ -71,12 +71,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     command: 'token revoke --json',
     summary: 'Refuses a token from now on; within two seconds everywhere.',
     params: { connection: 'Which connection it opens.', name: 'As listed.' },
-    query: Object.fromEntries(
-      Object.entries(operatorFields).map(([name, schema]) => [
-        name,
-        { description: schema.description, schema },
-      ]),
-    ),
+    query: toQuery(operatorFields),
     answers: {
       status: 200,
       description: 'Done.',
