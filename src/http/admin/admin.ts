@@ -36,14 +36,14 @@ import { workbenchRoutes } from './routes/workbench.ts';
 
 export interface AdminOptions {
   identify: IdentifyCaller;
-  /** Router for the path /admin/sign-in. */
+  /** Router of /admin/sign-in. */
   signIn: Router;
   maxBodyBytes: number;
   admitted: Admitted;
 }
 
 export interface Admin {
-  /** Router for the path /admin. */
+  /** Router of /admin. */
   router: Router;
   /** Cancels the operations that run in this process. */
   stop: () => Promise<void>;

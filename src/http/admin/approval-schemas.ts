@@ -44,8 +44,15 @@ const approvalFields = {
   },
 };
 const OPTIONAL = [
-  ...(['openedAt', 'expiresAt', 'at', 'by', 'note', 'selection', 'stillRejected', 'firstApprovals'] as const),
-];
+  'openedAt',
+  'expiresAt',
+  'at',
+  'by',
+  'note',
+  'selection',
+  'stillRejected',
+  'firstApprovals',
+] as const;
 
 export const APPROVAL_SCHEMAS = {
   Approval: objectOf<Approval>(approvalFields, OPTIONAL),

@@ -1,4 +1,4 @@
-// Admits operators by the admin token. Wrong tokens are slowed down and logged.
+// Checks the admin token. After many wrong tokens, an address has to wait, and the log has a warning.
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../support/sources.ts';
@@ -7,18 +7,19 @@ import { originOf } from '../middleware/bad-credentials.ts';
 import type { ClientAddress } from '../middleware/client-address.ts';
 import { Problem, tooManyProblem } from './problem.ts';
 
-/** Number of wrong tokens from one address within the window; further ones are answered 429. */
-const TRIES = 10;
+/** Number of wrong tokens from one address within WINDOW_MS; further ones are answered 429. */
+const MOST_ATTEMPTS = 10;
 const WINDOW_MS = 60_000;
-/** Number of addresses kept in memory; the oldest entry is removed first. */
-const ADDRESSES = 1000;
+/** Number of addresses kept in memory; the address with the oldest attempt is removed first. */
+const MOST_ADDRESSES = 1000;
 
 /** @throws Problem 401 for a missing or wrong admin token, 429 after many wrong ones from one address */
 export type AdminCheck = (request: IncomingMessage) => void;
 
 /**
- * @param deps.token is called at every request, so a rotated secret is valid at once. The right token is never
- * refused with 429: behind a load balancer all operators share one address.
+ * Returns the check. The right token is never refused with 429, because behind a load balancer all operators share one
+ * address.
+ * @param token called at every request, so that a rotated secret is valid at once
  */
 export function createAdminCheck(
   {
@@ -34,18 +35,20 @@ export function createAdminCheck(
 ): AdminCheck {
   const failures = new Map<string, { count: number; endsAt: number }>();
 
+  /** Counts a wrong token. @returns the seconds to wait, 0 while the limit is not reached */
   function noteFailure(address: string): number {
     const now = clock.now();
     const origin = originOf(address);
     const known = failures.get(origin);
     const current = known && known.endsAt > now ? known : { count: 0, endsAt: now + WINDOW_MS };
     current.count += 1;
+    // Deleting and setting keeps the map in order of the last attempt.
     failures.delete(origin);
     failures.set(origin, current);
     const [oldest] = failures.keys();
-    if (failures.size > ADDRESSES && oldest !== undefined) failures.delete(oldest);
-    if (current.count === TRIES) logger.warn({ address }, 'wrong admin tokens again and again');
-    return current.count > TRIES ? (current.endsAt - now) / 1000 : 0;
+    if (failures.size > MOST_ADDRESSES && oldest !== undefined) failures.delete(oldest);
+    if (current.count === MOST_ATTEMPTS) logger.warn({ address }, 'wrong admin tokens again and again');
+    return current.count > MOST_ATTEMPTS ? (current.endsAt - now) / 1000 : 0;
   }
 
   return (request) => {

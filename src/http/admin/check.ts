@@ -5,13 +5,13 @@ import type { AdminRoute, JsonSchema } from './route.ts';
 import { SCHEMAS } from './schemas.ts';
 
 export interface Checks {
-  /** @throws Problem 400 with every fault */
+  /** Parses and validates the query of an address. @throws Problem 400 with every fault */
   query: (search: string) => Record<string, unknown>;
-  /** @throws Problem 400 with every fault */
+  /** Validates a body; returns undefined for a route without one. @throws Problem 400 with every fault */
   body: (value: unknown) => unknown;
 }
 
-/** Compiles the schemas of a route at its first request and caches them, because compiling is slow. */
+/** Returns a function that creates the checks of a route. A schema is compiled at its first use, because compiling is slow. */
 export function createChecks(): (route: AdminRoute) => Checks {
   const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
   const bodies = new Ajv2020(options);
@@ -26,9 +26,13 @@ export function createChecks(): (route: AdminRoute) => Checks {
     return {
       query: (search) => {
         checkQuery ??= queries.compile(querySchema(query));
-        return judge(checkQuery, readQuery(search), '/query') as Record<string, unknown>;
+        return validated(checkQuery, readQuery(search), '/query') as Record<string, unknown>;
       },
-      body: (value) => body && judge((checkBody ??= bodies.compile(body)), value, '/body'),
+      body: (value) => {
+        if (!body) return undefined;
+        checkBody ??= bodies.compile(body);
+        return validated(checkBody, value, '/body');
+      },
     };
   };
 }
@@ -40,6 +44,7 @@ const querySchema = (query: NonNullable<AdminRoute['query']>): JsonSchema => ({
   required: Object.entries(query).flatMap(([name, { required }]) => (required ? [name] : [])),
 });
 
+/** Returns the parameters by name; a repeated parameter becomes a list. */
 function readQuery(search: string): Record<string, unknown> {
   const found = new Map<string, string | string[]>();
   for (const [name, value] of new URLSearchParams(search)) {
@@ -49,7 +54,7 @@ function readQuery(search: string): Record<string, unknown> {
   return Object.fromEntries(found);
 }
 
-function judge(check: ValidateFunction, value: unknown, place: string): unknown {
+function validated(check: ValidateFunction, value: unknown, place: string): unknown {
   if (!check(value)) throw invalid((check.errors ?? []).map((error) => toFault(error, place)));
   return value;
 }

@@ -1,4 +1,4 @@
-// Defines the JSON Schema of an explanation.
+// Defines the JSON Schema of an explanation: the answer of the route and command `explain`.
 import { RESOURCE_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import type {
@@ -26,9 +26,17 @@ import {
 } from './schema-fields.ts';
 
 const VERDICTS: ExplanationVerdict[] = [
-  ...(['asDesired', 'onItsWay', 'held', 'stopped', 'needsPerson'] as const),
-  ...(['leftAlone', 'notForTarget', 'differs', 'gone'] as const),
+  'asDesired',
+  'onItsWay',
+  'held',
+  'stopped',
+  'needsPerson',
+  'leftAlone',
+  'notForTarget',
+  'differs',
+  'gone',
 ];
+/** Type of one property of an explanation, without null. */
 type Part<Name extends keyof Explanation> = NonNullable<Explanation[Name]>;
 const described = (schema: JsonSchema, description: string): JsonSchema => ({ ...schema, description });
 

@@ -29,6 +29,7 @@ export const loadSchema = {
   ],
 };
 
+/** Work of a process since its last heartbeat. */
 const work = object({
   processor: { type: 'number' },
   targets: {

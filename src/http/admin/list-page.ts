@@ -1,10 +1,11 @@
-// Defines the query of a list that is answered page by page.
+// Defines the query parameters `offset` and `limit` of a list that is returned in pages.
 import type { Parameter } from './route.ts';
 import { integerField } from './schema-fields.ts';
 
+/** Largest page, and the default. */
 export const MOST_OF_A_PAGE = 1000;
 
-/** @param things plural of the listed objects, such as `dead letters` */
+/** @param things plural noun for the listed objects, such as `dead letters` */
 export const pageQuery = (things: string): Record<'offset' | 'limit', Parameter> => ({
   offset: {
     description: `Leaves out so many ${things} at the beginning.`,

@@ -1,5 +1,5 @@
-// Streams the status to open pages as server-sent events. It is read once for all streams of this process, and only while one
-// is open. A beat every two seconds shows a page that this process still runs.
+// Streams the status to open pages as server-sent events. The status is read once for all streams of this process, and only
+// while a stream is open. A beat every two seconds shows a page that this process still runs.
 import { settledWithin } from '../../support/within.ts';
 import type { Clock } from '../../support/sources.ts';
 import { Problem } from './problem.ts';
@@ -35,15 +35,21 @@ export function createLiveStreams(
   const status = createSharedRead(clock, read);
   let isStopped = false;
 
-  async function* beat(ended: AbortController, isStillValid: () => Promise<boolean>): AsyncGenerator<string> {
+  /** Yields the events of one stream until it is ended or its caller may no longer call. */
+  async function* eventsOf(
+    ended: AbortController,
+    isStillValid: () => Promise<boolean>,
+  ): AsyncGenerator<string> {
     const { signal } = ended;
     let sent: string | undefined;
     try {
       while (!signal.aborted) {
+        // Stays undefined when Redis does not answer in time; then no status is sent, only a beat.
         let isValid: boolean | undefined;
-        const known = isStillValid().then((is) => (isValid = is));
-        await settledWithin(clock, Promise.allSettled([known, status.read()]), WAIT_MS);
-        // While Redis does not answer there is no status, so only beats are sent.
+        const validity = isStillValid().then((answer) => {
+          isValid = answer;
+        });
+        await settledWithin(clock, Promise.allSettled([validity, status.read()]), WAIT_MS);
         if (isValid === false || signal.aborted) return;
         const { text, at } = status.latest();
         if (isValid && text !== undefined && text !== sent) {
@@ -61,7 +67,7 @@ export function createLiveStreams(
 
   const end = (): void => streams.forEach((each) => each.abort());
   return {
-    open: ({ isStillValid }, left) => {
+    open: ({ isStillValid }, disconnected) => {
       if (isStopped || streams.size >= MOST_STREAMS)
         throw new Problem(503, 'Too many pages are open at this process: close some, or try again.', {
           headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
@@ -69,14 +75,14 @@ export function createLiveStreams(
       const ended = new AbortController();
       streams.add(ended);
       ended.signal.addEventListener('abort', () => streams.delete(ended), { once: true });
-      left.addEventListener('abort', () => ended.abort(), { once: true });
+      disconnected.addEventListener('abort', () => ended.abort(), { once: true });
       void clock.sleep(lifeMs, ended.signal).then(() => ended.abort());
       return {
         kind: 'pieces',
         contentType: 'text/event-stream',
-        // nginx collects answers otherwise.
+        // Without this header nginx would buffer the stream.
         headers: { 'X-Accel-Buffering': 'no' },
-        pieces: beat(ended, isStillValid),
+        pieces: eventsOf(ended, isStillValid),
         until: ended.signal,
       };
     },
@@ -88,23 +94,27 @@ export function createLiveStreams(
   };
 }
 
-/** All streams share one read of the status within the interval of a beat; a running read is not started twice. */
+/** Creates a read of the status that all streams share: one read within the interval of a beat, and one at a time. */
 function createSharedRead(
   clock: Clock,
   read: () => Promise<unknown>,
 ): { read: () => Promise<void>; latest: () => { text?: string; at?: number } } {
   let latest: { text?: string; at?: number } = {};
   let reading: Promise<void> | undefined;
-  let begunAt = -Infinity;
+  let startedAt = -Infinity;
   return {
     read: () => {
       if (reading) return reading;
-      // The timers of the streams differ by a few milliseconds.
-      if (clock.now() - begunAt < LIVE_BEAT_MS * 0.75) return Promise.resolve();
-      begunAt = clock.now();
+      // Less than a whole beat, because the timer of a stream may fire a few milliseconds early.
+      if (clock.now() - startedAt < LIVE_BEAT_MS * 0.75) return Promise.resolve();
+      startedAt = clock.now();
       reading = read()
-        .then((value) => void (latest = { text: JSON.stringify(value), at: begunAt }))
-        .finally(() => (reading = undefined));
+        .then((value) => {
+          latest = { text: JSON.stringify(value), at: startedAt };
+        })
+        .finally(() => {
+          reading = undefined;
+        });
       return reading;
     },
     latest: () => latest,

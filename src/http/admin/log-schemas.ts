@@ -16,6 +16,7 @@ import {
   unixMs,
 } from './schema-fields.ts';
 
+/** An entry as it is stored. */
 export const logEntry = objectOf<LocatedEntry>(
   {
     id: textField,
@@ -47,6 +48,7 @@ export const logEntry = objectOf<LocatedEntry>(
 );
 
 const kindOfResource = { enum: ['User', 'Group'] };
+/** Type of one property of a record, without null. */
 type Part<Name extends keyof ProvisioningRecord> = NonNullable<ProvisioningRecord[Name]>;
 
 export const LOG_SCHEMAS = {

@@ -3,6 +3,7 @@ import { rightFor, type AdminRoute, type JsonSchema } from './route.ts';
 import { ROLE_FOR } from './sign-in/rights.ts';
 import { SCHEMAS } from './schemas.ts';
 
+/** Error statuses that every route may answer, with their descriptions. */
 const ALWAYS: Record<number, string> = {
   400: 'Something in the request does not fit; errors lists every place.',
   401: 'Nobody is signed in, or the admin token is wrong.',
@@ -12,6 +13,7 @@ const ALWAYS: Record<number, string> = {
   503: 'Redis does not answer; Retry-After says when to retry.',
 };
 
+/** Returns the document as OpenAPI 3.1. */
 export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) (paths[route.path] ??= {})[route.method] = operationOf(route);

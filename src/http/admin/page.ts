@@ -30,7 +30,7 @@ const protect = helmet({
       trustedTypes: ["'none'"],
     },
   },
-  // TLS ends in front of the bridge, so the proxy decides about Strict-Transport-Security.
+  // A proxy terminates TLS in front of the bridge, so the proxy decides about Strict-Transport-Security.
   strictTransportSecurity: false,
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },
@@ -42,15 +42,15 @@ interface PageFile {
   content: Buffer;
 }
 
-/** Router for the path /admin. */
+/** Returns a router for the path /admin. It reads all files once, now. */
 export function createPage(folder = FOLDER): Router {
   const files = readFiles(folder);
   const router = express.Router({ strict: true });
   router.use(protect);
   router.use((request, response, next) => {
-    const [addressPath] = request.originalUrl.split('?');
-    // Relative addresses in the page resolve only below `/admin/`.
-    if (addressPath === '/admin') {
+    const [requestedPath] = request.originalUrl.split('?');
+    // The page has relative addresses, which are right only below `/admin/`.
+    if (requestedPath === '/admin') {
       response.writeHead(308, { Location: '/admin/' }).end();
       return;
     }
@@ -71,7 +71,7 @@ export function createPage(folder = FOLDER): Router {
   return router;
 }
 
-/** Returns every file of the folder that has a known media type, and the files of packages, by path. */
+/** Returns the files of the folder with a known media type, and the files of npm packages, by their path in the address. */
 function readFiles(folder: string): Map<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

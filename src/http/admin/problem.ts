@@ -14,7 +14,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 interface ProblemOptions {
   headers?: Readonly<Record<string, string>>;
-  /** Members of the document beyond the usual ones. */
+  /** Properties of the document besides type, title, status and detail. */
   extra?: Readonly<Record<string, unknown>>;
 }
 
@@ -33,16 +33,17 @@ export class Problem extends Error {
   }
 }
 
-/** Creates a 400 with one entry for each fault; `path` is `/body/target` or `/query/limit`, for example. */
+/** Creates a 400 with one entry for each fault; a `path` is, for example, `/body/target` or `/query/limit`. */
 export const invalid = (errors: { path: string; message: string }[]): Problem =>
   new Problem(400, errors.map(({ path, message }) => `${path}: ${message}`).join('; '), {
     extra: { errors },
   });
 
+/** Creates a 429 with the header Retry-After. */
 export const tooManyProblem = (detail: string, retryAfterSeconds: number): Problem =>
   new Problem(429, detail, { headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });
 
-/** Returns the error handler of /admin/v1: it converts every error to a problem document. */
+/** Returns an error handler that answers every error with a problem document, an unexpected one with 500 and a log line. */
 export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (response.headersSent) {
@@ -67,6 +68,7 @@ export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids
   };
 }
 
+/** Returns undefined for an unexpected error. */
 function toProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   if (error instanceof Busy) {
@@ -81,13 +83,13 @@ function toProblem(error: unknown): Problem | undefined {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
     });
   }
+  // Express sets `status` for a path that cannot be decoded.
   const { status } = error as { status?: number };
-  return status !== undefined && status >= 400 && status < 500
-    ? new Problem(
-        status,
-        'The request cannot be read: send UTF-8 JSON to one of the addresses in openapi.json.',
-      )
-    : undefined;
+  if (status === undefined || status < 400 || status >= 500) return undefined;
+  return new Problem(
+    status,
+    'The request cannot be read: send UTF-8 JSON to one of the addresses in openapi.json.',
+  );
 }
 
 function respondProblem(response: Response, { status, message, headers, extra }: Problem): void {

@@ -1,5 +1,5 @@
-// Defines the shape of an admin route: its request, its answers and its handler. The router and the OpenAPI document are
-// both generated from the routes, so they always agree.
+// Defines the shape of an admin route: its request, its answers and its handler. Router and OpenAPI document are both built
+// from the same routes, so they always agree.
 import type { TargetAddress } from '../../verify-access/verify-access.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
@@ -32,7 +32,7 @@ export interface AdminContext {
   settings: () => unknown;
   /** Checks and compiles a mapping that is not in the settings. */
   compileTried: CompileTried;
-  /** By target. */
+  /** Circuit breakers by target. */
   breakers: Map<string, Pick<Breaker, 'read'>>;
   readFleet: ReadFleet;
   /** Time of the next scheduled reconcile; null without a schedule. */
@@ -49,13 +49,13 @@ export interface AdminContext {
   notices: {
     /** Names of the channels in the settings. */
     channels: readonly string[];
-    /** Sends a sample message to each. */
+    /** Sends a sample message to each of these channels. */
     test: (channels: readonly string[], actor: Actor, signal: AbortSignal) => Promise<NoticeTestResult[]>;
   };
   operations: Operations;
   /** Opens a stream of the live status (live.ts). */
   openLive: (caller: Pick<AdminCaller, 'isStillValid'>, signal: AbortSignal) => AdminAnswer;
-  /** How many resources are desired, linked and missing. */
+  /** Counts the desired, linked and missing resources. */
   coverageOf: ReadCoverage;
   logExports: LogExports;
   clock: Clock;
@@ -71,7 +71,7 @@ export interface AdminCall<Body = unknown, Query = Record<string, unknown>> {
   /** Correlation id. */
   request: string;
   caller: AdminCaller;
-  /** `page` when the operators' page calls; its header is not verified. */
+  /** `page` when a header says that the operators' page calls; the header is not verified. */
   via: 'admin API' | 'page';
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
@@ -86,20 +86,23 @@ export interface JsonAnswer {
 
 export type AdminAnswer =
   | JsonAnswer
-  /** One document, streamed. `until`: its end, also while the client does not read. */
+  /** One document, streamed. */
   | {
       kind: 'pieces';
       contentType: string;
       pieces: AsyncIterable<string | Buffer>;
       headers?: Record<string, string>;
+      /** Ends the answer, even while the client does not read it. */
       until?: AbortSignal;
     }
-  /** Lines, streamed; each without its line break. `signal` cuts the answer off. */
+  /** A file, streamed line by line. */
   | {
       kind: 'lines';
       contentType: string;
       filename: string;
+      /** Lines without their line breaks. */
       lines: AsyncIterable<string>;
+      /** Breaks the answer off. */
       signal?: AbortSignal;
     };
 
@@ -118,7 +121,7 @@ export interface AdminRoute {
   /** Command of the CLI that does the same, with its options. */
   command?: string;
   summary: string;
-  /** Right that the caller needs; left out: `read` for GET, `operate` for everything else. */
+  /** Right that the caller needs. Default: `read` for GET, `operate` for other methods. */
   right?: Right;
   params?: Record<string, string>;
   query?: Record<string, Parameter>;
@@ -140,9 +143,11 @@ export interface AdminRoute {
   handle: (call: AdminCall) => Promise<AdminAnswer>;
 }
 
+/** Returns the right that a caller of the route needs. */
 export const rightFor = ({ method, right }: Pick<AdminRoute, 'method' | 'right'>): Right =>
   right ?? (method === 'get' ? 'read' : 'operate');
 
+/** Returns an answer with a JSON body. */
 export const json = (body: unknown, status = 200, headers?: Record<string, string>): JsonAnswer => ({
   kind: 'json',
   status,
@@ -150,7 +155,10 @@ export const json = (body: unknown, status = 200, headers?: Record<string, strin
   ...(headers === undefined ? {} : { headers }),
 });
 
-/** Types the body and query of a handler; the router has validated both by the schemas of the route. */
+/**
+ * Returns the route with a handler whose body and query are typed. The cast is safe, because the router validates both by the
+ * schemas of the route before it calls the handler.
+ */
 export const route = <Body = unknown, Query = Record<string, unknown>>(
   definition: Omit<AdminRoute, 'handle'> & {
     handle: (call: AdminCall<Body, Query>) => Promise<AdminAnswer>;
@@ -160,7 +168,7 @@ export const route = <Body = unknown, Query = Record<string, unknown>>(
   handle: (call) => definition.handle(call as AdminCall<Body, Query>),
 });
 
-/** @throws Problem 404 with the names that exist */
+/** Accepts undefined, which means all targets. @throws Problem 404 with the names that exist, for an unknown target */
 export function requireTarget({ targets }: AdminContext, target: string | undefined): void {
   if (target === undefined || targets.includes(target)) return;
   throw new Problem(404, `There is no target ${target}. The settings have: ${targets.join(', ')}.`);

@@ -1,5 +1,5 @@
-// Routes /admin/v1: determines the caller, checks the caller's right, then calls the handler. Answers are JSON and must not
-// be cached.
+// Routes /admin/v1: determines the caller, checks the caller's right, validates the request and calls the handler. Answers must
+// not be cached.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
@@ -17,6 +17,7 @@ import { json, rightFor, type AdminAnswer, type AdminRoute } from './route.ts';
 import type { IdentifyCaller } from './sign-in/caller.ts';
 import { ROLE_FOR, type AdminCaller } from './sign-in/rights.ts';
 
+/** Returns the router of /admin/v1, with `/openapi.json` besides the given routes. */
 export function createAdminRouter(
   deps: { logger: Logger; ids: Ids },
   routes: readonly AdminRoute[],
@@ -30,8 +31,8 @@ export function createAdminRouter(
     for (const [name, value] of Object.entries(JSON_HEADERS)) response.setHeader(name, value);
     next();
   });
-  // Before the body is read, so that only callers with the right can send one.
-  const admit = (route: AdminRoute): RequestHandler => {
+  // Runs before the body is read, so that only callers with the right can send one.
+  const checkRight = (route: AdminRoute): RequestHandler => {
     return (request, _response, next) => {
       requireRight(callerOf(request), route);
       next();
@@ -41,15 +42,14 @@ export function createAdminRouter(
     callers.set(request, await options.identify(request));
     next();
   });
-  const all = [...routes, describing(routes)];
-  for (const [path, some] of byPath(all)) {
+  for (const [path, samePath] of byPath([...routes, openApiRoute(routes)])) {
     const address = router.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
-    for (const route of some) {
+    for (const route of samePath) {
       const handler = toHandler(route, checksOf(route), options.admitted.readings);
-      if (route.body) address[route.method](admit(route), readBody, handler);
-      else address[route.method](admit(route), handler);
+      if (route.body) address[route.method](checkRight(route), readBody, handler);
+      else address[route.method](checkRight(route), handler);
     }
-    const allow = some.map(({ method }) => method.toUpperCase()).join(', ');
+    const allow = samePath.map(({ method }) => method.toUpperCase()).join(', ');
     address.all(() => {
       throw new Problem(405, `This address answers ${allow} only.`, { headers: { Allow: allow } });
     });
@@ -61,7 +61,7 @@ export function createAdminRouter(
   return router;
 }
 
-/** Sorts the routes so that a literal segment is matched before a parameter in the same place. */
+/** Groups the routes by path. A path with a literal segment comes before one with a parameter in the same place. */
 function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
   const literalFirst = (path: string): string => path.replaceAll('{', '\uffff');
   const sorted = [...routes].sort((a, b) => (literalFirst(a.path) < literalFirst(b.path) ? -1 : 1));
@@ -70,7 +70,7 @@ function byPath(routes: readonly AdminRoute[]): Map<string, AdminRoute[]> {
   return paths;
 }
 
-const describing = (routes: readonly AdminRoute[]): AdminRoute => {
+const openApiRoute = (routes: readonly AdminRoute[]): AdminRoute => {
   const document = openApiDocument(routes);
   return {
     method: 'get',
@@ -82,6 +82,7 @@ const describing = (routes: readonly AdminRoute[]): AdminRoute => {
   };
 };
 
+/** Returns the Express handler of a route. GET requests take turns in `readings`. */
 function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestHandler {
   return async (request, response) => {
     const { pathname, search } = splitUrl(request.url);
@@ -98,9 +99,9 @@ function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestH
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
       signal: untilClosed(response),
     };
-    const isReading = route.method === 'get';
-    const handled = () => route.handle(call);
-    await respond(request, response, isReading ? await readings.run(handled, call.signal) : await handled());
+    const handle = () => route.handle(call);
+    const answer = route.method === 'get' ? await readings.run(handle, call.signal) : await handle();
+    await respond(request, response, answer);
   };
 }
 
@@ -123,16 +124,19 @@ function requireRight({ rights, name }: AdminCaller, route: AdminRoute): void {
 }
 
 function splitUrl(url: string): { pathname: string; search: string } {
-  const mark = url.indexOf('?');
-  return mark < 0 ? { pathname: url, search: '' } : { pathname: url.slice(0, mark), search: url.slice(mark) };
+  const start = url.indexOf('?');
+  if (start < 0) return { pathname: url, search: '' };
+  return { pathname: url.slice(0, start), search: url.slice(start) };
 }
 
+/** Returns a signal that is aborted when the response is closed; the reason names a client that disconnected, for logs. */
 function untilClosed(response: Response): AbortSignal {
-  const left = new AbortController();
-  response.once('close', () => left.abort(new Error('the caller has left')));
-  return left.signal;
+  const closed = new AbortController();
+  response.once('close', () => closed.abort(new Error('the caller has left')));
+  return closed.signal;
 }
 
+/** Sends an answer. @throws the error of a streamed answer, also after its headers were sent */
 async function respond(request: Request, response: Response, answer: AdminAnswer): Promise<void> {
   if (answer.kind === 'json') {
     const text = JSON.stringify(answer.body);
@@ -156,14 +160,20 @@ async function respond(request: Request, response: Response, answer: AdminAnswer
       'Content-Type': answer.contentType,
       ...(isLines ? { 'Content-Disposition': `attachment; filename="${answer.filename}"` } : answer.headers),
     });
-    // Headers are sent at once, because a stream may have no data for minutes.
-    if (request.method === 'HEAD') return void response.end();
-    if (!isLines)
-      answer.until?.addEventListener('abort', () => void (response.writableNeedDrain && response.destroy()));
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    if (!isLines) {
+      answer.until?.addEventListener('abort', () => {
+        // The client does not read, so the stream cannot end by itself.
+        if (response.writableNeedDrain) response.destroy();
+      });
+    }
     const pieces = Readable.from(piecesOf(first, texts, isLines));
     await pipeline(pieces, response, isLines && answer.signal ? { signal: answer.signal } : {});
   } catch (error) {
-    // A client that disconnects early is no fault.
+    // A client that disconnects early is not an error.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   } finally {
     await texts.return?.();

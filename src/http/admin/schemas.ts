@@ -37,6 +37,7 @@ import {
   unixMs,
 } from './schema-fields.ts';
 
+/** Returns a reference to a named schema. */
 export const refTo = (name: keyof typeof SCHEMAS): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 const eventDelivery = objectOf<EventDelivery>({
@@ -93,6 +94,7 @@ const runReport = objectOf<RunReport>(
   ['coverage', 'drift', 'conflicts', 'exceptions', 'message'],
 );
 
+/** The schemas by their name in `components.schemas` of the document. */
 export const SCHEMAS = {
   Problem: {
     ...object(

@@ -31,27 +31,29 @@ interface PageQuery {
 }
 
 const DEFAULT_LIMIT = 100;
-const MOST = 1000;
+/** Most changes of one page. */
+const MOST_CHANGES = 1000;
 
-const few = (items: JsonSchema, description: string): JsonSchema => ({
+/** Schema of a list of a selection. */
+const selectionOf = (items: JsonSchema, description: string): JsonSchema => ({
   ...arrayOf(items),
   minItems: 1,
   maxItems: 1000,
   description,
 });
 const selectionFields = {
-  refs: few(textField, 'Only what concerns these, such as User:3f….'),
-  persons: few(textField, 'Only these persons: userName, mail or id.'),
-  kinds: few({ enum: DESTRUCTIVE_KINDS }, 'Only these kinds of change.'),
-  causes: few({ enum: HELD_CAUSES }, 'Only these causes.'),
-  groups: few(textField, 'Only these groups and the persons who are or were their members.'),
+  refs: selectionOf(textField, 'Only what concerns these, such as User:3f….'),
+  persons: selectionOf(textField, 'Only these persons: userName, mail or id.'),
+  kinds: selectionOf({ enum: DESTRUCTIVE_KINDS }, 'Only these kinds of change.'),
+  causes: selectionOf({ enum: HELD_CAUSES }, 'Only these causes.'),
+  groups: selectionOf(textField, 'Only these groups and the persons who are or were their members.'),
 };
 const pageFields = {
   offset: { ...integerField, minimum: 0, description: 'Leaves out so many at the beginning.' },
   limit: {
     ...integerField,
     minimum: 1,
-    maximum: MOST,
+    maximum: MOST_CHANGES,
     default: DEFAULT_LIMIT,
     description: 'Most changes.',
   },
@@ -63,7 +65,7 @@ const pageFields = {
 };
 
 const params = { id: 'As listed.' };
-/** All holders of the admin token count as one person. */
+/** Identity of every holder of the admin token: where two persons have to approve, all of them count as one person. */
 const ADMIN_TOKEN = 'admin token';
 const CONFLICT =
   'The approval has expired, and what it held is judged anew; this person has approved it already; or it was decided earlier.';
@@ -114,20 +116,21 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
       return json(shown);
     },
   }),
-  decision(
+  decisionRoute(
     context,
     'approve',
     'Carries out exactly what the approval lists; where two persons have to approve, the first one is noted.',
   ),
-  decision(context, 'reject', 'Leaves the platform as it is, until the source takes the change back.'),
-  decision(
+  decisionRoute(context, 'reject', 'Leaves the platform as it is, until the source takes the change back.'),
+  decisionRoute(
     context,
     'withdraw',
     'Takes a rejection back, so that the guard judges its changes anew; or a first approval.',
   ),
 ];
 
-function decision(
+/** Returns the route of one kind of decision. */
+function decisionRoute(
   context: AdminContext,
   action: 'approve' | 'reject' | 'withdraw',
   summary: string,
@@ -169,9 +172,10 @@ function decision(
       const operator = actor(order, call);
       const selection = { refs, persons, kinds, causes, groups };
       const identity = call.caller.person ?? ADMIN_TOKEN;
-      const decided = await decideApproval(
-        ...([context.states, id, guardsOf(context), { action, identity, ...operator, selection }] as const),
-      ).catch(refuseUnknown);
+      const decision = { action, identity, ...operator, selection };
+      const decided = await decideApproval(context.states, id, guardsOf(context), decision).catch(
+        refuseUnknown,
+      );
       if (decided.kind === 'settled') throw new Problem(409, decided.message);
       if (!('id' in decided)) throw refusal(decided.kind, id);
       const { kind: outcome, ...rest } = decided;
@@ -180,25 +184,27 @@ function decision(
   });
 }
 
+/** Returns a function that returns the guard settings of a target. */
 const guardsOf =
   ({ scopes }: AdminContext) =>
   (target: string) =>
     scopes.find(({ scope }) => scope.target.name === target)?.guard;
 
+/** Returns the error for a decision that was not taken. */
 function refusal(
   kind: Exclude<DecisionOutcome['kind'], 'decided' | 'noted' | 'retracted' | 'settled'>,
   id: string,
 ): Problem {
   if (kind === 'unknown') return unknownApproval(id);
-  const says = {
+  const messages = {
     expired: `Approval ${id} has expired: what it held is judged anew, list the approvals again.`,
     samePerson: `You have approved ${id} already: another person has to approve it too.`,
     full: `Too many first approvals of ${id} wait for a second person: decide about them first, or withdraw them.`,
   };
-  return new Problem(409, says[kind]);
+  return new Problem(409, messages[kind]);
 }
 
-/** @throws Problem 400 when no person or group has a given name */
+/** Converts the error for a name without person or group. @throws Problem 400, or any other error unchanged */
 function refuseUnknown(error: unknown): never {
   if (error instanceof UnknownSelection) throw new Problem(400, error.message);
   throw error;

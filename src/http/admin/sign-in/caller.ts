@@ -15,27 +15,30 @@ import {
 } from './rights.ts';
 
 /**
- * @throws Problem 401 when the caller is not signed in, 403 for a person without a role and for a request that another
- * page sent, 429 after many wrong tokens
+ * Returns the caller of a request.
+ * @throws Problem 401 when nobody is signed in, 403 for a person without a role and for a request that another page sent,
+ * 429 after many wrong tokens
  */
 export type IdentifyCaller = (request: IncomingMessage) => Promise<AdminCaller>;
 
 const MAX_NAME_LENGTH = 200;
+/** Most roles or groups of a proxy's header that are read. */
 const MAX_NAMES = 2000;
 
 export interface CallerSources {
-  /** undefined: there is no admin token. */
+  /** Undefined when there is no admin token. */
   checkAdmin: AdminCheck | undefined;
-  /** undefined: the settings name no provider. */
+  /** Undefined when the settings name no OpenID provider. */
   sessions: { store: SessionStore; cookie: Cookie } | undefined;
-  /** null = callers present the admin token. */
+  /** Null when operators do not sign in: they send the admin token. */
   signIn: {
-    /** Networks of the proxy, and the headers in which it names a person and the person's groups. */
+    /** Networks of the proxy, and the headers with a person's name and groups. */
     proxy: { from: readonly string[]; nameHeader: string; rolesHeader: string } | null;
     roles: RoleNames;
   } | null;
 }
 
+/** Returns a function that determines the caller. A proxy comes before the admin token, and the admin token before a session. */
 export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSources): IdentifyCaller {
   const proxy = signIn?.proxy;
   const proxies = toNetworks(proxy?.from ?? []);
@@ -50,7 +53,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
       mark: '',
       via: 'openid',
       rights: rightsOf(session.roles as OperatorRole[]),
-      // A session keeps the roles of its sign-in; a role that is taken away later ends with the session.
+      // A session keeps the roles of its sign-in; a role that is taken away later stays until the session ends.
       isStillValid: async () => (await sessions?.store.isOpen(id)) ?? false,
       signOut: async () => sessions?.store.end(id),
     };
@@ -84,7 +87,10 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
     };
   }
 
-  /** A proxy may forward a bearer token of its own, so its headers take precedence over the header Authorization. */
+  /**
+   * Returns the signed-in person; undefined for other callers. A session is not looked for beside a header Authorization. The
+   * headers of a proxy are, because a proxy may forward a bearer token of its own.
+   */
   const byPerson = async (request: IncomingMessage): Promise<AdminCaller | undefined> =>
     request.headers.authorization === undefined
       ? ((await bySession(request)) ?? byProxy(request))
@@ -115,8 +121,9 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
 }
 
 /**
- * A browser sends cookies, and a proxy its headers, with requests of any page. A page of another origin cannot set this
- * header without a CORS preflight, which the API never allows, and cannot hide its origin.
+ * Refuses requests of pages other than the operators' page. A browser sends the cookie, and a proxy its headers, with requests
+ * of any page. A page of another origin cannot set `x-scim-bridge-via` without a CORS preflight, which the API never allows,
+ * and cannot hide its origin. @throws Problem 403
  */
 function refuseOtherPages({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
@@ -137,7 +144,7 @@ function isRightToken(check: AdminCheck, request: IncomingMessage): boolean {
   }
 }
 
-/** A client may add a header of the same name before the proxy does, so repeated headers are ignored. */
+/** Returns the value of a header, or undefined for a repeated one: a client may send the header that the proxy adds. */
 function headerOf(request: IncomingMessage, name: string): string | undefined {
   const values = request.headersDistinct[name.toLowerCase()] ?? [];
   return values.length === 1 ? values[0] : undefined;

@@ -1,22 +1,23 @@
-// Reads and writes a cookie of the sign-in (draft-ietf-httpbis-rfc6265bis).
+// Reads a cookie of the sign-in, and builds the headers that set and remove it (draft-ietf-httpbis-rfc6265bis).
 import type { IncomingMessage } from 'node:http';
 
 /** Longest value that is read. */
 const MAX_LENGTH = 1024;
 
 export interface Cookie {
+  /** Returns the value of the cookie in a request; undefined when it is absent, empty or too long. */
   read(request: IncomingMessage): string | undefined;
-  /** Header line that stores the value. @param maxAgeSeconds undefined = until the browser ends */
+  /** Returns the value of Set-Cookie that stores the cookie. @param maxAgeSeconds undefined = until the browser is closed */
   store(value: string, maxAgeSeconds?: number): string;
-  /** Header line that removes it. */
+  /** Returns the value of Set-Cookie that removes the cookie. */
   remove(): string;
 }
 
 /**
- * @param options.secure false where the page is reached by plain HTTP on this machine. Else the prefix `__Host-` binds
- * the cookie to this host and to TLS, so that no other host of the domain can set it.
- * @param options.sameSite `Lax`: the browser also sends the cookie when the identity provider redirects back. `Strict`: only
- * with requests from this site.
+ * @param options.secure true for a page that is reached by HTTPS: the prefix `__Host-` binds the cookie to this host and to
+ * TLS, so that no other host of the domain can set it. False for plain HTTP on this machine.
+ * @param options.sameSite `Strict`: the browser sends the cookie only with requests from this site. `Lax`: also when the
+ * identity provider redirects back.
  */
 export function createCookie(
   name: string,

@@ -1,12 +1,12 @@
-// Speaks with the OpenID Connect provider: discovery, the address to sign in at, and the exchange of the code
-// (OpenID Connect Core 1.0, section 3.1; PKCE: RFC 7636).
+// Calls the OpenID Connect provider: reads its discovery document, builds the address to sign in at, and exchanges the code
+// for a person (OpenID Connect Core 1.0, section 3.1; PKCE: RFC 7636).
 import * as openid from 'openid-client';
 import type { Clock } from '../../../support/sources.ts';
 
 export interface ProviderSettings {
   issuer: string;
   clientId: string;
-  /** null = a public client, which proves itself by PKCE alone. */
+  /** Null for a public client, which uses PKCE without a secret. */
   clientSecret: string | null;
   scopes: readonly string[];
   nameClaim: string;
@@ -14,17 +14,17 @@ export interface ProviderSettings {
   allowLoopbackHttp: boolean;
 }
 
-/** A started sign-in. The browser that began it keeps these values, so that no other browser can complete it. */
+/** A sign-in that has begun. Only the browser that began it has these values, so no other browser can complete it. */
 export interface PendingSignIn {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** A person as the ID token names them. */
+/** A person as in the ID token. */
 export interface ProviderPerson {
   name: string;
-  /** Issuer and subject. */
+  /** Unique id of the person: issuer and subject. */
   person: string;
   /** Names of roles or groups. */
   names: string[];
@@ -33,13 +33,18 @@ export interface ProviderPerson {
 export interface Provider {
   /** Returns the address of the provider and the values that the browser has to keep. @throws SignInRefused */
   begin(): Promise<{ address: URL; pending: PendingSignIn }>;
-  /** @param answer the address with the parameters to which the provider sent the browser. @throws SignInRefused */
+  /**
+   * Exchanges the code for the person who signed in.
+   * @param answer the address to which the provider sent the browser, with its parameters
+   * @throws SignInRefused
+   */
   finish(answer: URL, pending: PendingSignIn): Promise<ProviderPerson>;
 }
 
-/** Why a sign-in did not succeed: `unreachable`: the provider; `refused`: by the provider; `unnamed`: no name claim. */
+/** A sign-in did not succeed. */
 export class SignInRefused extends Error {
   override name = 'SignInRefused';
+  /** `unreachable`: the provider does not answer; `refused`: it refused; `unnamed`: the ID token has no usable name. */
   readonly reason: 'unreachable' | 'refused' | 'unnamed';
   constructor(reason: SignInRefused['reason'], cause?: unknown) {
     super(`sign-in: ${reason}`, { cause });
@@ -49,11 +54,12 @@ export class SignInRefused extends Error {
 
 const TIMEOUT_SECONDS = 5;
 const MAX_BYTES = 512 * 1024;
-/** A discovery document is read again after this time. */
+/** Time after which the discovery document is read again. */
 const FRESH_MS = 3_600_000;
 const MAX_NAMES = 2000;
 const MAX_NAME_LENGTH = 200;
 
+/** @param redirect address to which the provider sends the browser back */
 export function createProvider(
   deps: { clock: Clock },
   settings: ProviderSettings,
@@ -63,9 +69,13 @@ export function createProvider(
 
   async function configuration(): Promise<openid.Configuration> {
     const { issuer, clientId, clientSecret, allowLoopbackHttp } = settings;
-    // The secret may come from a file that was rotated.
+    // The secret may come from a file that was rotated; then the configuration is made anew.
     if (known && known.secret === clientSecret && deps.clock.now() - known.readAt < FRESH_MS)
       return known.config;
+    // Checks the signature of the ID token too, although the token comes by TLS from the provider itself.
+    const execute = [openid.enableNonRepudiationChecks];
+    // The settings allow http:// for loopback addresses only (sign-in-checks.ts).
+    if (allowLoopbackHttp) execute.push(openid.allowInsecureRequests);
     const config = await openid.discovery(
       new URL(issuer),
       clientId,
@@ -73,12 +83,7 @@ export function createProvider(
       clientSecret === null ? openid.None() : bySecret(clientSecret),
       {
         timeout: TIMEOUT_SECONDS,
-        // The settings allow http:// for loopback addresses only (sign-in-checks.ts).
-        // The signature of the ID token is checked too, although it comes by TLS from the provider itself.
-        execute: [
-          openid.enableNonRepudiationChecks,
-          ...(allowLoopbackHttp ? [openid.allowInsecureRequests] : []),
-        ],
+        execute,
         [openid.customFetch]: fetchBounded,
       },
     );
@@ -124,27 +129,34 @@ export function createProvider(
   return { begin, finish };
 }
 
-/** Sends the secret in a way that the provider supports; the default of OpenID Connect Discovery is `basic`. */
+/**
+ * Sends the client secret in the body when the provider supports it, else by HTTP Basic, the default of OpenID Connect
+ * Discovery.
+ */
 function bySecret(secret: string): openid.ClientAuth {
-  const [inBody, inHeader] = [openid.ClientSecretPost(secret), openid.ClientSecretBasic(secret)];
+  const inBody = openid.ClientSecretPost(secret);
+  const inHeader = openid.ClientSecretBasic(secret);
   return (server, client, body, headers) => {
-    const known = server.token_endpoint_auth_methods_supported ?? [];
-    (known.includes('client_secret_post') ? inBody : inHeader)(server, client, body, headers);
+    const supported = server.token_endpoint_auth_methods_supported ?? [];
+    const authenticate = supported.includes('client_secret_post') ? inBody : inHeader;
+    authenticate(server, client, body, headers);
   };
 }
 
+/** Returns the texts of a claim that is one text or a list. */
 function namesIn(claim: unknown): string[] {
   const values = Array.isArray(claim) ? claim : [claim];
   return values.filter((value) => typeof value === 'string').slice(0, MAX_NAMES);
 }
 
+/** Returns an error handler that throws SignInRefused with the error as its cause. */
 const refuse =
   (reason: SignInRefused['reason']) =>
   (error: unknown): never => {
     throw new SignInRefused(reason, error);
   };
 
-/** fetch whose answer has a largest size; redirects are refused, because their target may not use https. */
+/** Like `fetch`, but refuses answers beyond MAX_BYTES. It does not follow redirects, because their target may not use https. */
 const fetchBounded: openid.CustomFetch = async (address, options) => {
   const answer = await fetch(address, { ...(options as RequestInit), redirect: 'manual' });
   const pieces: Uint8Array[] = [];

@@ -1,7 +1,8 @@
-// Roles of operators and the rights that they give. The API enforces rights; the page only shows what they allow.
+// Defines the roles of operators and the rights that they give. The API enforces the rights; the page only hides what the
+// caller may not do.
 
 export type OperatorRole = 'viewer' | 'operator' | 'approver';
-/** `read`: see everything; `operate`: give orders; `approve`: decide about approvals. */
+/** `read`: read everything; `operate`: give orders; `approve`: decide about approvals. */
 export type Right = 'read' | 'operate' | 'approve';
 
 export const RIGHTS: Readonly<Record<OperatorRole, readonly Right[]>> = {
@@ -22,27 +23,28 @@ export type RoleNames = Readonly<Record<OperatorRole, readonly string[]>>;
 
 /** The caller of the admin API. */
 export interface AdminCaller {
-  /** Name for acts; null: holders of the admin token give a name with each order. */
+  /** Name in the audit log; null for a holder of the admin token, who gives a name with each order. */
   name: string | null;
-  /** Unique and stable id of a signed-in person; null: all holders of the admin token. */
+  /** Unique and stable id of a signed-in person; null for a holder of the admin token. */
   person: string | null;
-  /** Text behind the name in acts that marks it as not verified; empty where all callers share the token. */
+  /** Text after the name in the audit log which says that the name is not verified; empty when all callers use the token. */
   mark: string;
   rights: readonly Right[];
   via: 'token' | 'openid' | 'proxy';
-  /** Whether the caller may still call: the session has not ended, the token is still the right one. */
+  /** Returns whether the session is still open, or the token still the right one. */
   isStillValid: () => Promise<boolean>;
-  /** Ends the session; undefined where there is none. */
+  /** Ends the session; undefined for a caller without a session. */
   signOut?: () => Promise<void>;
 }
 
-/** Returns the roles that the names of groups or roles give, by the settings. */
+/** Returns the roles of a person. @param names the person's groups or roles @param roles the names that give each role */
 export function rolesOf(names: readonly string[], roles: RoleNames): OperatorRole[] {
   return (Object.keys(RIGHTS) as OperatorRole[]).filter((role) =>
     roles[role].some((name) => names.includes(name)),
   );
 }
 
+/** Returns the rights of these roles together. */
 export const rightsOf = (roles: readonly OperatorRole[]): Right[] => [
   ...new Set(roles.flatMap((role) => RIGHTS[role])),
 ];

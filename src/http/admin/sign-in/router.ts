@@ -1,5 +1,5 @@
-// Routes /admin/sign-in: lists the ways to sign in, sends the browser to the provider, and begins the session when it
-// comes back. Only a person for whom the provider vouches gets an entry in Redis, so strangers cannot fill it.
+// Routes /admin/sign-in: lists the ways to sign in, sends the browser to the provider, and begins a session when the browser
+// comes back. Nothing is stored in Redis before the provider has confirmed the person, so strangers cannot fill Redis.
 import express, { type Request, type Response, type Router } from 'express';
 import type { SessionStore } from '../../../directory/sessions.ts';
 import type { Logger } from '../../../support/logger.ts';
@@ -13,19 +13,20 @@ export interface SignInParts {
   provider: Provider;
   store: SessionStore;
   roles: RoleNames;
-  /** Longest session. */
+  /** Longest duration of a session, milliseconds. */
   longestMs: number;
-  /** Holds the session. */
+  /** Cookie with the id of the session. */
   session: Cookie;
-  /** Holds the sign-in under way. */
+  /** Cookie with the values of a sign-in that has begun. */
   pending: Cookie;
 }
 
+/** Time to sign in at the provider. */
 const PENDING_SECONDS = 600;
-/** Exchanges with the provider under way in one process. */
+/** Largest number of concurrent exchanges with the provider in one process. */
 const MOST_AT_ONCE = 8;
 
-/** Router for the path /admin/sign-in. @param parts undefined: there is no provider */
+/** Returns the router of /admin/sign-in. @param parts undefined when the settings name no provider */
 export function createSignInRouter(
   deps: { clock: Clock; ids: Ids; logger: Logger },
   {
@@ -41,7 +42,7 @@ export function createSignInRouter(
   },
 ): Router {
   const router = express.Router();
-  let underWay = 0;
+  let running = 0;
   router.use((_request, response, next) => {
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('Referrer-Policy', 'no-referrer');
@@ -60,18 +61,18 @@ export function createSignInRouter(
     toPage(response, reason);
   }
 
-  /** Runs an exchange with the provider; an error becomes a reason that the page explains. */
+  /** Returns a handler that does an exchange with the provider; a refusal becomes a reason that the page explains. */
   const exchange = (work: (request: Request, response: Response) => Promise<void>) => {
     return async (request: Request, response: Response): Promise<void> => {
-      if (underWay >= MOST_AT_ONCE) return refuse(response, 'busy');
-      underWay += 1;
+      if (running >= MOST_AT_ONCE) return refuse(response, 'busy');
+      running += 1;
       try {
         await work(request, response);
       } catch (error) {
         if (!(error instanceof SignInRefused)) throw error;
         refuse(response, error.reason, error);
       } finally {
-        underWay -= 1;
+        running -= 1;
       }
     };
   };
@@ -79,8 +80,8 @@ export function createSignInRouter(
   router.get(
     '/',
     exchange(async (_request, response) => {
-      const { address, pending: kept } = await provider.begin();
-      const value = [kept.state, kept.nonce, kept.verifier].join('.');
+      const { address, pending: begun } = await provider.begin();
+      const value = [begun.state, begun.nonce, begun.verifier].join('.');
       response.setHeader('Set-Cookie', pending.store(value, PENDING_SECONDS));
       response.writeHead(303, { Location: address.href }).end();
     }),
@@ -89,13 +90,13 @@ export function createSignInRouter(
   router.get(
     '/callback',
     exchange(async (request, response) => {
-      const kept = parsePending(pending.read(request));
+      const begun = parsePending(pending.read(request));
       response.setHeader('Set-Cookie', pending.remove());
-      if (!kept) return refuse(response, 'expired');
+      if (!begun) return refuse(response, 'expired');
       const answer = new URL(redirect);
-      const mark = request.originalUrl.indexOf('?');
-      answer.search = mark < 0 ? '' : request.originalUrl.slice(mark);
-      const { name, person, names } = await provider.finish(answer, kept);
+      const queryStart = request.originalUrl.indexOf('?');
+      answer.search = queryStart < 0 ? '' : request.originalUrl.slice(queryStart);
+      const { name, person, names } = await provider.finish(answer, begun);
       const roles = rolesOf(names, roleNames);
       if (roles.length === 0) return refuse(response, 'no-role');
       const endsAt = deps.clock.now() + longestMs;
@@ -107,12 +108,13 @@ export function createSignInRouter(
   return router.use(createProblemHandler(deps));
 }
 
-/** @param refused the reason of a refusal, for the page */
+/** Sends the browser to the page. @param refused reason of a refusal, which the page explains */
 function toPage(response: Response, refused?: string): void {
   const place = refused === undefined ? '' : `#/refused/${refused}`;
   response.writeHead(303, { Location: `/admin/${place}` }).end();
 }
 
+/** Returns undefined for a missing or malformed cookie. */
 function parsePending(value: string | undefined): PendingSignIn | undefined {
   const [state, nonce, verifier] = value?.split('.') ?? [];
   return state && nonce && verifier ? { state, nonce, verifier } : undefined;
