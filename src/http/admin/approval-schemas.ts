@@ -19,12 +19,12 @@ const approvalFields = {
   at: dateTime,
   by: textField,
   note: textField,
-  selection: { ...textField, description: 'Which part of the list was decided; absent: all.' },
+  selection: { ...textField, description: 'The part of the list that was decided; absent: all of it.' },
   kinds: kindCounts,
   total: integerField,
   stillRejected: {
     ...integerField,
-    description: 'Changes of a rejection that are still rejected; absent: it is none.',
+    description: 'Number of changes of a rejection that are still rejected; absent for other states.',
   },
   firstApprovals: {
     ...arrayOf(
@@ -40,7 +40,7 @@ const approvalFields = {
         ['note', 'selection'],
       ),
     ),
-    description: 'Approvals that wait for a second person, who approves the id.',
+    description: 'First approvals, which wait until a second person approves them by their id.',
   },
 };
 const OPTIONAL = [
@@ -59,9 +59,12 @@ export const APPROVAL_SCHEMAS = {
   ShownApproval: objectOf<ShownApproval>(
     {
       ...approvalFields,
-      limits: { ...arrayOf({ $ref: '#/components/schemas/ExplainedLimit' }), description: 'Why it is held.' },
+      limits: {
+        ...arrayOf({ $ref: '#/components/schemas/ExplainedLimit' }),
+        description: 'The limits that hold the changes.',
+      },
       approvers: { ...integerField, description: 'Number of persons who have to approve.' },
-      matching: { ...integerField, description: 'Changes that the query fits.' },
+      matching: { ...integerField, description: 'Number of changes that match the query.' },
       items: arrayOf({ $ref: '#/components/schemas/HeldChange' }),
     },
     OPTIONAL,

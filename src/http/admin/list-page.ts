@@ -8,11 +8,11 @@ export const MOST_OF_A_PAGE = 1000;
 /** @param things plural noun for the listed objects, such as `dead letters` */
 export const pageQuery = (things: string): Record<'offset' | 'limit', Parameter> => ({
   offset: {
-    description: `Leaves out so many ${things} at the beginning.`,
+    description: `Number of ${things} to leave out at the beginning.`,
     schema: { ...integerField, minimum: 0 },
   },
   limit: {
-    description: `Most ${things}.`,
+    description: `Largest number of ${things}.`,
     schema: { ...integerField, minimum: 1, maximum: MOST_OF_A_PAGE, default: MOST_OF_A_PAGE },
   },
 });

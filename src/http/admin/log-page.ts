@@ -45,12 +45,12 @@ export const pageHeaders = {
 };
 
 const spanFields = {
-  since: { ...dateTime, description: 'From then on.' },
-  until: { ...dateTime, description: 'Until then.' },
+  since: { ...dateTime, description: 'Only entries from this time on.' },
+  until: { ...dateTime, description: 'Only entries up to this time.' },
   before: {
     ...textField,
     description:
-      'Only entries behind this place: X-Next-Before of the page before, or the id of its last entry.',
+      'Only older entries than this place: X-Next-Before of the previous page, or the id of its last entry.',
   },
   limit: {
     ...integerField,
@@ -58,25 +58,28 @@ const spanFields = {
     maximum: MOST_ENTRIES,
     default: DEFAULT_LIMIT,
     description:
-      'Most entries; fewer, or none, where they would be more than 4 MB or the search takes long: see X-Next-Before.',
+      'Largest number of entries. A page has fewer, or none, when they would exceed 4 MB or the search takes long: see X-Next-Before.',
   },
 };
 
 const exportFields = {
   ...spanFields,
-  format: { enum: Object.keys(EXPORT_TYPES), description: 'CSV with a header, or one JSON object a line.' },
+  format: {
+    enum: Object.keys(EXPORT_TYPES),
+    description: 'CSV with a header row, or one JSON object on each line.',
+  },
   limit: {
     ...integerField,
     minimum: 1,
     maximum: EXPORT_MOST_ENTRIES,
     default: EXPORT_MOST_ENTRIES,
-    description: 'Most entries; fewer where they would be more than 64 MB.',
+    description: 'Largest number of entries; fewer when they would exceed 64 MB.',
   },
 };
 const exportAnswers = {
   status: 200,
   description:
-    'Newest first. Where older entries are left out, a last line says so: `{"more":true,"before":"…"}`, or a row with that sentence in its first cell.',
+    'Newest first. When older entries are left out, a last line says so: `{"more":true,"before":"…"}`, or in CSV a sentence in the first cell.',
   contentType: Object.values(EXPORT_TYPES),
   schema: textField,
 };
@@ -117,7 +120,7 @@ interface ReadableLog<Query extends SpanQuery> {
   exported: (query: Query & ExportQuery, signal: AbortSignal) => Promise<AdminAnswer>;
 }
 
-const BY_BODY = 'The same, with names in the body.';
+const BY_BODY = 'The same as GET, with the filters in the body, because addresses may be logged.';
 
 /**
  * Returns the routes that search and export a log. Each exists twice: as GET with the filters in the address, and as POST with

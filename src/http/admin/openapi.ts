@@ -5,11 +5,11 @@ import { SCHEMAS } from './schemas.ts';
 
 /** Error statuses that every route may answer, with their descriptions. */
 const ALWAYS: Record<number, string> = {
-  400: 'Something in the request does not fit; errors lists every place.',
+  400: 'The request is not valid; errors lists every fault with its place.',
   401: 'Nobody is signed in, or the admin token is wrong.',
-  403: 'The caller has not got the role that this needs.',
-  429: 'Too much at once; Retry-After says how long to wait.',
-  500: 'A bug; errorId stands in the log.',
+  403: 'The caller does not have the role that this route needs.',
+  429: 'Too many requests; Retry-After says how long to wait.',
+  500: 'An unexpected error; a line of the log has the errorId.',
   503: 'Redis does not answer; Retry-After says when to retry.',
 };
 
@@ -22,9 +22,9 @@ export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
     info: {
       title: 'scim-bridge admin API',
       version: '1',
-      summary: 'What the command scim-bridge reads and does, as JSON.',
+      summary: 'The functions of the command scim-bridge, as JSON over HTTP.',
       description:
-        'For operators and their tools, with the admin token. Answers are what the command prints with --json. ' +
+        'For operators and their tools, with the admin token. Answers are equal to the output of the command with --json. ' +
         'Refusals are problem documents (RFC 9457) whose detail says what to do.',
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
@@ -38,7 +38,7 @@ export function openApiDocument(routes: readonly AdminRoute[]): JsonSchema {
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-scim-bridge-session',
-          description: 'Of somebody who signed in at /admin/; requests come from the page.',
+          description: 'Session of a person who signed in at /admin/; only the page sends it.',
         },
       },
       schemas: SCHEMAS,
@@ -71,9 +71,9 @@ function operationOf(route: AdminRoute): JsonSchema {
         ...(schema && { content: contentOf([contentType].flat(), schema) }),
       },
       ...Object.fromEntries(
-        Object.entries(refusals).map(([code, said]) => [
+        Object.entries(refusals).map(([code, reason]) => [
           code,
-          { description: said, content: { 'application/problem+json': { schema: problem } } },
+          { description: reason, content: { 'application/problem+json': { schema: problem } } },
         ]),
       ),
     },

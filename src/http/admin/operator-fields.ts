@@ -16,9 +16,10 @@ export const operatorFields = {
     ...textField,
     minLength: 1,
     maxLength: 200,
-    description: 'Who acts, for the record; a signed-in person acts under the own name whatever this says.',
+    description:
+      'Name of the operator, for the audit log. For a signed-in person it is ignored: the log has the name of the sign-in.',
   },
-  note: { ...textField, minLength: 1, maxLength: 1000, description: 'Why, for the record.' },
+  note: { ...textField, minLength: 1, maxLength: 1000, description: 'Reason, for the audit log.' },
 };
 
 /** Name of the operator when the caller gives none. */

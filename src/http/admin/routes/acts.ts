@@ -36,14 +36,18 @@ interface ActQuery extends SpanQuery {
 }
 
 const filters = {
-  action: { ...arrayOf({ enum: ACTS }), description: 'Only these orders.' },
-  via: { ...arrayOf({ enum: INTERFACES }), description: 'Only orders that came this way.' },
-  by: { ...textField, maxLength: 200, description: "Only orders whose operator's name has this part." },
+  action: { ...arrayOf({ enum: ACTS }), description: 'Only these kinds of order.' },
+  via: { ...arrayOf({ enum: INTERFACES }), description: 'Only orders that were given by these interfaces.' },
+  by: {
+    ...textField,
+    maxLength: 200,
+    description: 'Only orders of operators whose name contains this text.',
+  },
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only orders about this target, or about a whole connection.' },
 };
 
-const act = object(
+const actSchema = object(
   {
     id: textField,
     at: dateTime,
@@ -52,8 +56,11 @@ const act = object(
     act: { enum: ACTS },
     by: { ...textField, description: 'The name that the operator gave, or the account at the machine.' },
     via: { enum: INTERFACES },
-    subject: { ...textField, description: 'Which approval, token, resources or backup.' },
-    count: { ...integerField, description: 'How many resources or items it reached.' },
+    subject: {
+      ...textField,
+      description: 'The approval, token, resources or backup that the order is about.',
+    },
+    count: { ...integerField, description: 'Number of resources or items that the order reached.' },
     note: textField,
     order: {
       ...textField,
@@ -68,7 +75,7 @@ const answers = {
   status: 200,
   description: 'Newest first over all connections.',
   headers: pageHeaders,
-  schema: arrayOf(act),
+  schema: arrayOf(actSchema),
 };
 const refuses = { 404: 'There is no such target.' };
 
@@ -77,8 +84,8 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/acts',
     ids: ['listActs', 'searchActs', 'exportActs', 'exportActsBySearch'],
     command: 'acts --json',
-    summary: 'What operators ordered, who and when: holds, decisions, tokens, links.',
-    exportSummary: 'What operators ordered, as a file.',
+    summary: 'Lists the orders of operators, with operator and time: holds, decisions, tokens, links.',
+    exportSummary: 'Exports the orders of operators as a file.',
     filters,
     answers,
     refuses,
@@ -90,10 +97,11 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/acts/verify',
     id: 'verifyActs',
     command: 'acts --verify',
-    summary: 'Whether any of them was altered or taken out since it was written.',
+    summary: 'Checks whether an entry was changed or removed after it was written.',
     answers: {
       status: 200,
-      description: 'One for each connection; broken names the first entry that does not fit.',
+      description:
+        'One result for each connection; broken is the first entry that does not fit the hash chain.',
       schema: arrayOf(object({ connection: textField, ...chainCheckFields })),
     },
     handle: async () => json(await verifyActs(context.states)),
@@ -107,7 +115,7 @@ function filterOf(context: AdminContext, query: ActQuery): ActFilter {
   return { actions, ways, by, connection, target, ...spanOf(query) };
 }
 
-// An async function, so that a refusal rejects as those of other routes do.
+// Async, so that an error of `filterOf` rejects the promise instead of being thrown.
 const read = async (context: AdminContext, query: ActQuery): Promise<AdminAnswer> =>
   page(context, searchActs(context.states, filterOf(context, query)), (found) => found, query.limit);
 

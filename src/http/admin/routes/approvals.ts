@@ -42,33 +42,39 @@ const selectionOf = (items: JsonSchema, description: string): JsonSchema => ({
   description,
 });
 const selectionFields = {
-  refs: selectionOf(textField, 'Only what concerns these, such as User:3f….'),
-  persons: selectionOf(textField, 'Only these persons: userName, mail or id.'),
+  refs: selectionOf(textField, 'Only changes of these resources, such as User:3f….'),
+  persons: selectionOf(textField, 'Only changes of these persons: userName, mail or id.'),
   kinds: selectionOf({ enum: DESTRUCTIVE_KINDS }, 'Only these kinds of change.'),
   causes: selectionOf({ enum: HELD_CAUSES }, 'Only these causes.'),
-  groups: selectionOf(textField, 'Only these groups and the persons who are or were their members.'),
+  groups: selectionOf(
+    textField,
+    'Only changes of these groups, and of persons who are or were their members.',
+  ),
 };
 const pageFields = {
-  offset: { ...integerField, minimum: 0, description: 'Leaves out so many at the beginning.' },
+  offset: { ...integerField, minimum: 0, description: 'Number of changes to leave out at the beginning.' },
   limit: {
     ...integerField,
     minimum: 1,
     maximum: MOST_CHANGES,
     default: DEFAULT_LIMIT,
-    description: 'Most changes.',
+    description: 'Largest number of changes.',
   },
-  ref: { ...textField, description: 'Only what concerns this, such as User:3f….' },
-  person: { ...textField, description: 'Only this person: userName, mail or id.' },
+  ref: { ...textField, description: 'Only changes of this resource, such as User:3f….' },
+  person: { ...textField, description: 'Only changes of this person: userName, mail or id.' },
   kind: { enum: DESTRUCTIVE_KINDS, description: 'Only this kind of change.' },
   cause: { enum: HELD_CAUSES, description: 'Only this cause.' },
-  group: { ...textField, description: 'Only this group and the persons who are or were its members.' },
+  group: {
+    ...textField,
+    description: 'Only changes of this group, and of persons who are or were its members.',
+  },
 };
 
-const params = { id: 'As listed.' };
+const params = { id: 'Id of the approval.' };
 /** Identity of every holder of the admin token: where two persons have to approve, all of them count as one person. */
 const ADMIN_TOKEN = 'admin token';
 const CONFLICT =
-  'The approval has expired, and what it held is judged anew; this person has approved it already; or it was decided earlier.';
+  'The approval has expired and its changes are judged anew, or it is decided already, or this person has approved it already.';
 const UNKNOWN = 'No person or group has the given name.';
 const refuses = { 404: 'There is no such approval.' };
 
@@ -78,8 +84,8 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/approvals',
     id: 'listApprovals',
     command: 'approvals list --json',
-    summary: 'What waits for a decision, without its changes.',
-    query: { all: { description: 'What was decided lately, too.', schema: booleanField } },
+    summary: 'Lists the approvals that wait for a decision, without their changes.',
+    query: { all: { description: 'Also approvals that were decided recently.', schema: booleanField } },
     answers: { status: 200, description: 'Newest first.', schema: arrayOf(refTo('Approval')) },
     handle: async ({ query: { all } }) => {
       const found = await listApprovals(context.states);
@@ -92,12 +98,13 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/approvals/{id}',
     id: 'showApproval',
     command: 'approvals show ID --json',
-    summary: 'Which limit holds an approval, and its changes with name, mail and reason.',
+    summary: 'Shows the limit that an approval exceeds, and its changes with name, mail and reason.',
     params,
     query: toQuery(pageFields),
     answers: {
       status: 200,
-      description: 'The approval with one page of its changes; `matching` counts all that fit.',
+      description:
+        'The approval with one page of its changes; `matching` is the number of all changes that match the query.',
       schema: refTo('ShownApproval'),
     },
     refuses: { ...refuses, 400: UNKNOWN },
@@ -119,13 +126,17 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
   decisionRoute(
     context,
     'approve',
-    'Carries out exactly what the approval lists; where two persons have to approve, the first one is noted.',
+    'Approves exactly the listed changes. When two persons have to approve, the approval of the first one is stored.',
   ),
-  decisionRoute(context, 'reject', 'Leaves the platform as it is, until the source takes the change back.'),
+  decisionRoute(
+    context,
+    'reject',
+    'Rejects the changes: the platform stays as it is until the identity provider takes the change back.',
+  ),
   decisionRoute(
     context,
     'withdraw',
-    'Takes a rejection back, so that the guard judges its changes anew; or a first approval.',
+    'Withdraws a rejection, so that the guard judges its changes anew, or a first approval.',
   ),
 ];
 
@@ -147,7 +158,8 @@ function decisionRoute(
     bodyOptional: true,
     answers: {
       status: 200,
-      description: 'How many changes the decision reached, 0 when none fits, and how many are still held.',
+      description:
+        'Number of changes that the decision reached, 0 when none matches, and of those still held.',
       schema: object(
         {
           outcome: {

@@ -13,14 +13,16 @@ import { arrayOf, body, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
 /**
- * The options that the API offers. The command line has more: an address in a request would let a client send the
- * service's token anywhere, and API secrets of a deployment must not travel to the bridge.
+ * The options that the API offers. The command line also takes a platform address and the API secret of a deployment. They are
+ * left out here: with an address a client could send the token of the service anywhere, and secrets must not be sent to the
+ * bridge.
  */
 type AccessBody = Pick<
   AccessQuestion,
   'user' | 'connection' | 'target' | 'deployment' | 'environment' | 'query'
 >;
 
+/** Schema of a field that takes a name or an id. */
 const named = (description: string) => ({ ...textField, minLength: 1, maxLength: 1000, description });
 
 export const checkRoutes = (context: AdminContext): AdminRoute[] => [
@@ -29,10 +31,10 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/doctor',
     id: 'doctor',
     command: 'doctor --json',
-    summary: 'Examines Redis, every target, clocks and settings, and says what to do.',
+    summary: 'Checks Redis, every target, clocks and settings, and says what to do.',
     answers: {
       status: 200,
-      description: 'One finding each; something must be done where a level is error.',
+      description: 'One finding for each check; a finding of level error has to be mended.',
       schema: arrayOf(refTo('Finding')),
     },
     handle: async ({ signal }) => json(await context.check(signal)),
@@ -43,26 +45,27 @@ export const checkRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'verifyAccess',
     right: 'read',
     command: 'verify-access USER --json',
-    summary: 'Reads one person back from the platform and tells what this person really sees.',
+    summary: 'Reads one person from the platform and reports what this person can see there.',
     body: body(
       {
         user: named('userName, externalId, address, id, or a ref such as User:3f…'),
-        connection: named('Where the same person came through several.'),
-        target: named('Where the person is brought to several.'),
-        deployment: named('Id or name; the first that the platform key reaches if left out.'),
-        environment: named('Id or name; production if left out.'),
-        query: { type: 'object', description: 'JSON query to run; a count that fits if left out.' },
+        connection: named('Needed when several connections have pushed the person.'),
+        target: named('Needed when the person is synced to several targets.'),
+        deployment: named('Id or name; default: the first deployment that the platform key reaches.'),
+        environment: named('Id or name; default: production.'),
+        query: { type: 'object', description: 'JSON query to run; default: a query that counts rows.' },
       },
       ['user'],
     ),
     answers: {
       status: 200,
-      description: 'The chain push → stored → applied → visible; ok is false where a link is missing.',
+      description:
+        'The chain push → stored → applied → visible; ok is false when a link of the chain is missing.',
       schema: refTo('AccessReport'),
     },
     refuses: {
-      404: 'Nobody is known so, or there is no such target.',
-      409: 'It means several people or targets, or names a deployment or environment that is not there.',
+      404: 'No person has this name, or there is no such target.',
+      409: 'The request fits several people or targets, or names an unknown deployment or environment.',
       502: 'The platform cannot be read.',
     },
     handle: ({ body, signal }) => verify(context, body, signal),
@@ -79,7 +82,7 @@ async function verify(context: AdminContext, body: AccessBody, signal: AbortSign
     case 'report':
       return json(answer.report);
     case 'unknown':
-      throw new Problem(404, 'Nobody is known so: the identity provider has not pushed this person.');
+      throw new Problem(404, 'No person has this name: the identity provider has not pushed this person.');
     case 'unclear':
       throw new Problem(409, answer.message);
     case 'unread':

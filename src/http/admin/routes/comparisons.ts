@@ -1,4 +1,4 @@
-// Routes of plan, reconcile and apply. Each starts an operation and answers at once with its address.
+// Routes of plan, reconcile and apply. Each starts an operation and answers immediately with the address of the operation.
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
@@ -20,7 +20,7 @@ import {
 } from '../route.ts';
 import { body, booleanField, textField } from '../schema-fields.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
-import { accepted, underWay as answers } from './operations.ts';
+import { accepted, startedAnswer as answers } from './operations.ts';
 
 interface Order extends OperatorFields {
   target?: string;
@@ -28,7 +28,7 @@ interface Order extends OperatorFields {
   driftOnly?: boolean;
 }
 
-/** Largest plan that the service loads into memory; a larger one is applied by the command line. */
+/** Largest plan that the service loads into memory. The command line applies larger ones. */
 const MAX_PLAN_BYTES = 64 * 1024 * 1024;
 
 const target = { ...textField, description: 'Only this target.' };
@@ -42,7 +42,7 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/plan',
     id: 'plan',
     command: 'plan --json',
-    summary: 'Compares everything and tells what differs, without writing.',
+    summary: 'Compares all resources with the platform and reports the differences, without writing.',
     body: body({
       target,
       full,
@@ -59,7 +59,8 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/reconcile',
     id: 'reconcile',
     command: 'reconcile --yes --json',
-    summary: 'Compares everything, repairs what differs, and waits until it is applied.',
+    summary:
+      'Compares all resources with the platform, repairs the differences, and waits until they are applied.',
     body: body({ target, full, ...operatorFields }),
     bodyOptional: true,
     answers,
@@ -72,13 +73,16 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     id: 'apply',
     command: 'apply FILE --yes --json',
     summary:
-      'Carries out what is left of a plan that was made before; refused as stale if a resource of the plan or the mapping has changed since in another way.',
+      'Applies the rest of an earlier plan. The plan is refused as stale when the mapping, or a resource of the plan, has since changed to another state.',
     body: {
       ...body({
-        operation: { ...textField, description: 'Of the plan, while its result is kept.' },
+        operation: {
+          ...textField,
+          description: 'Id of the operation that made the plan, while its result is kept.',
+        },
         saved: {
           type: 'object',
-          description: 'The result of a plan, or the content of a file of plan --out.',
+          description: 'The result of a plan operation, or the content of a file that plan --out wrote.',
         },
         ...operatorFields,
       }),
@@ -86,18 +90,19 @@ export const comparisonRoutes = (context: AdminContext): AdminRoute[] => [
     },
     answers,
     refuses: {
-      404: 'There is no such operation, or its result is not kept any more.',
-      413: 'The plan is too large to be applied from here.',
+      404: 'There is no such operation, or its result is no longer kept.',
+      413: 'The plan is too large for this route.',
     },
     handle: async (call) => {
       const { operation, saved } = call.body;
       const document = saved === undefined ? await resultOf(context, operation ?? '') : JSON.stringify(saved);
-      const pairs = pairUp(context, read(document));
+      const pairs = pairUp(context, parsePlans(document));
       return start(context, 'apply', call, (work) => carryOut(context, pairs, actor(call.body, call), work));
     },
   }),
 ];
 
+/** Starts an operation. @returns its first state @throws Problem 404 for an unknown target */
 async function start(
   context: AdminContext,
   kind: Operation['kind'],
@@ -110,10 +115,12 @@ async function start(
   return accepted(await context.operations.start({ kind, target: only, by }, work));
 }
 
+/** Returns the scopes of one target, or all. */
 const chosen = ({ scopes }: AdminContext, target: string | undefined): readonly ScheduledScope[] =>
   scopes.filter(({ scope }) => target === undefined || scope.target.name === target);
 
-const watch =
+/** Returns a function that reports the progress of a scope to the operation. */
+const progressOf =
   ({ scope: { connection, target } }: ScheduledScope, { onProgress }: OperationWork) =>
   (progress: Progress): void =>
     onProgress({ connection, target: target.name, ...progress });
@@ -125,7 +132,7 @@ async function plan(context: AdminContext, order: Order, work: OperationWork): P
       id: context.ids.request(),
       full: order.full ?? false,
       signal: work.signal,
-      onProgress: watch(each, work),
+      onProgress: progressOf(each, work),
       readTrail: each.readTrail,
     });
     plans.push(order.driftOnly ? driftOnly(made.plan) : made.plan);
@@ -149,7 +156,7 @@ async function repair(
       guard: each.guard,
       signal: work.signal,
       logger: context.logger,
-      onProgress: watch(each, work),
+      onProgress: progressOf(each, work),
       readTrail: each.readTrail,
     });
     reports.push(report);
@@ -157,12 +164,13 @@ async function repair(
   return toFinished(reports);
 }
 
+/** A plan and the scope that it is for. */
 interface Pair {
   plan: Plan;
-  each: ScheduledScope;
+  scheduled: ScheduledScope;
 }
 
-/** Applies a plan. Nothing is applied if one of its resources has changed since the plan was made to another state than the plan's. */
+/** Applies plans, or nothing when the mapping, or a resource of a plan, has since changed to another state than planned. */
 async function carryOut(
   context: AdminContext,
   pairs: Pair[],
@@ -170,12 +178,12 @@ async function carryOut(
   work: OperationWork,
 ): Promise<Finished> {
   const stale: string[] = [];
-  const reviewed: (Pick<Pair, 'each'> & { review: PlanReview })[] = [];
-  for (const { plan: saved, each } of pairs) {
-    if (saved.mapping !== each.scope.digest) stale.push('the mapping rules');
+  const reviewed: (Pick<Pair, 'scheduled'> & { review: PlanReview })[] = [];
+  for (const { plan: saved, scheduled } of pairs) {
+    if (saved.mapping !== scheduled.scope.digest) stale.push('the mapping rules');
     else {
-      const review = await reviewPlan(each.scope, saved, work.signal);
-      reviewed.push({ each, review });
+      const review = await reviewPlan(scheduled.scope, saved, work.signal);
+      reviewed.push({ scheduled, review });
       stale.push(...review.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
     }
   }
@@ -184,23 +192,28 @@ async function carryOut(
     return { outcome: 'stale', message, result: [JSON.stringify({ stale })] };
   }
   const reports: RunReport[] = [];
-  for (const { each, review } of reviewed) {
-    const { guard } = each;
-    const watched = {
-      guard,
+  for (const { scheduled, review } of reviewed) {
+    const options = {
+      guard: scheduled.guard,
       orderedBy,
       signal: work.signal,
       logger: context.logger,
-      onProgress: watch(each, work),
+      onProgress: progressOf(scheduled, work),
     };
-    reports.push(await applySaved(each.scope, review, watched));
+    reports.push(await applySaved(scheduled.scope, review, options));
   }
   return toFinished(reports);
 }
 
 /** Outcomes from worst to best: an operation reports the worst outcome of its runs. */
 const WORST_FIRST: Outcome[] = [
-  ...(['failed', 'incomplete', 'unproven', 'blocked', 'held', 'drifted', 'converged'] as const),
+  'failed',
+  'incomplete',
+  'unproven',
+  'blocked',
+  'held',
+  'drifted',
+  'converged',
 ];
 
 function toFinished(reports: RunReport[]): Finished {
@@ -225,7 +238,8 @@ async function resultOf({ operations }: AdminContext, id: string): Promise<strin
   return Buffer.concat(pieces).toString();
 }
 
-function read(document: string): Plan[] {
+/** @throws Problem 400 for a document that is not a saved plan */
+function parsePlans(document: string): Plan[] {
   try {
     return parseSaved(document);
   } catch (error) {
@@ -233,12 +247,13 @@ function read(document: string): Plan[] {
   }
 }
 
+/** Finds the scope of each plan. @throws Problem 400 for a plan whose connection or target is not in the settings */
 function pairUp({ scopes }: AdminContext, plans: Plan[]): Pair[] {
   return plans.map((saved) => {
-    const each = scopes.find(
+    const scheduled = scopes.find(
       ({ scope }) => scope.connection === saved.connection && scope.target.name === saved.target,
     );
-    if (each) return { plan: saved, each };
+    if (scheduled) return { plan: saved, scheduled };
     throw new Problem(
       400,
       `The plan is for ${saved.connection} → ${saved.target}, which the settings do not have.`,

@@ -23,7 +23,7 @@ interface Choice extends OperatorFields {
 }
 
 const letters = arrayOf(refTo('DeadLetter'));
-const refuses = { 404: 'Nothing of this needs a person.' };
+const refuses = { 404: 'There is no such dead letter.' };
 
 export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
   route<undefined, DeadLetterPage>({
@@ -31,11 +31,11 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/dead-letters',
     id: 'listDeadLetters',
     command: 'dead-letters list --json',
-    summary: 'What is refused, and why in the words of the platform.',
+    summary: 'Lists the dead letters with the reason that the platform gave.',
     query: pageQuery('dead letters'),
     answers: {
       status: 200,
-      description: 'By connection and target, the oldest first; the status has their numbers.',
+      description: 'By connection and target, the oldest first. GET /status has their numbers.',
       schema: letters,
     },
     handle: async ({ query: { offset, limit = MOST_OF_A_PAGE } }) =>
@@ -46,9 +46,9 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/dead-letters/{ref}',
     id: 'showDeadLetter',
     command: 'dead-letters show NAME',
-    summary: 'Everything known of one, at every target where it needs a person.',
-    params: { ref: 'Such as User:3f…, or a name, mail or id.' },
-    answers: { status: 200, description: 'One for each target.', schema: letters },
+    summary: 'Shows the dead letters of one resource, at every target that has one.',
+    params: { ref: 'A ref such as User:3f…, or a name, mail or id.' },
+    answers: { status: 200, description: 'One dead letter for each target.', schema: letters },
     refuses,
     handle: async ({ params }) => {
       const found = await findDeadLetters(context.states, [params.ref ?? '']);
@@ -57,16 +57,17 @@ export const deadLetterRoutes = (context: AdminContext): AdminRoute[] => [
       return json(found);
     },
   }),
-  act(context, 'retry', 'Tries again now.', retryDeadLetters),
-  act(
+  decisionRoute(context, 'retry', 'Syncs dead letters again now.', retryDeadLetters),
+  decisionRoute(
     context,
     'drop',
-    'Takes off the list; the desired state stays, and the next change of the resource is sent.',
+    'Removes dead letters from the list. The desired state stays, and the next change of the resource is synced.',
     dropDeadLetters,
   ),
 ];
 
-function act(
+/** Returns the route that retries or drops dead letters. */
+function decisionRoute(
   context: AdminContext,
   name: 'retry' | 'drop',
   summary: string,
@@ -87,14 +88,18 @@ function act(
         refs: {
           ...arrayOf(textField),
           minItems: 1,
-          description: 'These, such as User:3f…, or names, mails or ids.',
+          description: 'The resources: refs such as User:3f…, names, mails or ids.',
         },
-        all: { const: true, description: 'All of them.' },
+        all: { const: true, description: 'All dead letters.' },
         ...operatorFields,
       }),
       oneOf: [{ required: ['refs'] }, { required: ['all'] }],
     },
-    answers: { status: 200, description: 'What was reached.', schema: refTo('Selection') },
+    answers: {
+      status: 200,
+      description: 'The resources that were retried or dropped.',
+      schema: refTo('Selection'),
+    },
     refuses,
     handle: async (call) => {
       const { refs, all: _, ...order } = call.body;

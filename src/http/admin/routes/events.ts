@@ -11,14 +11,19 @@ export const eventRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/events/refused',
     id: 'listRefusedEvents',
     command: 'events refused --json',
-    summary: 'Security events that a receiver refused, and why in its words.',
-    answers: { status: 200, description: 'All that are kept.', schema: arrayOf(refTo('RefusedEvent')) },
+    summary: 'Lists the security events that a receiver refused, with the reason that the receiver gave.',
+    answers: {
+      status: 200,
+      description: 'All refused events that are kept.',
+      schema: arrayOf(refTo('RefusedEvent')),
+    },
     handle: async () => json(await listRefusedEvents(context.states)),
   }),
-  resolve(context, 'retry', 'Sends all of them again, behind those that wait.'),
-  resolve(context, 'drop', 'Forgets all of them.'),
+  resolve(context, 'retry', 'Sends all refused events again, after the pending ones.'),
+  resolve(context, 'drop', 'Drops all refused events.'),
 ];
 
+/** Returns the route that sends or drops all refused events. */
 const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string): AdminRoute =>
   route<OperatorFields>({
     method: 'post',
@@ -28,7 +33,11 @@ const resolve = (context: AdminContext, name: 'retry' | 'drop', summary: string)
     summary,
     body: body({ ...operatorFields }),
     bodyOptional: true,
-    answers: { status: 200, description: 'How many there were.', schema: object({ count: integerField }) },
+    answers: {
+      status: 200,
+      description: 'Number of events that were sent again or dropped.',
+      schema: object({ count: integerField }),
+    },
     handle: async (call) =>
       json({ count: await resolveRefusedEvents(context.states, name, actor(call.body, call)) }),
   });

@@ -1,4 +1,4 @@
-// Routes of exceptions: lists what stays otherwise than desired until a person acts.
+// Route that lists exceptions: resources that differ from the desired state until a person acts.
 import { EXCEPTION_REASONS, type ExceptionReason } from '../../../directory/outbox/exceptions.ts';
 import { listExceptions } from '../../../ops/exceptions.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
@@ -19,8 +19,14 @@ const fields = {
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only this target.' },
   reason: { enum: [...EXCEPTION_REASONS], description: 'Only this reason.' },
-  offset: { ...integerField, minimum: 0, description: 'Leaves out so many at the beginning.' },
-  limit: { ...integerField, minimum: 1, maximum: LIMIT, default: LIMIT, description: 'Most exceptions.' },
+  offset: { ...integerField, minimum: 0, description: 'Number of exceptions to leave out at the beginning.' },
+  limit: {
+    ...integerField,
+    minimum: 1,
+    maximum: LIMIT,
+    default: LIMIT,
+    description: 'Largest number of exceptions.',
+  },
 };
 
 export const exceptionRoutes = (context: AdminContext): AdminRoute[] => [
@@ -29,11 +35,11 @@ export const exceptionRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/exceptions',
     id: 'listExceptions',
     command: 'exceptions --json',
-    summary: 'People and groups that stay otherwise than desired until a person acts.',
+    summary: 'Lists people and groups that differ from the desired state until a person acts.',
     query: toQuery(fields),
     answers: {
       status: 200,
-      description: 'By connection, target and reason, the oldest first; the status has their numbers.',
+      description: 'By connection, target and reason, the oldest first. GET /status has their numbers.',
       schema: arrayOf(refTo('Exception')),
     },
     refuses: { 404: 'There is no such target.' },

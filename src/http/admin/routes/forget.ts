@@ -25,7 +25,7 @@ const counts = [
 const report = object({
   connection: textField,
   refs: arrayOf(textField),
-  order: { ...textField, description: 'Id that entries of the logs name in place of the removed data.' },
+  order: { ...textField, description: 'Id that log entries have in place of the removed data.' },
   removed: object(Object.fromEntries(counts.map((name) => [name, integerField]))),
   accounts: arrayOf(
     object({
@@ -35,7 +35,7 @@ const report = object({
       state: { enum: ['closed', 'active', 'pending'] },
       handover: {
         type: ['object', 'null'],
-        description: 'A planned or unfinished handover, or the way back of one, which forgetting ends.',
+        description: 'A planned or unfinished handover, or its return to the person; forgetting ends it.',
         properties: {
           state: { enum: ['planned', 'unfinished', 'moved'] },
           at: textField,
@@ -64,12 +64,12 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
           maxLength: 1000,
           description: 'A userName, externalId, address, id or ref.',
         },
-        yes: { const: true, description: 'The removal is for good.' },
+        yes: { const: true, description: 'Confirms that the data is removed for good.' },
         connection: { ...textField, description: 'Only in this connection.' },
         leaveAccount: {
           ...booleanField,
           description:
-            'Also while an account may be active or its work is to be handed over: it stays as it is, and nothing closes it or moves its work any more.',
+            'Forgets the person although an account may be active or has work to be handed over. The bridge then neither closes the account nor moves its work.',
         },
         ...operatorFields,
       },
@@ -77,12 +77,12 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
     ),
     answers: {
       status: 200,
-      description: 'What was removed; one for each connection.',
+      description: 'One report of the removed data for each connection.',
       schema: arrayOf(report),
     },
     refuses: {
-      404: 'Nothing is kept of such a person.',
-      409: 'Still pushed, or an account may be active or has work to be handed over.',
+      404: 'There is no data of such a person.',
+      409: 'The person is still pushed, or an account may be active or has work to be handed over.',
     },
     handle: async (call) => {
       const { person, connection, leaveAccount = false, ...order } = call.body;
@@ -99,7 +99,7 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-/** The messages leave out the name, because problem documents may be stored in logs. */
+/** Returns the error for a refusal. Its message leaves out the name, because problem documents may be stored in logs. */
 function toProblem(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>): Problem {
   switch (outcome.kind) {
     case 'unknown':

@@ -13,19 +13,20 @@ export const historyRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/history',
     id: 'readHistory',
-    summary: 'Pushes, calls, lag, backlog and what a person has to look at, of the last hour, day or month.',
+    summary:
+      'Reads the numbers of a target over time: pushes, calls, lag, backlog, and changes that need a person.',
     query: {
       target: { description: 'Name of the target.', schema: textField, required: true },
       range: {
-        description: 'Slots of 10 seconds, 5 minutes or 2 hours.',
+        description: 'The last hour, day or month, in slots of 10 seconds, 5 minutes or 2 hours.',
         schema: { enum: Object.keys(HISTORY_RANGES), default: '1h' },
       },
     },
     answers: {
       status: 200,
       description:
-        'One number for each slot, the oldest first; null: no process ran. Of lag, backlog, held, dead letters, ' +
-        'exceptions and drift it is the greatest of the slot. The last slot is not over.',
+        'One number for each slot, the oldest first; null: no process ran. Lag, backlog, held, dead letters, exceptions ' +
+        'and drift are the largest value within the slot. The last slot is not complete yet.',
       schema: object({
         target: textField,
         range: { enum: Object.keys(HISTORY_RANGES) },

@@ -13,7 +13,7 @@ interface Order extends OperatorFields {
 const target = { ...textField, description: 'Only this target.' };
 const answers = {
   status: 200,
-  description: 'Every target that was meant, and whether anything changed.',
+  description: 'Every target of the order, and whether its hold changed.',
   schema: arrayOf(refTo('HoldChange')),
 };
 const refuses = { 404: 'There is no such target.' };
@@ -24,7 +24,7 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/hold',
     id: 'hold',
     command: 'hold --json',
-    summary: 'Stops all writes to the platform; pushes are still accepted.',
+    summary: 'Stops all writes to the platform. Pushes are still accepted.',
     body: body({ target, ...operatorFields }),
     bodyOptional: true,
     answers,
@@ -40,7 +40,7 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/release',
     id: 'release',
     command: 'release --json',
-    summary: 'Ends a hold; what has gathered meanwhile is applied.',
+    summary: 'Ends a hold. The changes that were pushed meanwhile are applied.',
     body: body({ target, ...operatorFields }),
     bodyOptional: true,
     answers,
@@ -56,10 +56,14 @@ export const holdRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/resync',
     id: 'resync',
     command: 'resync',
-    summary: 'Marks all users and groups for another look, behind everything else.',
+    summary: 'Marks all users and groups for a sync, with the lowest priority.',
     body: body({ target, ...operatorFields }),
     bodyOptional: true,
-    answers: { status: 200, description: 'How many were marked.', schema: object({ count: integerField }) },
+    answers: {
+      status: 200,
+      description: 'Number of marked resources.',
+      schema: object({ count: integerField }),
+    },
     refuses,
     handle: async (call) => {
       const { target: name, ...order } = call.body;

@@ -25,7 +25,7 @@ interface Filter {
 const query = {
   connection: { description: 'Only this connection.', schema: textField },
   target: { description: 'Only this target.', schema: textField },
-  kind: { description: 'Only these.', schema: { enum: ['User', 'Group'] } },
+  kind: { description: 'Only users, or only groups.', schema: { enum: ['User', 'Group'] } },
 };
 const resource = { ...textField, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
 const links = arrayOf(refTo('Link'));
@@ -35,7 +35,7 @@ const MOST_ROWS = 500;
 
 /** Most links of one list, which is kept in memory; the export has no such limit. */
 const MOST_LISTED = 10_000;
-const TOO_MANY = `There are more than ${MOST_LISTED} links: take /admin/v1/links/export.`;
+const TOO_MANY = `There are more than ${MOST_LISTED} links: use /admin/v1/links/export.`;
 
 export const linkRoutes = (context: AdminContext): AdminRoute[] => [
   route<undefined, Filter>({
@@ -43,9 +43,9 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/links',
     id: 'listLinks',
     command: 'links list --json',
-    summary: `All links, up to ${MOST_LISTED}.`,
+    summary: `Lists all links, up to ${MOST_LISTED}.`,
     query,
-    answers: { status: 200, description: 'In no order.', schema: links },
+    answers: { status: 200, description: 'The links, in no order.', schema: links },
     refuses: { 413: TOO_MANY },
     handle: async ({ query: filter }) => {
       const rows = [];
@@ -61,11 +61,11 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/links/export',
     id: 'exportLinks',
     command: 'links export',
-    summary: 'All links, one JSON object a line.',
+    summary: 'Exports all links, one JSON object on each line.',
     query,
     answers: {
       status: 200,
-      description: 'As they are read, in no order.',
+      description: 'The links, in no order.',
       contentType: 'application/x-ndjson',
       schema: textField,
     },
@@ -82,18 +82,18 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/links/import',
     id: 'importLinks',
     command: 'links import FILE',
-    summary: 'Takes links from an export, each checked at the platform.',
+    summary: 'Imports links from an export; each is checked at the platform.',
     body: body(
       {
         rows: { ...arrayOf({ type: 'object' }), minItems: 1, maxItems: MOST_ROWS },
-        dryRun: { ...booleanField, description: 'Only tell what would happen.' },
+        dryRun: { ...booleanField, description: 'Reports what would be imported, and stores nothing.' },
         ...operatorFields,
       },
       ['rows'],
     ),
     answers: {
       status: 200,
-      description: 'What became of each row, in their order.',
+      description: 'The outcome of each row, in the order of the rows.',
       schema: object({ dryRun: booleanField, outcomes: arrayOf(textField) }),
     },
     handle: async (call) => {
@@ -109,13 +109,13 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return json({ dryRun, outcomes });
     },
   }),
-  resourceRoute(context, 'show', 'What a person or group is linked to, at every target.', async (found) =>
+  resourceRoute(context, 'show', 'Shows the links of a person or group, at every target.', async (found) =>
     (await Promise.all(found.map(({ connection, ref }) => linksOf(context.states, connection, ref)))).flat(),
   ),
   resourceRoute(
     context,
     'forget',
-    'Drops the link: the account or group is looked for anew, and taken over by the rules of adopt.',
+    'Removes the links of a person or group. The next sync looks for the account or group again and adopts it by the setting adopt.',
     async (found, target, by: Actor) => {
       if (new Set(found.map(({ ref }) => ref)).size > 1)
         throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
@@ -146,11 +146,11 @@ function resourceRoute(
     summary,
     body: body(
       name === 'forget'
-        ? { resource, target: { ...textField, description: 'Only there.' }, ...operatorFields }
+        ? { resource, target: { ...textField, description: 'Only at this target.' }, ...operatorFields }
         : { resource },
       ['resource'],
     ),
-    answers: { status: 200, description: 'The links that were meant.', schema: links },
+    answers: { status: 200, description: 'The shown or removed links.', schema: links },
     refuses: name === 'forget' ? { ...refuses, 409: 'The name means more than one.' } : refuses,
     handle: async (call) => {
       const { body } = call;

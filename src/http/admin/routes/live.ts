@@ -7,13 +7,13 @@ export const liveRoutes = ({ openLive }: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/live',
     id: 'watchStatus',
-    summary: 'The status as it changes, as server-sent events.',
+    summary: 'Streams the status when it changes, as server-sent events.',
     answers: {
       status: 200,
       description:
-        'Event status: what /status answers, when it changed. Event beat, every two seconds: statusAgeMs, the age of ' +
-        'the status; null: none was read yet. The stream ends after five minutes, with the session, and when this ' +
-        'process stops.',
+        'Event status: the answer of /status, sent when it has changed. Event beat, every two seconds: statusAgeMs is ' +
+        'the age of the status; null before the first read. The stream ends after five minutes, with the session, and ' +
+        'when this process stops.',
       contentType: 'text/event-stream',
       schema: textField,
     },

@@ -38,12 +38,14 @@ interface LogQuery extends SpanQuery {
   target?: string;
 }
 
+/** Header with the ref of the resource that was searched for. */
 const RESOURCE = 'X-Resource';
+/** Characters that a header may have without encoding. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const filters = {
   resource: { ...textField, description: 'Only this person or group: a name, an id or a ref.' },
-  action: { ...arrayOf({ enum: LOG_ACTIONS }), description: 'Only these.' },
-  status: { ...arrayOf({ enum: LOG_STATUSES }), description: 'Only these.' },
+  action: { ...arrayOf({ enum: LOG_ACTIONS }), description: 'Only entries with these actions.' },
+  status: { ...arrayOf({ enum: LOG_STATUSES }), description: 'Only entries with these statuses.' },
   connection: { ...textField, description: 'Only this connection.' },
   target: { ...textField, description: 'Only this target.' },
 };
@@ -53,7 +55,7 @@ const answers = {
   headers: {
     ...pageHeaders,
     [RESOURCE]:
-      'The ref that `resource` means, if it means exactly one; it can stand in an address, unlike a name.',
+      'The ref of the resource that `resource` names, if it names exactly one. A ref, unlike a name, may be put in an address.',
   },
   schema: arrayOf(refTo('ProvisioningRecord')),
 };
@@ -65,8 +67,8 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     ids: ['readLog', 'searchLog', 'exportLog', 'exportLogBySearch'],
     command: 'log --json',
     exportCommand: 'log --csv',
-    summary: 'The provisioning log: every change at the platform, refusal, hold and skip.',
-    exportSummary: 'The provisioning log as a file.',
+    summary: 'Reads the provisioning log: every change at the platform, refusal, hold and skip.',
+    exportSummary: 'Exports the provisioning log as a file.',
     filters,
     answers,
     refuses,
@@ -78,10 +80,10 @@ export const logRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/log/verify',
     id: 'verifyLog',
     command: 'log --verify',
-    summary: 'Whether any entry was altered or taken out since it was written.',
+    summary: 'Checks whether an entry was changed or removed after it was written.',
     answers: {
       status: 200,
-      description: 'One for each log; broken names the first entry that does not fit.',
+      description: 'One result for each log; broken is the first entry that does not fit the hash chain.',
       schema: arrayOf(object({ connection: textField, target: textField, ...chainCheckFields })),
     },
     handle: async () => json(await verifyLogs(context.states)),
@@ -92,9 +94,8 @@ async function read(context: AdminContext, query: LogQuery): Promise<AdminAnswer
   const { steps, refs } = await search(context, query);
   const answer = await page(context, steps, toProvisioningRecord, query.limit);
   const [ref, ...others] = new Set(refs);
-  return ref !== undefined && others.length === 0 && HEADER_TEXT.test(ref)
-    ? { ...answer, headers: { ...answer.headers, [RESOURCE]: ref } }
-    : answer;
+  if (ref === undefined || others.length > 0 || !HEADER_TEXT.test(ref)) return answer;
+  return { ...answer, headers: { ...answer.headers, [RESOURCE]: ref } };
 }
 
 async function exported(
@@ -113,7 +114,7 @@ async function exported(
   return context.logExports.answer(log, query, signal);
 }
 
-/** @throws Problem 404 when no person and no group has the name */
+/** Starts a search; `refs` are the resources with the given name. @throws Problem 404 for a name that nothing has */
 async function search(
   { states }: AdminContext,
   query: LogQuery,

@@ -5,17 +5,18 @@ import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } fro
 import { arrayOf } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
-/** Describes the answer of a route that starts an operation. */
-export const underWay = {
+/** Description of the answer of a route that starts an operation. */
+export const startedAnswer = {
   status: 202,
-  description: 'Under way; Location is where to ask how far.',
+  description: 'The operation runs. The header Location has the address of its progress.',
   schema: refTo('Operation'),
 };
 
+/** Returns the answer of a route that has started the operation. */
 export const accepted = (operation: Operation): AdminAnswer =>
   json(operation, 202, { Location: `/admin/v1/operations/${operation.id}` });
 
-const params = { id: 'As answered when it was started.' };
+const params = { id: 'Id in the answer of the route that started the operation.' };
 const refuses = { 404: 'There is no such operation.' };
 
 /** Streams the operation and its result as one JSON document, without building the text in memory. */
@@ -32,7 +33,7 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
   async function find(id: string): Promise<Operation> {
     const operation = await operations.get(id);
     if (operation) return operation;
-    throw new Problem(404, `There is no operation ${id}, or it is more than a day ago.`);
+    throw new Problem(404, `There is no operation ${id}, or it is more than a day old.`);
   }
 
   return [
@@ -40,7 +41,7 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
       method: 'get',
       path: '/operations',
       id: 'listOperations',
-      summary: 'What was started lately, without results.',
+      summary: 'Lists the recent operations, without their results.',
       answers: { status: 200, description: 'Newest first.', schema: arrayOf(refTo('Operation')) },
       handle: async () => json(await operations.all()),
     }),
@@ -48,11 +49,11 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
       method: 'get',
       path: '/operations/{id}',
       id: 'readOperation',
-      summary: 'How far it is, and what came out.',
+      summary: 'Shows the progress of an operation, and its result.',
       params,
       answers: {
         status: 200,
-        description: 'With the result, once there is one.',
+        description: 'The operation, with its result when it has succeeded.',
         schema: refTo('Operation'),
       },
       refuses,
@@ -68,9 +69,13 @@ export function operationRoutes({ operations }: AdminContext): AdminRoute[] {
       method: 'post',
       path: '/operations/{id}/cancel',
       id: 'cancelOperation',
-      summary: 'Asks for its end; what is marked already is still applied.',
+      summary: 'Cancels an operation. Resources that it has already marked are still synced.',
       params,
-      answers: { status: 202, description: 'It ends at its next step.', schema: refTo('Operation') },
+      answers: {
+        status: 202,
+        description: 'The operation ends at its next step.',
+        schema: refTo('Operation'),
+      },
       refuses,
       handle: async ({ params: { id = '' } }) => {
         const operation = await find(id);

@@ -26,14 +26,13 @@ const resource = {
 const target = { ...textField, description: 'Only this target.' };
 const explained = {
   status: 200,
-  description:
-    'Everything that is known, one for each target; several resources where the name means several.',
+  description: 'One explanation for each target, and for each resource when several have the name.',
   schema: arrayOf(refTo('Explanation')),
 };
 const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
-const summary = 'Why a person or group is, or is not, at each target as desired.';
+const summary = 'Explains why a person or group is, or is not, at each target as desired.';
 const DEFAULT_SECONDS = 30;
-/** Time to search the log; GET /log reads the entries that it did not reach. */
+/** Time limit of the search of the log. GET /log finds the entries that are missing then. */
 const LOG_MS = 100;
 
 export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
@@ -42,7 +41,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/explain',
     id: 'explain',
     command: 'explain USER|GROUP --json',
-    summary: `${summary} A name in the address may be kept by proxies: POST avoids that.`,
+    summary: `${summary} Proxies may log a name in the address; POST avoids that.`,
     query: {
       resource: { description: resource.description, schema: resource, required: true },
       target: { description: target.description, schema: target },
@@ -65,7 +64,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
         readPlatform: {
           ...booleanField,
           description:
-            'Whether to read the platform; left out: only where no change, hold or refusal is known.',
+            'Whether to read the platform. Default: it is read only when no change, hold or refusal is known.',
         },
       },
       ['resource'],
@@ -79,29 +78,29 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/sync',
     id: 'syncOne',
     command: 'sync USER|GROUP --json',
-    summary: 'Compares one person or group with the platform and brings what differs, now.',
+    summary: 'Compares one person or group with the platform and writes the differences, now.',
     body: body(
       {
         resource,
         target,
-        dryRun: { ...booleanField, description: 'Tell what would be written, and write nothing.' },
+        dryRun: { ...booleanField, description: 'Reports what would be written, and writes nothing.' },
         ...operatorFields,
         timeoutSeconds: {
           type: 'number',
           exclusiveMinimum: 0,
           maximum: 300,
           default: DEFAULT_SECONDS,
-          description: 'How long to try.',
+          description: 'Longest duration.',
         },
       },
       ['resource'],
     ),
     answers: {
       status: 200,
-      description: 'What differed, what was done, and how it stands; one for each target.',
+      description: 'One report for each target: the differences, the steps and the outcome.',
       schema: arrayOf(refTo('SyncReport')),
     },
-    refuses: { ...refuses, 409: 'The name means more than one; resources lists their refs.' },
+    refuses: { ...refuses, 409: 'Several resources have the name; resources lists their refs.' },
     handle: async (call) => {
       const { body: query, signal } = call;
       const { dryRun = false, timeoutSeconds = DEFAULT_SECONDS } = query;
@@ -120,6 +119,7 @@ export const resourceRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
+/** @throws Problem 404 when no resource has the name, or for an unknown target */
 async function explainAll(
   context: AdminContext,
   { resource: name, target: only, readPlatform }: ExplainOrder,
@@ -132,7 +132,10 @@ async function explainAll(
   return found;
 }
 
-/** Finds the one resource with this name. @throws Problem 404 for none, 409 for several */
+/**
+ * Finds the resource with this name, which several connections may have pushed under one ref.
+ * @throws Problem 404 when no resource has the name, 409 when several have it
+ */
 async function findOne(
   context: AdminContext,
   { resource: name, target: only }: ResourceQuery,
@@ -149,7 +152,7 @@ async function findOne(
   return found;
 }
 
-/** The message leaves out the name, because problem documents may be stored in logs. */
+/** Returns the error for an unknown name. Logs may store problem documents, so the message does not contain the name. */
 const unknown = (): Problem =>
   new Problem(
     404,

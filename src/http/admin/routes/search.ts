@@ -19,7 +19,8 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/search',
     id: 'search',
     right: 'read',
-    summary: 'People and groups by a part of a name, an address or an id; each answer within about 150 ms.',
+    summary:
+      'Searches people and groups by a part of a name, address or id. Each answer takes about 150 ms at most.',
     body: body(
       {
         text: {
@@ -28,20 +29,24 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
           maxLength: 200,
           description: 'Part of a name, mail address or id.',
         },
-        place: { ...textField, maxLength: 40, description: 'Where to go on: next of the answer before.' },
+        place: {
+          ...textField,
+          maxLength: 40,
+          description: 'Where the search continues: next of the previous answer.',
+        },
         limit: {
           ...integerField,
           minimum: 1,
           maximum: MOST,
           default: DEFAULT_LIMIT,
-          description: 'Hits after which the answer ends; it may hold some more.',
+          description: 'Number of hits after which the search pauses. The answer may have a few more.',
         },
       },
       ['text'],
     ),
     answers: {
       status: 200,
-      description: 'What was found so far; next is null when everything was looked at.',
+      description: 'The hits of this part of the search; next is null when the search is complete.',
       schema: object({
         found: arrayOf(
           object(
@@ -63,7 +68,7 @@ export const searchRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async ({ body: { text, place, limit = DEFAULT_LIMIT }, signal }) => {
       const { states, clock } = context;
       if (place !== undefined && !isPlaceOfSearch(place, states))
-        throw new Problem(400, 'place: give next of the answer before, as it was returned.');
+        throw new Problem(400, 'place: give next of the previous answer, unchanged.');
       return json(
         await search(states, clock, { text, ...(place === undefined ? {} : { place }), limit, signal }),
       );

@@ -1,8 +1,9 @@
-// Routes of the caller: who is signed in, and the end of the session.
+// Routes of the session: read the caller, and sign out.
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, object, textField } from '../schema-fields.ts';
 import { ALL_RIGHTS } from '../sign-in/rights.ts';
 
+/** Schema of a text or null. */
 const orNull = (description: string) => ({ type: ['string', 'null'], description });
 
 export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
@@ -10,15 +11,21 @@ export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/caller',
     id: 'readCaller',
-    summary: 'Who calls, and what this caller may do.',
+    summary: 'Shows the name and the rights of the caller.',
     answers: {
       status: 200,
       description: 'The caller.',
       schema: object({
-        name: orNull('Name in acts; null: the admin token, whose holders give a name with each order.'),
-        person: orNull('Unique id of the person: issuer and subject; null: the admin token.'),
-        rights: { ...arrayOf({ enum: ALL_RIGHTS }), description: 'What the roles allow.' },
-        via: { ...textField, enum: ['token', 'openid', 'proxy'], description: 'How the caller is known.' },
+        name: orNull(
+          'Name in the audit log; null for the admin token, whose holders give a name with each order.',
+        ),
+        person: orNull('Unique id of the person: issuer and subject; null for the admin token.'),
+        rights: { ...arrayOf({ enum: ALL_RIGHTS }), description: 'Rights that the roles give.' },
+        via: {
+          ...textField,
+          enum: ['token', 'openid', 'proxy'],
+          description: 'Way in which the caller signed in.',
+        },
       }),
     },
     handle: ({ caller: { name, person, rights, via } }) =>
@@ -28,7 +35,7 @@ export const sessionRoutes = (_context: AdminContext): AdminRoute[] => [
     method: 'delete',
     path: '/session',
     id: 'signOut',
-    summary: 'Ends the session of the caller; without one nothing happens.',
+    summary: 'Ends the session of the caller. A caller without a session gets 200 too.',
     right: 'read',
     answers: { status: 200, description: 'The session has ended.', schema: object({}) },
     handle: async ({ caller }) => {

@@ -1,4 +1,4 @@
-// Serves the status of each target and the effective settings.
+// Routes of the status of each target and of the effective settings.
 import { readStatus } from '../../../ops/status.ts';
 import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf } from '../schema-fields.ts';
@@ -10,7 +10,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/status',
     id: 'readStatus',
     command: 'status --json',
-    summary: 'How far each target is behind, and what a person has to look at.',
+    summary: 'Shows the backlog of each target, and what needs a person.',
     answers: {
       status: 200,
       description: 'One row for each connection and target.',
@@ -23,7 +23,7 @@ export const statusRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/config',
     id: 'readConfig',
     command: 'check-config --print --json',
-    summary: 'The effective settings, secrets masked.',
+    summary: 'Shows the effective settings, with secrets masked.',
     answers: { status: 200, description: 'All settings with their values.', schema: { type: 'object' } },
     handle: () => Promise.resolve(json(context.settings())),
   }),

@@ -28,21 +28,19 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/tokens',
     id: 'listTokens',
     command: 'token list --json',
-    summary: 'All tokens, when they end and when they were last used; never the secrets.',
+    summary: 'Lists all tokens with expiry and last use, without their secrets.',
     query: { connection: { description: 'Only this connection.', schema: textField } },
-    answers: { status: 200, description: 'All of them.', schema: arrayOf(refTo('Token')) },
+    answers: { status: 200, description: 'The tokens.', schema: arrayOf(refTo('Token')) },
     refuses: { 404: 'There is no such connection.' },
     handle: async ({ query: { connection: only } }) => {
       if (only !== undefined) placeOf(context, only);
-      const found = context.states
-        .filter(({ connection }) => connection === (only ?? connection))
-        .map(async ({ connection }) =>
-          (await listTokens(context.clock, placeOf(context, connection))).map((view) => ({
-            connection,
-            ...view,
-          })),
-        );
-      return json((await Promise.all(found)).flat());
+      const found = [];
+      for (const { connection } of context.states) {
+        if (only !== undefined && connection !== only) continue;
+        const tokens = await listTokens(context.clock, placeOf(context, connection));
+        found.push(...tokens.map((token) => ({ connection, ...token })));
+      }
+      return json(found);
     },
   }),
   route<Order>({
@@ -50,17 +48,24 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/tokens',
     id: 'createToken',
     command: 'token create --json',
-    summary: 'Makes a token beside those that are there, and shows it once.',
+    summary: 'Creates a further token and shows its secret, this once.',
     body: body(
       {
-        connection: { ...textField, description: 'Which connection it opens.' },
+        connection: { ...textField, description: 'Connection that the token is for.' },
         name: { ...textField, pattern: TOKEN_NAME.source, description: 'Unique within the connection.' },
-        expires: { ...textField, description: '90d, 12h, 4w, or a date such as 2027-01-31; absent = never.' },
+        expires: {
+          ...textField,
+          description: '90d, 12h, 4w, or a date such as 2027-01-31. Default: the token does not expire.',
+        },
         ...operatorFields,
       },
       ['connection', 'name'],
     ),
-    answers: { status: 201, description: 'With the secret, this once.', schema: refTo('NewToken') },
+    answers: {
+      status: 201,
+      description: 'The token with its secret, which is not shown again.',
+      schema: refTo('NewToken'),
+    },
     refuses: { 404: 'There is no such connection.', 409: 'The name is taken, or there are too many.' },
     handle: async (call) => json(await create(context, call.body, actor(call.body, call)), 201),
   }),
@@ -69,20 +74,20 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/tokens/{connection}/{name}',
     id: 'revokeToken',
     command: 'token revoke --json',
-    summary: 'Refuses a token from now on; within two seconds everywhere.',
-    params: { connection: 'Which connection it opens.', name: 'As listed.' },
+    summary: 'Revokes a token. All processes refuse it within two seconds.',
+    params: { connection: 'Connection of the token.', name: 'Name of the token.' },
     query: toQuery(operatorFields),
     answers: {
       status: 200,
-      description: 'Done.',
+      description: 'The token is revoked.',
       schema: object({ connection: textField, name: textField, revoked: booleanField }),
     },
-    refuses: { 404: 'There is no such connection or token.', 409: 'It stands in the settings.' },
+    refuses: { 404: 'There is no such connection or token.', 409: 'The token is in the settings.' },
     handle: async (call) => {
       const { connection = '', name = '' } = call.params;
       const outcome = await revokeToken(placeOf(context, connection), name, actor(call.query, call));
       if (outcome === 'in settings')
-        throw new Problem(409, `${name} stands in the settings of ${connection}: take it out there.`);
+        throw new Problem(409, `${name} is a token in the settings of ${connection}: remove it there.`);
       if (outcome === 'unknown')
         throw new Problem(404, `${connection} has no token ${name}: see /admin/v1/tokens.`);
       context.logger.warn({ connection, tokenName: name }, 'token revoked by the admin API');
@@ -91,7 +96,7 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-/** @throws Problem 404 with the names that exist */
+/** Returns the tokens of a connection. @throws Problem 404 with the names that exist, for an unknown connection */
 function placeOf({ states, tokensOf }: AdminContext, connection: string): TokenPlace {
   const state = states.find((each) => each.connection === connection);
   if (state) return { settings: tokensOf(connection), stored: state.tokens, acts: state.acts };
@@ -99,6 +104,7 @@ function placeOf({ states, tokensOf }: AdminContext, connection: string): TokenP
   throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
 }
 
+/** Creates a token. @returns the answer with its secret @throws Problem 400, 404 or 409 */
 async function create(context: AdminContext, { connection, name, expires }: Order, by: Actor) {
   const { clock, logger } = context;
   const place = placeOf(context, connection);
@@ -123,6 +129,7 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
   };
 }
 
+/** Returns the time of expiry, Unix milliseconds. @throws Problem 400 */
 function expiryOf(given: string, now: number): number {
   const expiry = parseExpiry(given, now);
   if (expiry.kind === 'at') return expiry.at;

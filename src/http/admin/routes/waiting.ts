@@ -10,14 +10,14 @@ export const waitingRoutes = (context: AdminContext): AdminRoute[] => [
     method: 'get',
     path: '/waiting',
     id: 'listWaiting',
-    summary: 'People and groups whose newest change is not applied yet, in the order of their syncs.',
+    summary: 'Lists people and groups whose newest change is not applied yet, in the order of their syncs.',
     query: {
       target: { description: 'Only this target.', schema: textField },
       ...pageQuery('resources'),
     },
     answers: {
       status: 200,
-      description: 'By connection and target; the status has their number as dirty.',
+      description: 'By connection and target. GET /status has their number as dirty.',
       schema: arrayOf(
         object({
           connection: textField,
@@ -28,7 +28,7 @@ export const waitingRoutes = (context: AdminContext): AdminRoute[] => [
           since: dateTime,
           priority: { enum: [...PRIORITIES, null] },
           state: { enum: ['due', 'queued', 'running'], description: 'due: not yet in the queue' },
-          nextTry: { type: ['string', 'null'], description: 'When it goes to the queue; null: it is there.' },
+          nextTry: { type: ['string', 'null'], description: 'When it is queued; null: it is in the queue.' },
         }),
       ),
     },

@@ -1,5 +1,5 @@
-// Routes of the mapping workbench: an attribute mapping that is not in the settings is tried on one person, and its effect on
-// all users is counted. Both only read.
+// Routes of the mapping workbench. One tries an attribute mapping that is not in the settings on one person; the other counts
+// its effect on all users. Both only read.
 import { findResources, toSearched, type FoundResource } from '../../../ops/find.ts';
 import { effectOfMapping } from '../../../ops/mapping-effect.ts';
 import { tryMapping } from '../../../ops/try-mapping.ts';
@@ -15,8 +15,9 @@ interface Order {
 
 /** Largest mapping, in characters of its JSON. */
 const MOST_CHARACTERS = 65_536;
-/** Trials at the same time in this process; each computes in the event loop for up to five seconds. */
+/** Largest number of concurrent trials in this process; each computes in the event loop for up to five seconds. */
 const MOST_TRIALS = 2;
+/** Time limit of counting an effect. */
 const EFFECT_MS = 30_000;
 
 const target = textField;
@@ -26,10 +27,13 @@ const attributes = {
   description: 'The mapping, as in targets.<name>.attributes of the settings; 64 kB at most.',
 };
 const faults = arrayOf(
-  object({ path: { ...textField, description: 'Below the attributes: /region/from.' }, message: textField }),
+  object({
+    path: { ...textField, description: 'Path below the attributes, such as /region/from.' },
+    message: textField,
+  }),
 );
 const fault = nullable('string');
-const anyValue = { description: 'A long value is cut to the beginning of its JSON.' };
+const anyValue = { description: 'Of a long value only the beginning of its JSON is shown.' };
 
 const trial = object({
   connection: textField,
@@ -49,7 +53,10 @@ const trial = object({
     }),
   ),
   faults,
-  triedOnSamples: { ...booleanField, description: 'Whether the time sufficed for the sample people.' },
+  triedOnSamples: {
+    ...booleanField,
+    description: 'Whether the mapping was also tried on the sample people before the time limit.',
+  },
 });
 
 const effect = object({
@@ -57,8 +64,11 @@ const effect = object({
   compared: integerField,
   total: integerField,
   affected: integerField,
-  leftOut: { ...integerField, description: 'Out of scope, protected, or without an account yet.' },
-  isWhole: { ...booleanField, description: 'Whether the time sufficed for everybody.' },
+  leftOut: {
+    ...integerField,
+    description: 'Users who are out of scope, protected, or without an account yet.',
+  },
+  isWhole: { ...booleanField, description: 'Whether all users were compared before the time limit.' },
   attributes: arrayOf(
     object({ name: textField, changed: integerField, emptied: integerField, faulty: integerField }),
   ),
@@ -78,8 +88,8 @@ const effect = object({
 });
 
 export function workbenchRoutes(context: AdminContext): AdminRoute[] {
-  const trials = createPlaces(MOST_TRIALS);
-  const effects = createPlaces(1);
+  const runTrial = createLimit(MOST_TRIALS);
+  const runEffect = createLimit(1);
   return [
     route<Order & { resource: string }>({
       method: 'post',
@@ -99,20 +109,19 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
         },
         ['target', 'resource', 'attributes'],
       ),
-      answers: { status: 200, description: 'The typed values, and what is wrong.', schema: trial },
+      answers: { status: 200, description: 'The typed values, and the faults.', schema: trial },
       refuses: {
         404: 'No person has this name at the target, or there is no such target.',
-        409: 'The name means more than one; resources lists their refs.',
+        409: 'Several people have the name; resources lists their refs.',
       },
       handle: ({ body: { target: name, resource, attributes: given }, signal }) => {
         check(context, name, given);
-        return trials(async () => {
+        return runTrial(async () => {
           const { scope, found } = await findPerson(context, name, resource);
-          const [person, link] = await Promise.all([
+          const [[user], link] = await Promise.all([
             scope.directory.usersOf([found.id]),
             scope.links.get(name, found.ref),
           ]);
-          const [user] = person;
           if (!user || user.record.damaged) throw unknown();
           const tried = context.compileTried(name, given);
           return json(await tryMapping(scope, { person: user, name: found.name, link }, tried, signal));
@@ -124,14 +133,14 @@ export function workbenchRoutes(context: AdminContext): AdminRoute[] {
       path: '/workbench/effect',
       id: 'effectOfMapping',
       summary:
-        'Maps everybody of a target with attributes that are not in the settings, and counts what would differ ' +
-        'from the values applied last. Writes nothing, ends after 30 s.',
+        'Maps all users of a target with attributes that are not in the settings, and counts the values that would ' +
+        'differ from those applied last. Writes nothing. Ends after 30 s.',
       body: body({ target, attributes }, ['target', 'attributes']),
       answers: { status: 200, description: 'Counts and examples.', schema: effect },
       refuses: { 404: 'There is no such target.' },
       handle: ({ body: { target: name, attributes: given }, signal }) => {
         check(context, name, given);
-        return effects(async () => {
+        return runEffect(async () => {
           const options = { limitMs: EFFECT_MS, signal };
           const tried = context.compileTried(name, given);
           return json(await effectOfMapping(scopesOf(context, name), tried, options));
@@ -170,23 +179,23 @@ async function findPerson(
   });
 }
 
-/** The message leaves out the name, because problem documents may be stored in logs. */
+/** Returns the error for an unknown name. Logs may store problem documents, so the message does not contain the name. */
 const unknown = (): Problem =>
   new Problem(
     404,
     'No person of this target has this name. Say a userName, externalId, address, id, or a ref such as User:<id>.',
   );
 
-/** Limits how many pieces of work run at once. @returns a function that throws Problem 429 when all places are taken */
-function createPlaces(most: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let taken = 0;
+/** Returns a function that runs its argument. It throws Problem 429 while `most` others run. */
+function createLimit(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
   return async (work) => {
-    if (taken >= most) throw tooManyProblem('Another mapping is being tried here: wait for its end.', 2);
-    taken++;
+    if (running >= most) throw tooManyProblem('Another mapping is being tried here: wait for its end.', 2);
+    running += 1;
     try {
       return await work();
     } finally {
-      taken--;
+      running -= 1;
     }
   };
 }
