@@ -61,7 +61,7 @@ export function createMetricsApp(metrics: Router): RequestListener {
 
 /**
  * Returns a request listener for an Express router, without `express()`. `express()` sets the prototype of every request and
- * response, which doubles the processor time of a GET on Node.js 20. The bridge does not use the methods of those prototypes.
+ * response, which doubles the processor time of a GET on Node.js 20. The bridge does not use the methods of Express there.
  */
 const listenerOf =
   (router: Router): RequestListener =>

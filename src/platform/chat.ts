@@ -90,7 +90,7 @@ async function* readRecords(answer: OpenAnswer): AsyncGenerator<ChatRecord, void
   throw new PlatformConnection(undefined, answer.call, { redact: answer.redact });
 }
 
-/** Returns ThreadBusy for the HTTP error that older platforms send for a busy thread (contract 6.4), else the given error. */
+/** Returns ThreadBusy for the HTTP error by which older platforms report a busy thread (contract 6.4), else the same error. */
 function asRefusal(fault: unknown, call: CallContext): unknown {
   const isBusy = fault instanceof PlatformResponse && fault.platformMessage.includes(BUSY);
   return isBusy ? new ThreadBusy(fault.platformMessage, call) : fault;

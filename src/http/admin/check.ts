@@ -11,7 +11,7 @@ export interface Checks {
   body: (value: unknown) => unknown;
 }
 
-/** Returns a function that creates the checks of a route. A schema is compiled at its first use, because compiling is slow. */
+/** Returns a function that creates the checks of a route. Schemas are compiled at their first use: compiling is slow. */
 export function createChecks(): (route: AdminRoute) => Checks {
   const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
   const bodies = new Ajv2020(options);

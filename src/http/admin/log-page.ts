@@ -123,8 +123,8 @@ interface ReadableLog<Query extends SpanQuery> {
 const BY_BODY = 'The same as GET, with the filters in the body, because addresses may be logged.';
 
 /**
- * Returns the routes that search and export a log. Each exists twice: as GET with the filters in the address, and as POST with
- * the filters in the body, because proxies may store addresses and a filter may name a person.
+ * Returns the routes that search and export a log. Each exists twice: as GET with the filters in the address, and as POST
+ * with the filters in the body. POST is for filters that name a person, because proxies may store addresses.
  */
 export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>): AdminRoute[] {
   const { path, ids, command, answers, refuses } = log;

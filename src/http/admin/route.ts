@@ -156,8 +156,8 @@ export const json = (body: unknown, status = 200, headers?: Record<string, strin
 });
 
 /**
- * Returns the route with a handler whose body and query are typed. The cast is safe, because the router validates both by the
- * schemas of the route before it calls the handler.
+ * Returns the route with a handler whose body and query are typed. The cast is safe, because the router validates both by
+ * the schemas of the route before it calls the handler.
  */
 export const route = <Body = unknown, Query = Record<string, unknown>>(
   definition: Omit<AdminRoute, 'handle'> & {

@@ -1,5 +1,5 @@
-// Routes /admin/v1: determines the caller, checks the caller's right, validates the request and calls the handler. Answers must
-// not be cached.
+// Routes /admin/v1: determines the caller, checks the caller's right, validates the request and calls the handler. Answers
+// must not be cached.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';

@@ -10,7 +10,7 @@ const MAX_HOPS = 20;
 
 /**
  * Returns a function that determines the client address. Without trusted proxies the peer is the client. With them, the
- * client is the right-most address in X-Forwarded-For that is not a trusted proxy. The addresses left of it are not verified.
+ * client is the right-most address in X-Forwarded-For that is not a trusted proxy. Addresses left of it are not verified.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = toNetworks(trustedProxies);

@@ -10,7 +10,7 @@ import { correlationIdOf } from './request-context.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** Time for which the rest of a refused body is read and discarded: many clients read the answer only after they have sent all. */
+/** Time for which the rest of a refused body is read and discarded: many clients read the answer only after sending all. */
 const DISCARD_MS = 2000;
 /** Limit of discarded chunks: a body in chunks of one byte has millions of them, and each takes processor time. */
 const DISCARD_CHUNKS = 1000;
@@ -19,7 +19,7 @@ const DISCARD_BYTES = 128 * 1024 * 1024;
 /** Statuses after which the connection is closed when the body was not read completely. */
 const CLOSES = new Set([413, 503]);
 
-/** Returns the error handler of the SCIM routers; an unexpected error is logged and answered 500 with the id of the log line. */
+/** Returns the error handler of the SCIM routers. An unexpected error is logged, and the 500 has the id of the log line. */
 export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorRequestHandler {
   const { logger, ids } = deps;
   const discarding = createDiscarding();

@@ -85,7 +85,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     async (request: Request, response: Response, _next: NextFunction) => {
       send(response, await admitted.singles.run(() => make(request)), admitted.answers);
     };
-  // Lists do not wait for a turn here. The provider limits them itself, because only it knows whether an index answers a list.
+  // Lists do not wait for a turn here. The provider limits them, because only it knows whether an index answers a list.
   const answerList =
     (make: (request: Request, context: RequestContext) => Promise<Answer>): RequestHandler =>
     async (request, response) => {

@@ -13,9 +13,9 @@ import { arrayOf, body, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
 /**
- * The options that the API offers. The command line also takes a platform address and the API secret of a deployment. They are
- * left out here: with an address a client could send the token of the service anywhere, and secrets must not be sent to the
- * bridge.
+ * The options that the API offers. The command line also takes a platform address and the API secret of a deployment. They
+ * are left out here: with an address a client could send the token of the service anywhere, and secrets must not be sent
+ * to the bridge.
  */
 type AccessBody = Pick<
   AccessQuestion,

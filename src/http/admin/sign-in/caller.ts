@@ -38,7 +38,10 @@ export interface CallerSources {
   } | null;
 }
 
-/** Returns a function that determines the caller. A proxy comes before the admin token, and the admin token before a session. */
+/**
+ * Returns a function that determines the caller. With the header Authorization this is the person that a proxy names, else a
+ * holder of the admin token. Without the header it is the person of a session, else the person that a proxy names.
+ */
 export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSources): IdentifyCaller {
   const proxy = signIn?.proxy;
   const proxies = toNetworks(proxy?.from ?? []);
@@ -88,8 +91,8 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
   }
 
   /**
-   * Returns the signed-in person; undefined for other callers. A session is not looked for beside a header Authorization. The
-   * headers of a proxy are, because a proxy may forward a bearer token of its own.
+   * Returns the signed-in person; undefined for other callers. A request with the header Authorization has no session, but
+   * may come from a proxy, which may forward a bearer token of its own.
    */
   const byPerson = async (request: IncomingMessage): Promise<AdminCaller | undefined> =>
     request.headers.authorization === undefined
@@ -121,9 +124,9 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
 }
 
 /**
- * Refuses requests of pages other than the operators' page. A browser sends the cookie, and a proxy its headers, with requests
- * of any page. A page of another origin cannot set `x-scim-bridge-via` without a CORS preflight, which the API never allows,
- * and cannot hide its origin. @throws Problem 403
+ * Refuses requests of pages other than the operators' page. A browser sends the cookie, and a proxy its headers, with
+ * requests of any page. A page of another origin cannot hide its origin. It cannot set `x-scim-bridge-via` either without a
+ * CORS preflight, which the API never allows. @throws Problem 403
  */
 function refuseOtherPages({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];

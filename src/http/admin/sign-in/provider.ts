@@ -156,7 +156,7 @@ const refuse =
     throw new SignInRefused(reason, error);
   };
 
-/** Like `fetch`, but refuses answers beyond MAX_BYTES. It does not follow redirects, because their target may not use https. */
+/** Like `fetch`, but refuses answers beyond MAX_BYTES and does not follow redirects, whose target may not use https. */
 const fetchBounded: openid.CustomFetch = async (address, options) => {
   const answer = await fetch(address, { ...(options as RequestInit), redirect: 'manual' });
   const pieces: Uint8Array[] = [];
