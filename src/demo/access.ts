@@ -1,5 +1,5 @@
-// Tells the part about access: which rows each user sees, how soon a change takes effect, and what happens when
-// a user leaves during an answer.
+// Shows and checks access to data: which rows each user sees, how soon a change takes effect, and that the
+// running answer of a user who leaves is cut off.
 import { createChat, QUESTION, type Chat, type OrdersByCountry } from './chat.ts';
 import type { Company, Person } from './company.ts';
 import { fullName } from './company.ts';
@@ -17,9 +17,10 @@ export interface ShowAccessDeps {
   pushEvent: (event: LifeEvent) => Promise<unknown>;
 }
 
-/** Results: sentences about failed expectations, and the time from a push to a changed row. */
-export interface AccessEnding {
+export interface AccessFindings {
+  /** One sentence for each failed expectation. */
   faults: string[];
+  /** Time from a push until the user sees other rows; undefined when the demo ended earlier. */
   visibleMs: number | undefined;
 }
 
@@ -34,66 +35,69 @@ const ANALYSTS = ['Daniel Kim', 'Keiko Tanaka'];
 const OUTSIDER = 'Carmen Ortega';
 const MOVER = 'Luca Ferri';
 const LEAVER = 'Hugo Martins';
+/** Width of the column of sentences. */
 const WIDTH = 60;
+/** A changed row must be visible within this time after the push. */
 const VISIBLE_LIMIT_MS = 2000;
 /** Pause between the records of the interrupted answer, long enough to deactivate the user in between. */
 const SLOW_MS = 400;
 const QUERY = JSON.stringify({ measures: ['orders.count'], dimensions: ['orders.country'] });
 
-export async function showAccess(deps: ShowAccessDeps): Promise<AccessEnding> {
+/** Runs all four checks. Failed expectations are returned, not thrown. */
+export async function showAccess(deps: ShowAccessDeps): Promise<AccessFindings> {
   const { screen, processes, signal } = deps;
-  const ending: AccessEnding = { faults: [], visibleMs: undefined };
+  const findings: AccessFindings = { faults: [], visibleMs: undefined };
   const chat = createChat(processes.sandbox, signal);
   screen.heading(`Access: every user asks "${QUESTION}"`);
   try {
-    await askAnalysts(deps, chat, ending);
-    await askOutsider(deps, chat, ending);
-    await relocate(deps, chat, ending);
-    await leaveInMidAnswer(deps, chat, ending);
+    await askAnalysts(deps, chat, findings);
+    await askOutsider(deps, chat, findings);
+    await relocate(deps, chat, findings);
+    await leaveInMidAnswer(deps, chat, findings);
   } finally {
     await chat.close();
   }
-  return ending;
+  return findings;
 }
 
 /**
  * Queries the data as two users of one group with different attributes, through chat and through verify-access.
  */
-async function askAnalysts(deps: ShowAccessDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+async function askAnalysts(deps: ShowAccessDeps, chat: Chat, findings: AccessFindings): Promise<void> {
   const { screen } = deps;
-  let last: Verified | undefined;
+  let lastVerified: Verified | undefined;
   for (const name of ANALYSTS) {
     const person = personOf(deps.company(), name);
-    const told = `${name}, analyst, ${person.country}`.padEnd(WIDTH);
     await screen.step(
-      told,
+      `${name}, analyst, ${person.country}`.padEnd(WIDTH),
       async () => {
         const [verified, inChat] = await Promise.all([
           verify(deps.processes, person),
           chat.ask(person.userName),
         ]);
         const inQuery = toCounts(verified);
-        last = verified;
-        if (!verified.ok) ending.faults.push(`verify-access of ${name} misses a link`);
+        lastVerified = verified;
+        if (!verified.ok) findings.faults.push(`verify-access of ${name} misses a link`);
         if (!seesOnly(inQuery, person.country))
-          ending.faults.push(`${name} sees ${tell(inQuery)} in Core Data`);
-        if (!seesOnly(inChat, person.country)) ending.faults.push(`${name} sees ${tell(inChat)} in chat`);
+          findings.faults.push(`${name} sees ${tell(inQuery)} in Core Data`);
+        if (!seesOnly(inChat, person.country)) findings.faults.push(`${name} sees ${tell(inChat)} in chat`);
         return { inQuery, inChat };
       },
       ({ inQuery, inChat }) => `Core Data ${tell(inQuery)}   chat ${tell(inChat)}`,
     );
   }
   screen.line(`    output of verify-access for ${ANALYSTS.at(-1) ?? ''}:`);
-  for (const { stage, ok, at, afterMs = 0, detail } of last?.chain ?? [])
+  for (const { stage, ok, at, afterMs = 0, detail } of lastVerified?.chain ?? [])
     screen.line(
       `      ${ok ? '✔' : '✘'} ${stage.padEnd(8)} ${at ?? ''}  ${detail}${afterMs > 0 ? ` (${afterMs} ms later)` : ''}`,
     );
 }
 
+/** Checks that a user who is not in the group of analysts sees no rows in chat. */
 async function askOutsider(
   { screen, company }: ShowAccessDeps,
   chat: Chat,
-  ending: AccessEnding,
+  findings: AccessFindings,
 ): Promise<void> {
   const { userName } = personOf(company(), OUTSIDER);
   await screen.step(
@@ -101,15 +105,15 @@ async function askOutsider(
     async () => {
       const seen = await chat.ask(userName);
       if (Object.keys(seen).length > 0)
-        ending.faults.push(`${OUTSIDER} sees ${tell(seen)} without being an analyst`);
+        findings.faults.push(`${OUTSIDER} sees ${tell(seen)} without being an analyst`);
       return seen;
     },
     (seen) => `chat ${tell(seen)}`,
   );
 }
 
-/** Measures the time from a push until the same question has another answer. */
-async function relocate(deps: ShowAccessDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+/** Moves a user to another country and measures the time from the push to the new answer. */
+async function relocate(deps: ShowAccessDeps, chat: Chat, findings: AccessFindings): Promise<void> {
   const { userName } = personOf(deps.company(), MOVER);
   await deps.screen.step(
     RELOCATION.title.padEnd(WIDTH),
@@ -118,41 +122,45 @@ async function relocate(deps: ShowAccessDeps, chat: Chat, ending: AccessEnding):
       const startedMs = Date.now();
       await deps.pushEvent(RELOCATION);
       const after = await chat.ask(userName);
-      ending.visibleMs = Date.now() - startedMs;
+      findings.visibleMs = Date.now() - startedMs;
       const { country } = personOf(deps.company(), MOVER);
       if (!seesOnly(after, country))
-        ending.faults.push(`${MOVER} sees ${tell(after)} after moving to ${country}`);
-      if (ending.visibleMs > VISIBLE_LIMIT_MS)
-        ending.faults.push('a pushed value took too long to show in rows');
+        findings.faults.push(`${MOVER} sees ${tell(after)} after moving to ${country}`);
+      if (findings.visibleMs > VISIBLE_LIMIT_MS)
+        findings.faults.push('a pushed value took too long to show in rows');
       return { before, after };
     },
-    ({ before, after }) => `chat ${tell(before)} → ${tell(after)}   push to row ${ending.visibleMs} ms`,
+    ({ before, after }) => `chat ${tell(before)} → ${tell(after)}   push to row ${findings.visibleMs} ms`,
   );
 }
 
-/** Checks that the running answer stops and the next question is refused. */
-async function leaveInMidAnswer(deps: ShowAccessDeps, chat: Chat, ending: AccessEnding): Promise<void> {
+/** Deactivates a user during an answer; checks that the answer stops and the next question is refused. */
+async function leaveInMidAnswer(deps: ShowAccessDeps, chat: Chat, findings: AccessFindings): Promise<void> {
   const { userName } = personOf(deps.company(), LEAVER);
   const { platform } = deps.processes;
   await deps.screen.step(
     DEPARTURE.title.padEnd(WIDTH),
     async () => {
       await platform.paceChat(SLOW_MS);
-      let begin = (): void => undefined;
-      const begun = new Promise<void>((resolve) => (begin = resolve));
+      let reportBegin = (): void => undefined;
+      const begun = new Promise<void>((resolve) => {
+        reportBegin = resolve;
+      });
       const answer = chat
-        .ask(userName, ({ role }) => void (role === 'assistant' && begin()))
-        .then(() => ending.faults.push(`${LEAVER} got a whole answer after leaving`))
+        .ask(userName, ({ role }) => {
+          if (role === 'assistant') reportBegin();
+        })
+        .then(() => findings.faults.push(`${LEAVER} got a whole answer after leaving`))
         .catch((error: unknown) => {
-          if (wordsOf(error).includes('no longer has access')) return;
+          if (messageOf(error).includes('no longer has access')) return;
           throw error;
         });
       await Promise.race([begun, answer]);
       await deps.pushEvent(DEPARTURE);
       await answer;
       await platform.paceChat(0);
-      const refusal = await chat.ask(userName).then(() => undefined, wordsOf);
-      if (refusal === undefined) ending.faults.push(`${LEAVER} may still ask after leaving`);
+      const refusal = await chat.ask(userName).then(() => undefined, messageOf);
+      if (refusal === undefined) findings.faults.push(`${LEAVER} may still ask after leaving`);
       return refusal;
     },
     (refusal) => `answer cut off; asked again: ${refusal ?? 'answered'}`,
@@ -185,7 +193,7 @@ function personOf({ people }: Company, name: string): Person {
 }
 
 /** Returns the platform's message of a PlatformError, else the error's own message. */
-function wordsOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof Error && 'platformMessage' in error) return String(error.platformMessage);
   return error instanceof Error ? error.message : String(error);
 }

@@ -11,8 +11,11 @@ export interface BridgeProcess {
   url: string;
   /** Newest log lines, oldest first. */
   lastLines(): string[];
-  /** Runs one command with the same settings. @returns its output @throws Error when it reports a failure */
-  command(args: readonly string[], more: NodeJS.ProcessEnv): Promise<string>;
+  /**
+   * Runs one command with the settings of the bridge and the additional variables `moreEnv`.
+   * @returns its standard output @throws Error when the command fails without output
+   */
+  command(args: readonly string[], moreEnv: NodeJS.ProcessEnv): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -33,7 +36,10 @@ const STOP_MS = 10_000;
 const OWN_VARIABLES =
   /^(PORT|HOST|PUBLIC_URL|LOG_LEVEL|REDIS_URL|(ADMIN|SCIM|PLATFORM)_[A-Z_]+|SCIM_BRIDGE_CONFIG)$/;
 
-/** @throws Error with the newest log lines when the bridge does not start */
+/**
+ * Starts `serve` and resolves when it listens.
+ * @throws Error with the newest log lines when the bridge does not start
+ */
 export async function startBridge(options: BridgeProcessOptions): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-demo-'));
   const file = join(folder, 'bridge.json');
@@ -46,12 +52,12 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
     detached: true,
   });
   const ended = once(child, 'exit');
-  // Ends the bridge when this process exits without cleaning up.
-  const last = (): void => {
+  // Ends the bridge when this process exits without calling `stop`.
+  const killAtExit = (): void => {
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   };
-  process.once('exit', last);
+  process.once('exit', killAtExit);
   const lines: string[] = [];
   const listening = new Promise<number>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
@@ -63,39 +69,38 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
       });
     }
   });
-  const command: BridgeProcess['command'] = async (args, more) => {
-    const run = promisify(execFile);
-    const { signal } = options;
-    const settings = { env: { ...env, ...more }, signal, timeout: COMMAND_MS };
-    // Exit code 2 is a result, and its text is on standard output.
-    return run(process.execPath, [process.argv[1] ?? '', '--config', file, ...args], settings).then(
-      ({ stdout }) => stdout,
-      (error: Error & { stdout?: string }) => {
-        if (error.stdout) return error.stdout;
-        throw error;
-      },
-    );
+  const command: BridgeProcess['command'] = async (args, moreEnv) => {
+    const runOptions = { env: { ...env, ...moreEnv }, signal: options.signal, timeout: COMMAND_MS };
+    const commandLine = [process.argv[1] ?? '', '--config', file, ...args];
+    try {
+      return (await promisify(execFile)(process.execPath, commandLine, runOptions)).stdout;
+    } catch (error) {
+      // A command with a bad result exits with code 2 and still prints the result to standard output.
+      const { stdout } = error as { stdout?: string };
+      if (stdout) return stdout;
+      throw error;
+    }
   };
-  let asked = false;
+  let isStopping = false;
   const stop = async (): Promise<void> => {
-    asked = true;
+    isStopping = true;
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       await ended;
       clearTimeout(timer);
     }
-    process.off('exit', last);
+    process.off('exit', killAtExit);
     rmSync(folder, { recursive: true, force: true });
   };
   const lost = ended.then(
     ([code, signal]) => new Error(`The bridge ended unexpectedly (${code ?? signal}).`),
   );
   void lost.then((reason) => {
-    if (!asked) options.onLost(reason);
+    if (!isStopping) options.onLost(reason);
   });
   try {
-    const port = await Promise.race([listening, lost, late(), aborted(options.signal)]);
+    const port = await Promise.race([listening, lost, startTimeout(), aborted(options.signal)]);
     if (port instanceof Error) throw port;
     return { url: `http://127.0.0.1:${port}`, lastLines: () => [...lines], command, stop };
   } catch (error) {
@@ -104,13 +109,14 @@ export async function startBridge(options: BridgeProcessOptions): Promise<Bridge
   }
 }
 
+/** Returns the port of the log line `listening`, or undefined for every other line. */
 function portOf(line: string): number | undefined {
   if (!line.includes('"listening"')) return undefined;
   const { port } = JSON.parse(line) as { port?: number };
   return port;
 }
 
-function late(): Promise<Error> {
+function startTimeout(): Promise<Error> {
   return new Promise((resolve) => {
     const reason = new Error(`The bridge did not come up within ${START_MS / 1000} s.`);
     setTimeout(() => resolve(reason), START_MS).unref();

@@ -17,7 +17,7 @@ interface AttributeSetting {
   onEmpty?: string;
 }
 
-/** Attributes of all five types, mapped from a core attribute, both extensions and group names. */
+/** One attribute of each of the five types; together they read a core attribute, both extensions and group names. */
 export const ATTRIBUTES: Readonly<Record<string, AttributeSetting>> = {
   country: { type: 'string', from: 'addresses[type eq "work"].country' },
   clearance: { type: 'number', from: 'urn:cube:params:1.0:UserAttribute:clearance' },
@@ -38,7 +38,9 @@ export function bridgeSettings(options: BridgeSettingsOptions): object {
     },
     targets: {
       main: {
-        ...{ url: options.platformUrl, token: options.platformKey, allowLoopbackHttp: true },
+        url: options.platformUrl,
+        token: options.platformKey,
+        allowLoopbackHttp: true,
         attributes: ATTRIBUTES,
       },
     },

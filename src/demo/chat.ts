@@ -13,11 +13,17 @@ export interface Chat {
 
 export const QUESTION = 'How many orders by country?';
 
-/** Creates the chat client with the platform's API key; `internalId` names the user whose rights apply. */
+/**
+ * Creates the chat client. It authenticates with the platform's API key; `internalId` in each question names
+ * the user whose rights apply.
+ */
 export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signal: AbortSignal): Chat {
   const client = createChatClient({
-    ...{ url: chatHost, accountName, agentId: fixtures.deployments[0]?.agents[0] ?? '' },
-    ...{ apiKey: fixtures.apiKeys.admin ?? '', allowLoopbackHttp: true },
+    url: chatHost,
+    accountName,
+    agentId: fixtures.deployments[0]?.agents[0] ?? '',
+    apiKey: fixtures.apiKeys.admin ?? '',
+    allowLoopbackHttp: true,
   });
   return {
     ask: async (userName, onRecord) => {
@@ -34,7 +40,7 @@ export function createChat({ chatHost, accountName, fixtures }: ReadyLine, signa
   };
 }
 
-/** Returns the rows of the agent's query; none when the agent found no data that it may query. */
+/** Returns the result of the agent's last query as counts; empty when the user may query nothing. */
 function countsIn(records: readonly ChatRecord[]): OrdersByCountry {
   const results = records.flatMap(({ toolCall }) =>
     toolCall?.name === 'serviceSqlApi' && toolCall.result !== undefined ? [toolCall.result] : [],

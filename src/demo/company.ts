@@ -34,7 +34,8 @@ export interface Company {
   readonly groups: readonly Group[];
 }
 
-type Line = readonly [
+/** One person as a row of the tables below. */
+type PersonRow = readonly [
   name: string,
   title: string,
   country: string,
@@ -43,7 +44,7 @@ type Line = readonly [
   groups: readonly string[],
 ];
 
-const OKTA: readonly Line[] = [
+const OKTA: readonly PersonRow[] = [
   ['Amara Okafor', 'Data Analyst', 'PT', 2, [4100], ['analysts', 'region-emea']],
   ['Ben Whitaker', 'Head of Analytics', 'US', 5, [4100, 4200, 4300], ['analysts', 'region-us']],
   ['Carmen Ortega', 'Store Manager', 'ES', 2, [4210], ['region-emea']],
@@ -60,7 +61,7 @@ const OKTA: readonly Line[] = [
   ['Noah Fischer', 'Intern', 'US', 1, [4100], ['region-us']],
 ];
 
-const ENTRA: readonly Line[] = [
+const ENTRA: readonly PersonRow[] = [
   ['Anders Holm', 'Finance Director', 'DK', 5, [7000, 7100, 7200], ['finance', 'region-nord']],
   ['Britta Vogel', 'Controller', 'DE', 3, [7100], ['finance', 'region-dach']],
   ['Clara Lindgren', 'Sales Manager', 'SE', 2, [7200], ['region-nord']],
@@ -84,16 +85,11 @@ const GROUPS: readonly (readonly [Idp, string])[] = [
 
 /** Returns the company on its first day: 24 users, 6 groups. */
 export function createCompany(): Company {
-  const lines = [
-    ...OKTA.map((line) => ['okta', line] as const),
-    ...ENTRA.map((line) => ['entra', line] as const),
-  ];
-  const people = lines.map(([idp, line]) => toPerson(idp, line));
-  const groups = GROUPS.map(([idp, name]) => {
-    const members = lines.flatMap(([from, line]) =>
-      from === idp && line[5].includes(name) ? [idOf(idp, line[0])] : [],
-    );
-    return { key: name, idp, name, members };
+  const rows = { okta: OKTA, entra: ENTRA };
+  const people = [...OKTA.map((row) => toPerson('okta', row)), ...ENTRA.map((row) => toPerson('entra', row))];
+  const groups = GROUPS.map(([idp, group]) => {
+    const memberRows = rows[idp].filter(([, , , , , groupNames]) => groupNames.includes(group));
+    return { key: group, idp, name: group, members: memberRows.map(([name]) => idOf(idp, name)) };
   });
   return { people, groups };
 }
@@ -109,17 +105,20 @@ export function userNameOf(idp: Idp, givenName: string, familyName: string): str
   return `${plain}@${idp === 'okta' ? 'acme' : 'nordwind'}.example`;
 }
 
-function toPerson(idp: Idp, [name, title, country, clearance, budgets]: Line): Person {
+function toPerson(idp: Idp, [name, title, country, clearance, budgets]: PersonRow): Person {
   const [givenName = '', familyName = ''] = name.split(' ');
   return {
-    ...{
-      externalId: idOf(idp, name),
-      idp,
-      givenName,
-      familyName,
-      userName: userNameOf(idp, givenName, familyName),
-    },
-    ...{ title, country, clearance, contractor: title.startsWith('Contractor'), budgets, active: true },
+    externalId: idOf(idp, name),
+    idp,
+    givenName,
+    familyName,
+    userName: userNameOf(idp, givenName, familyName),
+    title,
+    country,
+    clearance,
+    contractor: title.startsWith('Contractor'),
+    budgets,
+    active: true,
   };
 }
 

@@ -1,5 +1,5 @@
-// Reproduces the requests of two identity providers: Okta and Microsoft Entra ID. Unusual forms are the ones
-// that they really send.
+// Simulates two identity providers: sends the requests that Okta and Microsoft Entra ID really send, including
+// their deviations from the RFC.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { fullName, type Group, type Person } from './company.ts';
 import type { ScimHttp } from './scim-http.ts';
@@ -7,14 +7,18 @@ import type { ScimHttp } from './scim-http.ts';
 /** Entra ID's default form of PATCH, and the form that `?aadOptscim062020` in the tenant URL selects. */
 export type Dialect = 'legacy' | 'scim';
 
-export interface Speaker {
+/** An identity provider; each method sends the requests of one event and throws when one is refused. */
+export interface SimulatedIdp {
   /** Sends the requests of the button "test connection". */
   connect(): Promise<void>;
   /** Looks the user up, then creates it. */
   hire(person: Person): Promise<void>;
   update(before: Person, after: Person, dialect?: Dialect): Promise<void>;
+  /** Deactivates the user. */
   leave(person: Person, dialect?: Dialect): Promise<void>;
+  /** Activates a user who left before. */
   comeBack(person: Person): Promise<void>;
+  /** Creates the group without members. */
   pushGroup(group: Group): Promise<void>;
   rename(group: Group): Promise<void>;
   addMembers(group: Group, people: Person[], dialect?: Dialect): Promise<void>;
@@ -40,8 +44,8 @@ function createIds(): { set(key: string, id: string): void; of(key: string): str
   return { set: (key, id) => void ids.set(key, id), of: (key) => ids.get(key) ?? '' };
 }
 
-/** Creates Okta: whole resources by PUT, activation by PATCH without a path, groups by group push. */
-export function createOkta(http: ScimHttp): Speaker {
+/** Creates Okta: it sends whole users by PUT, deactivates by PATCH without a path, and changes groups by PATCH. */
+export function createOkta(http: ScimHttp): SimulatedIdp {
   const ids = createIds();
   const url = (kind: string, key: string): string => `/${kind}/${ids.of(key)}`;
   const lookUp = (kind: string, attribute: string, value: string): Promise<unknown> =>
@@ -55,7 +59,10 @@ export function createOkta(http: ScimHttp): Speaker {
     name: { givenName: person.givenName, familyName: person.familyName },
     emails: [{ primary: true, value: person.userName, type: 'work' }],
     addresses: [{ type: 'work', primary: true, country: person.country }],
-    ...{ displayName: fullName(person), title: person.title, userType: userType(person), locale: 'en-US' },
+    displayName: fullName(person),
+    title: person.title,
+    userType: userType(person),
+    locale: 'en-US',
     externalId: person.externalId,
     groups: [],
     // Sent even when password sync is off; the bridge ignores it.
@@ -74,7 +81,7 @@ export function createOkta(http: ScimHttp): Speaker {
   const patchGroup = async (group: Group, ...operations: object[]): Promise<void> => {
     await http.send('PATCH', url('Groups', group.key), patchOf(...operations));
   };
-  const speaker: Speaker = {
+  const idp: SimulatedIdp = {
     connect: async () => {
       await http.send('GET', '/Users?startIndex=1&count=2');
       await http.send('GET', '/Groups?startIndex=1&count=100');
@@ -97,7 +104,7 @@ export function createOkta(http: ScimHttp): Speaker {
       await lookUp('Groups', 'displayName', group.name);
       const body = { schemas: [CORE_GROUP], displayName: group.name, members: [] };
       ids.set(group.key, (await http.send('POST', '/Groups', body)).id);
-      await speaker.rename(group);
+      await idp.rename(group);
     },
     // Okta sends this with nearly every group push: no path, and the id within the value.
     rename: (group) =>
@@ -119,7 +126,7 @@ export function createOkta(http: ScimHttp): Speaker {
       ),
     repeat: put,
   };
-  return speaker;
+  return idp;
 }
 
 /** Returns Entra ID's mapped values by PATCH path. Numbers and booleans are sent as text. */
@@ -139,8 +146,11 @@ function entraPaths(person: Person): Record<string, string> {
   };
 }
 
-/** Creates Entra ID: matching by externalId, one capitalised operation per attribute, members as value lists. */
-export function createEntra(http: ScimHttp): Speaker {
+/**
+ * Creates Entra ID: it looks users up by externalId. In the `legacy` dialect it sends one operation per
+ * attribute, with a capitalised `op`, and removes members by a list of values.
+ */
+export function createEntra(http: ScimHttp): SimulatedIdp {
   const ids = createIds();
   const url = (kind: string, key: string, dialect: Dialect = 'legacy'): string =>
     `/${kind}/${ids.of(key)}${dialect === 'scim' ? '?aadOptscim062020' : ''}`;
@@ -158,8 +168,8 @@ export function createEntra(http: ScimHttp): Speaker {
         : { op: 'Replace', path: 'active', value: active ? 'True' : 'False' };
     return patchUser(person, [operation], dialect);
   };
-  const inOldWords = (path: string, value: string): object => ({ op: 'Replace', path, value });
-  const speaker: Speaker = {
+  const legacyReplace = (path: string, value: string): object => ({ op: 'Replace', path, value });
+  const idp: SimulatedIdp = {
     connect: async () => {
       await http.send('GET', `/Users?${filter(`userName eq "${randomUUID()}"`)}`);
     },
@@ -168,8 +178,13 @@ export function createEntra(http: ScimHttp): Speaker {
       const { id } = await http.send('POST', '/Users', {
         // Entra ID does not list the custom URN in `schemas`.
         schemas: [CORE_USER, ENTERPRISE],
-        ...{ externalId: person.externalId, userName: person.userName, active: true },
-        ...{ displayName: fullName(person), title: person.title, userType: userType(person), nickName: null },
+        externalId: person.externalId,
+        userName: person.userName,
+        active: true,
+        displayName: fullName(person),
+        title: person.title,
+        userType: userType(person),
+        nickName: null,
         name: { formatted: fullName(person), givenName: person.givenName, familyName: person.familyName },
         emails: [{ primary: true, type: 'work', value: person.userName }],
         addresses: [{ type: 'work', country: person.country }],
@@ -182,16 +197,16 @@ export function createEntra(http: ScimHttp): Speaker {
     },
     update: (before, after, dialect) => {
       const old = entraPaths(before);
-      const news = Object.entries(entraPaths(after)).filter(([path, value]) => old[path] !== value);
+      const changed = Object.entries(entraPaths(after)).filter(([path, value]) => old[path] !== value);
       if (dialect !== 'scim') {
         return patchUser(
           after,
-          news.map(([path, value]) => inOldWords(path, value)),
+          changed.map(([path, value]) => legacyReplace(path, value)),
         );
       }
-      // Simple attributes are merged into one operation; filtered paths are separate operations.
-      const merged = Object.fromEntries(news.filter(([path]) => !path.includes('[')));
-      const filtered = news.filter(([path]) => path.includes('['));
+      // Simple attributes are merged into one operation; paths with a filter are separate operations.
+      const merged = Object.fromEntries(changed.filter(([path]) => !path.includes('[')));
+      const filtered = changed.filter(([path]) => path.includes('['));
       const single = filtered.map(([path, value]) => ({ op: 'replace', path, value }));
       return patchUser(after, [{ op: 'replace', value: merged }, ...single], dialect);
     },
@@ -204,7 +219,9 @@ export function createEntra(http: ScimHttp): Speaker {
       );
       const { id } = await http.send('POST', '/Groups', {
         schemas: [CORE_GROUP, ADSCIM_GROUP],
-        ...{ externalId: randomUUID(), displayName: group.name, meta: { resourceType: 'Group' } },
+        externalId: randomUUID(),
+        displayName: group.name,
+        meta: { resourceType: 'Group' },
       });
       ids.set(group.key, id);
     },
@@ -220,19 +237,19 @@ export function createEntra(http: ScimHttp): Speaker {
         op: 'remove',
         path: `members[value eq "${ids.of(externalId)}"]`,
       }));
-      // A server that ignores the value would remove all members of the group here.
+      // A server that ignores `value` would remove all members of the group.
       const together = [{ op: 'Remove', path: 'members', value: references(people) }];
       return patchGroup(group, dialect === 'scim' ? single : together, dialect);
     },
     repeat: async (person) => {
       await patchUser(
         person,
-        Object.entries(entraPaths(person)).map(([path, value]) => inOldWords(path, value)),
+        Object.entries(entraPaths(person)).map(([path, value]) => legacyReplace(path, value)),
       );
       await setActive(person, person.active);
     },
   };
   const references = (people: Person[]): object[] =>
     people.map(({ externalId }) => ({ $ref: null, value: ids.of(externalId) }));
-  return speaker;
+  return idp;
 }

@@ -1,10 +1,11 @@
-// Defines the changes in the company after the first day: a sentence for each, and the company afterwards.
+// Defines the changes in the company after the first day: each has a title, and a function that returns the
+// company afterwards.
 import { fullName, userNameOf, type Company, type Group, type Person } from './company.ts';
 import type { Dialect } from './idp.ts';
 
 export interface LifeEvent {
   title: string;
-  /** Form of Entra ID's PATCH; one tenant sends both forms. */
+  /** Form of Entra ID's PATCH; the story uses both forms. */
   dialect?: Dialect;
   change(company: Company): Company;
 }
@@ -59,12 +60,12 @@ export const STORY: readonly LifeEvent[] = [
   },
 ];
 
-/** Change of an attribute, which changes the rows that the user sees (access.ts). */
+/** Changes the attribute that decides which rows the user sees (access.ts). */
 export const RELOCATION: LifeEvent = {
   title: 'Luca Ferri, analyst, relocates: country IT → DE',
   change: edit('Luca Ferri', { country: 'DE' }),
 };
-/** Deactivation of a user who is reading an answer of the chat (access.ts). */
+/** Deactivates a user who is reading an answer of the chat (access.ts). */
 export const DEPARTURE: LifeEvent = {
   title: 'Hugo Martins leaves acme in the middle of an answer',
   change: edit('Hugo Martins', { active: false }),
@@ -80,10 +81,10 @@ export function reviews(company: Company): LifeEvent[] {
     }));
 }
 
-function edit(name: string, news: Partial<Person>): LifeEvent['change'] {
+function edit(name: string, changes: Partial<Person>): LifeEvent['change'] {
   return (company) => ({
     ...company,
-    people: company.people.map((person) => (fullName(person) === name ? { ...person, ...news } : person)),
+    people: company.people.map((person) => (fullName(person) === name ? { ...person, ...changes } : person)),
   });
 }
 
@@ -94,10 +95,10 @@ function editGroup(company: Company, key: string, change: (group: Group) => Grou
 function move(name: string, from: string, to: string): LifeEvent['change'] {
   return (company) => {
     const id = company.people.find((person) => fullName(person) === name)?.externalId ?? '';
-    const left = editGroup(company, from, (group) => ({
+    const withoutMember = editGroup(company, from, (group) => ({
       ...group,
       members: group.members.filter((member) => member !== id),
     }));
-    return editGroup(left, to, (group) => ({ ...group, members: [...group.members, id] }));
+    return editGroup(withoutMember, to, (group) => ({ ...group, members: [...group.members, id] }));
   };
 }

@@ -18,8 +18,9 @@ export interface LocalRedisOptions {
   env: NodeJS.ProcessEnv;
   /** When a write is flushed to disk: at each write, or every second. */
   appendfsync?: 'always' | 'everysec';
-  /** With the port and folder of an earlier server, its data is served again; default: free port, temporary folder. */
+  /** Default: a free port. */
   port?: number;
+  /** Data folder, which is kept after `stop`; default: a temporary folder, which is removed. */
   folder?: string;
   /**
    * Runs the server in its own process group, so that Ctrl-C on the terminal does not reach it; `stop` ends it.
@@ -30,7 +31,10 @@ export interface LocalRedisOptions {
 const SERVERS = ['redis-server', 'valkey-server'];
 const START_MS = 10_000;
 
-/** @throws Error with the command to run when no Redis server is installed */
+/**
+ * Starts the server and resolves when it answers; returns the server of REDIS_URL when that variable is set.
+ * @throws Error that says what to do when no Redis server is installed
+ */
 export async function startLocalRedis(options: LocalRedisOptions): Promise<LocalRedis> {
   const given = options.env.REDIS_URL;
   if (given) return { url: given, process: undefined, stop: () => Promise.resolve() };
@@ -45,25 +49,26 @@ export async function startLocalRedis(options: LocalRedisOptions): Promise<Local
   const child = spawn(
     server,
     [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-      ...['--appendonly', 'yes', '--appendfsync', options.appendfsync ?? 'everysec'],
-      ...['--maxmemory-policy', 'noeviction', '--loglevel', 'warning'],
-    ],
+      `--port ${port} --bind 127.0.0.1 --appendonly yes --appendfsync ${options.appendfsync ?? 'everysec'}`,
+      '--maxmemory-policy noeviction --loglevel warning',
+    ]
+      .flatMap((words) => words.split(' '))
+      .concat('--dir', folder, '--save', ''),
     { stdio: 'ignore', detached: options.ownGroup ?? false },
   );
-  // Ends the server and removes its data when this process exits without cleaning up.
-  const last = (): void => {
+  // Ends the server and removes its data when this process exits without calling `stop`.
+  const killAtExit = (): void => {
     child.kill('SIGKILL');
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   };
-  process.once('exit', last);
+  process.once('exit', killAtExit);
   const ended = once(child, 'exit');
   await untilListening(port, child);
   return {
     url: `redis://127.0.0.1:${port}`,
     process: child,
     stop: async () => {
-      process.off('exit', last);
+      process.off('exit', killAtExit);
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGTERM');
         await ended;

@@ -1,14 +1,16 @@
 // Prints the result: both sides user by user, number of calls, timings.
 import Table from 'cli-table3';
+import type { Idp } from './company.ts';
 import type { CompanyComparison, ComparedPerson, Side } from './comparison.ts';
 import { isRecordedWrite, type RecordedCall } from './platform.ts';
 import type { Screen } from './screen.ts';
 import type { DemoProcesses } from './processes.ts';
-import type { Ending } from './story.ts';
+import type { StoryResult } from './story.ts';
 import { inMs, percentile } from './timing.ts';
 
 const COLUMNS = ['country', 'clearance', 'contractor', 'budgets', 'regions', 'groups', 'state'];
 const COMPANIES = { okta: 'acme, through Okta', entra: 'nordwind, through Entra' };
+/** Names of the lines of cli-table3; all but `middle`, the space between columns, are left empty. */
 const LINES = [
   'top',
   'top-mid',
@@ -22,7 +24,7 @@ const LINES = [
 const INNER = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
 const NO_LINES = Object.fromEntries([...LINES, ...INNER].map((name) => [name, '']));
 
-/** Prints the table; with `only`, rows that differ only. */
+/** Prints a table with two lines per user: the desired values, and below them those of the platform. */
 function showRows(screen: Screen, rows: ComparedPerson[]): void {
   const { paint } = screen;
   const table = new Table({
@@ -30,11 +32,11 @@ function showRows(screen: Screen, rows: ComparedPerson[]): void {
     chars: { ...NO_LINES, middle: ' ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 1, compact: true },
   });
-  let company = '';
+  let previousIdp: Idp | undefined;
   for (const { idp, desired, platform, equal } of rows) {
-    if (COMPANIES[idp] !== company)
+    if (idp !== previousIdp)
       table.push([{ content: paint('dim', `  ${COMPANIES[idp]}`), colSpan: COLUMNS.length + 1 }]);
-    company = COMPANIES[idp];
+    previousIdp = idp;
     const mark = equal ? paint('green', '✔') : paint('red', '✘');
     const wanted = cells(desired);
     const present = platform ? cells(platform) : COLUMNS.map(() => '–');
@@ -42,8 +44,8 @@ function showRows(screen: Screen, rows: ComparedPerson[]): void {
     table.push([
       `${mark} ${desired.name}\n${paint('dim', `    ${shownName}`)}`,
       ...wanted.map((text, index) => {
-        const there = present[index] ?? '';
-        return `${text}\n${paint(there === text ? 'dim' : 'red', there)}`;
+        const presentText = present[index] ?? '';
+        return `${text}\n${paint(presentText === text ? 'dim' : 'red', presentText)}`;
       }),
     ]);
   }
@@ -53,7 +55,7 @@ function showRows(screen: Screen, rows: ComparedPerson[]): void {
 /** Prints the summary. @returns whether every expectation holds */
 export function showOutcome(
   screen: Screen,
-  ending: Ending,
+  result: StoryResult,
   comparison: CompanyComparison,
   calls: RecordedCall[],
 ): boolean {
@@ -76,7 +78,7 @@ export function showOutcome(
   const fact = (ok: boolean, name: string, text: string): void =>
     screen.line(`  ${tick(ok)} ${name.padEnd(18)} ${text}`);
   screen.line();
-  const groups = ending.company.groups.length;
+  const groups = result.company.groups.length;
   const equalGroups =
     strayGroups.length === 0 ? `${groups} of ${groups} groups` : `${strayGroups.length} groups differ`;
   fact(equal, 'equal', `${same.length} of ${rows.length} people, ${equalGroups}`);
@@ -87,31 +89,32 @@ export function showOutcome(
     'platform calls',
     `${calls.length}: ${calls.length - writes.length} reads, ${writes.length} writes (${kinds})`,
   );
-  const { lagsMs, callsOfRepeat } = ending;
+  const { lagsMs, callsOfRepeat } = result;
   if (lagsMs.length > 0) {
     const [p50, p99] = [percentile(lagsMs, 50), percentile(lagsMs, 99)];
     fact(true, 'push to applied', `p50 ${inMs(p50)}, p99 ${inMs(p99)} over ${lagsMs.length} changes`);
   }
-  const quiet = callsOfRepeat === 0;
+  const isIdempotent = callsOfRepeat === 0;
   fact(
-    quiet,
+    isIdempotent,
     'identical push',
     callsOfRepeat === undefined ? 'not reached' : `${callsOfRepeat} platform calls`,
   );
-  const { access } = ending;
+  const { access } = result;
   const isRight = access?.faults.length === 0;
   const shown = `each sees only their own rows; push to row ${access?.visibleMs ?? '–'} ms; a leaver's answer stops`;
   fact(isRight, 'access', access ? access.faults.join('; ') || shown : 'not reached');
-  return equal && quiet && isRight && ending.missing === undefined;
+  return equal && isIdempotent && isRight && result.missing === undefined;
 }
 
+/** Returns the texts of the columns. */
 function cells(side: Side): string[] {
-  const list = (value: unknown): string => {
+  const toText = (value: unknown): string => {
     if (value === null) return '–';
     return Array.isArray(value) ? value.join(',') : JSON.stringify(value).replaceAll('"', '');
   };
   return [
-    ...[side.country, side.clearance, side.contractor, side.budgets, side.regions].map(list),
+    ...[side.country, side.clearance, side.contractor, side.budgets, side.regions].map(toText),
     side.groups.length > 0 ? side.groups.join(', ') : '–',
     side.active ? 'active' : 'inactive',
   ];

@@ -24,18 +24,18 @@ export interface RecordedCall {
 
 export interface Platform {
   state(): Promise<PlatformState>;
-  /** Returns every call of the bridge since the start, oldest first. */
+  /** Returns every call of `serve` since the start, oldest first. */
   calls(): Promise<RecordedCall[]>;
   /** Sets the pause before each chat record, milliseconds. */
   paceChat(ms: number): Promise<void>;
 }
 
-/** Data requests of users and verify-access; the bridge itself never sends them. */
-const OF_DATA = /^\/(api\/v1\/public|data-api)\/|\/tokens-for-meta-sync$/;
+/** Paths of the requests that chat users and verify-access send; `serve` never sends them. */
+const DATA_REQUESTS = /^\/(api\/v1\/public|data-api)\/|\/tokens-for-meta-sync$/;
 
 export const isRecordedWrite = ({ method }: RecordedCall): boolean => method !== 'GET';
 
-/** Creates the reader; it writes nothing to the platform. */
+/** Creates the reader; it changes no stored object of the platform. */
 export function createPlatform(options: { controlUrl: string; agent: Dispatcher }): Platform {
   const { controlUrl, agent } = options;
   const get = async (path: string): Promise<unknown> => {
@@ -45,7 +45,8 @@ export function createPlatform(options: { controlUrl: string; agent: Dispatcher 
   };
   return {
     state: () => get('/state?only=users,groups') as Promise<PlatformState>,
-    calls: async () => ((await get('/requests')) as RecordedCall[]).filter(({ path }) => !OF_DATA.test(path)),
+    calls: async () =>
+      ((await get('/requests')) as RecordedCall[]).filter(({ path }) => !DATA_REQUESTS.test(path)),
     paceChat: async (chatRecordDelayMs) => {
       const body = JSON.stringify({ chatRecordDelayMs });
       const answer = await request(`${controlUrl}/settings`, { method: 'PATCH', body, dispatcher: agent });

@@ -39,6 +39,7 @@ export interface ProcessesDeps {
 }
 
 export interface DemoProcessControl {
+  /** Starts all processes. @throws Error when one does not start, or the abort reason of `signal` */
   start(): Promise<DemoProcesses>;
   /** Stops the running processes, also after `start` failed. */
   stop(): Promise<void>;
@@ -77,7 +78,12 @@ export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDe
     const adminToken = secret();
     const platformKey = fixtures.apiKeys.admin ?? '';
     const settings = bridgeSettings({
-      ...{ redisUrl: redis.url, prefix, platformUrl, platformKey, tokens, adminToken },
+      redisUrl: redis.url,
+      prefix,
+      platformUrl,
+      platformKey,
+      tokens,
+      adminToken,
     });
     const bridge = await screen.step(
       'Bridge',
@@ -86,19 +92,27 @@ export function createDemoProcesses({ screen, env, signal, onLost }: ProcessesDe
     );
     releasers.add('bridge', () => bridge.stop());
     const scimUrls = { okta: `${bridge.url}/scim/v2`, entra: `${bridge.url}/connections/entra/scim/v2` };
-    const line = (idp: Idp, name: string, headers: Record<string, string>): ScimHttp =>
+    const createClient = (idp: Idp, name: string, headers: Record<string, string>): ScimHttp =>
       createScimHttp({ name, baseUrl: scimUrls[idp], token: tokens[idp], headers, agent, signal });
     return {
-      ...{ bridge, sandbox: sandbox.ready, prefix, scimUrls, tokens, adminToken, redisUrl: redis.url },
+      bridge,
+      sandbox: sandbox.ready,
+      prefix,
+      scimUrls,
+      tokens,
+      adminToken,
+      redisUrl: redis.url,
       sharedRedis: redis.process === undefined,
       platform: createPlatform({ controlUrl, agent }),
       clients: {
-        okta: line('okta', 'Okta', { 'user-agent': 'Okta SCIM Client 1.0.0' }),
-        entra: line('entra', 'Entra', {}),
+        okta: createClient('okta', 'Okta', { 'user-agent': 'Okta SCIM Client 1.0.0' }),
+        entra: createClient('entra', 'Entra', {}),
       },
       backlog: async () => {
         const answer = await request(`${bridge.url}/health`, {
-          ...{ dispatcher: agent, signal, headers: { authorization: `Bearer ${adminToken}` } },
+          dispatcher: agent,
+          signal,
+          headers: { authorization: `Bearer ${adminToken}` },
         });
         const health = (await answer.body.json()) as {
           components: Record<string, { dirty?: number } | undefined>;

@@ -1,21 +1,21 @@
-// Converts the difference between two states of the company to pushes of its identity providers.
+// Sends the changes between two states of the company through its identity providers.
 import type { Company, Group, Idp, Person } from './company.ts';
-import type { Dialect, Speaker } from './idp.ts';
+import type { Dialect, SimulatedIdp } from './idp.ts';
 
-export type Providers = Record<Idp, Speaker>;
+export type Providers = Record<Idp, SimulatedIdp>;
 
-/** Sends the first day: connection test, then all users, then all groups with their members. */
-export async function pushEverything(speaker: Speaker, company: Company, idp: Idp): Promise<void> {
-  await speaker.connect();
-  for (const person of company.people) if (person.idp === idp) await speaker.hire(person);
+/** Sends the first push of a provider: connection test, then all users, then all groups with their members. */
+export async function pushEverything(provider: SimulatedIdp, company: Company, idp: Idp): Promise<void> {
+  await provider.connect();
+  for (const person of company.people) if (person.idp === idp) await provider.hire(person);
   for (const group of company.groups) {
     if (group.idp !== idp) continue;
-    await speaker.pushGroup(group);
-    await speaker.addMembers(group, membersOf(company, group));
+    await provider.pushGroup(group);
+    await provider.addMembers(group, membersOf(company, group));
   }
 }
 
-/** Pushes the changes between two states. Resolves with the answer to the last request. */
+/** Pushes the changes between two states. Resolves when the last request is answered. */
 export async function pushChanges(
   providers: Providers,
   before: Company,
@@ -45,10 +45,10 @@ export async function pushAgain(providers: Providers, company: Company): Promise
   }
 }
 
-function pushPerson(speaker: Speaker, before: Person, after: Person, dialect?: Dialect): Promise<void> {
-  if (before.active && !after.active) return speaker.leave(after, dialect);
-  if (!before.active && after.active) return speaker.comeBack(after);
-  return speaker.update(before, after, dialect);
+function pushPerson(provider: SimulatedIdp, before: Person, after: Person, dialect?: Dialect): Promise<void> {
+  if (before.active && !after.active) return provider.leave(after, dialect);
+  if (!before.active && after.active) return provider.comeBack(after);
+  return provider.update(before, after, dialect);
 }
 
 const membersOf = (company: Company, group: Group): Person[] => named(company, group.members);

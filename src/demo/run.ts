@@ -15,14 +15,14 @@ export interface DemoOptions {
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
- * When a process ends, its callers fail shortly before its exit is reported; this is the wait for the reason,
- * milliseconds.
+ * Wait after an error, milliseconds. When a process ends, requests to it fail shortly before its exit is
+ * reported, and the exit is the better reason to show.
  */
 const REASON_MS = 250;
 const HOUR_MS = 3_600_000;
 const CLOSED = 'output closed';
 
-/** Runs the demo. @returns the exit code: 0 when both sides are equal at the end */
+/** Runs the demo. @returns the exit code: 0 when every expectation holds, else 1 */
 export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
   const screen = createScreen({ stream: process.stdout, env });
   const ends = listenForEnds();
@@ -55,11 +55,12 @@ export async function runDemo({ keep, env }: DemoOptions): Promise<number> {
   }
 }
 
+/** Tells the story and shows the result. @returns whether every expectation holds */
 async function play(processes: DemoProcesses, screen: Screen, signal: AbortSignal): Promise<boolean> {
-  const ending = await runStory(processes, screen, signal);
-  const comparison = compare(ending.company, await processes.platform.state());
-  const good = showOutcome(screen, ending, comparison, await processes.platform.calls());
-  if (ending.missing !== undefined) console.error(`\n${ending.missing}`);
+  const result = await runStory(processes, screen, signal);
+  const comparison = compare(result.company, await processes.platform.state());
+  const good = showOutcome(screen, result, comparison, await processes.platform.calls());
+  if (result.missing !== undefined) console.error(`\n${result.missing}`);
   if (!good) showLog(processes);
   return good;
 }
@@ -87,9 +88,8 @@ function listenForEnds() {
     interrupted = true;
     controller.abort(new Error(`Interrupted (${name}): cleaning up.`));
   };
-  // The reader of standard output has closed the pipe.
-  const unwatched = (): void => interrupt(CLOSED);
-  process.stdout.on('error', unwatched);
+  // Writing fails after the reader of standard output has closed the pipe.
+  process.stdout.on('error', () => interrupt(CLOSED));
   for (const name of SIGNALS) process.on(name, interrupt);
   return {
     signal,

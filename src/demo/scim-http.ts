@@ -39,8 +39,11 @@ export function createScimHttp(options: ScimHttpOptions): ScimHttp {
     send: async (method, path, body) => {
       sent++;
       const answer = await request(baseUrl + path, {
-        ...{ method, headers, signal, dispatcher: agent },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        method,
+        headers,
+        signal,
+        dispatcher: agent,
+        body: body === undefined ? null : JSON.stringify(body),
       });
       const text = await answer.body.text();
       if (answer.statusCode >= 300) {

@@ -41,44 +41,43 @@ export function createScreen({ stream, env }: ScreenOptions): Screen {
   const done: Screen['done'] = (name, outcome) =>
     line(`  ${paint('green', '✔')} ${name.padEnd(NAME_WIDTH)} ${outcome}`);
 
+  /** Waits for the work, removes its progress display with `clear`, and prints the outcome. */
   async function settle<T>(
     name: string,
     work: () => Promise<T>,
-    wipe: () => void,
+    clear: () => void,
     outcome: (result: T) => string,
   ): Promise<T> {
     try {
       const result = await work();
-      wipe();
+      clear();
       done(name, outcome(result));
       return result;
     } catch (error) {
-      wipe();
+      clear();
       line(`  ${paint('red', '✘')} ${name.trimEnd()}`);
       throw error;
     }
   }
 
   const step: Screen['step'] = (name, work, outcome) => {
-    if (live) stream.write(`  ${paint('dim', '…')} ${name}`);
-    return settle(name, work, () => void (live && stream.write('\r\u001b[2K')), outcome);
+    if (!live) return settle(name, work, () => undefined, outcome);
+    stream.write(`  ${paint('dim', '…')} ${name}`);
+    const clearLine = (): void => void stream.write('\r\u001b[2K');
+    return settle(name, work, clearLine, outcome);
   };
 
   const count: Screen['count'] = (name, total, work, outcome) => {
     if (!live) return step(name, () => work(() => undefined), outcome);
     const bar = new SingleBar({
-      ...{
-        format: `  ${paint('dim', '…')} ${name.trimEnd()}  {bar} {value}/{total}`,
-        stream,
-        hideCursor: true,
-      },
-      ...{
-        barCompleteChar: '━',
-        barIncompleteChar: '╌',
-        barsize: 24,
-        clearOnComplete: true,
-        gracefulExit: false,
-      },
+      format: `  ${paint('dim', '…')} ${name.trimEnd()}  {bar} {value}/{total}`,
+      stream,
+      hideCursor: true,
+      barCompleteChar: '━',
+      barIncompleteChar: '╌',
+      barsize: 24,
+      clearOnComplete: true,
+      gracefulExit: false,
     });
     bar.start(total, 0);
     return settle(

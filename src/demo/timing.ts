@@ -49,7 +49,7 @@ async function lastWriteAfter(platform: Platform, answeredAtMs: number): Promise
   const written = (await platform.calls())
     .filter(isRecordedWrite)
     .map(({ atMs, durationMs }) => atMs + (durationMs ?? 0));
-  // Zero when the bridge was done before the answer had been read.
+  // The result is zero when the platform had the change before the demo had read the answer.
   return Math.max(0, ...written.map((atMs) => atMs - answeredAtMs));
 }
 
