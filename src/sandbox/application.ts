@@ -1,12 +1,12 @@
-// Builds the Express application of the platform: checks in the order of contract 4.0, the same middleware for
-// every API family.
+// Builds the Express application of the platform. Every API family gets the same middleware, and its checks run in
+// the order that the platform's contract prescribes (contract 4.0).
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { systemClock } from '../support/sources.ts';
 import { isMarkedPlain } from './auth.ts';
 import { readBody } from './body.ts';
 import { sendReply, visitOf, type HandlerReply, type Visit } from './call.ts';
 import type { ApiFamily } from './family.ts';
-import { fallSilent } from './loss.ts';
+import { closeSilently } from './loss.ts';
 import { SandboxProblem } from './problem.ts';
 import type { SandboxRuntime } from './runtime.ts';
 
@@ -26,7 +26,8 @@ function toProblem(error: unknown): SandboxProblem {
   );
 }
 
-function refuse(render: (problem: SandboxProblem) => HandlerReply): ErrorRequestHandler {
+/** Returns an error handler that answers with the error body which `render` builds. */
+function answerError(render: (problem: SandboxProblem) => HandlerReply): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     // A started answer cannot be replaced; Express closes the socket.
     if (response.headersSent) next(error);
@@ -54,7 +55,7 @@ function logRequest(runtime: SandboxRuntime): RequestHandler {
   };
 }
 
-/** Decides the injected faults of this request, and refuses it before it has an effect when a fault says so. */
+/** Decides the injected faults of this request. A `refusal` among them answers the request before any change. */
 function injectRefusal(runtime: SandboxRuntime): RequestHandler {
   return async (request, response, next) => {
     const visit = visitOf(response);
@@ -63,7 +64,7 @@ function injectRefusal(runtime: SandboxRuntime): RequestHandler {
     if (fault.latencyMs > 0) await systemClock.sleep(fault.latencyMs);
     if (!fault.refusal) next();
     else if (fault.refusal.kind === 'drop' || fault.refusal.kind === 'hold')
-      await fallSilent(request, fault.refusal);
+      await closeSilently(request, fault.refusal);
     else if (fault.refusal.kind === 'html')
       response.status(200).type('html').send('<!doctype html><title>App</title>');
     else {
@@ -79,6 +80,7 @@ function injectRefusal(runtime: SandboxRuntime): RequestHandler {
   };
 }
 
+/** Adds the middleware of one family to the application. A request meets it in the order of the calls below. */
 function mountFamily(app: Express, runtime: SandboxRuntime, family: ApiFamily): void {
   const prepare: RequestHandler = (request, response, next) => {
     visitOf(response).mediaType = family.mediaType(request);
@@ -89,18 +91,19 @@ function mountFamily(app: Express, runtime: SandboxRuntime, family: ApiFamily): 
     if (caller) visitOf(response).caller = caller;
     next();
   };
-  const pass: RequestHandler = (_request, _response, next) => next();
-  app.use([...family.mounts], prepare, family.before ?? pass, injectRefusal(runtime), identify);
+  app.use([...family.mounts], prepare);
+  if (family.before) app.use([...family.mounts], family.before);
+  app.use([...family.mounts], injectRefusal(runtime), identify);
   for (const check of family.pathChecks ?? []) app.use(check.mount, check.router);
   app.use([...family.mounts], readBody(runtime, family.ignoresOtherBodies ?? false));
   for (const routes of family.routers) app.use(routes.mount, routes.router);
-  const nowhere: RequestHandler = () => {
+  const notFound: RequestHandler = () => {
     throw new SandboxProblem(404, 'Not found');
   };
-  app.use([...family.mounts], family.nowhere ?? nowhere, refuse(family.render));
+  app.use([...family.mounts], family.notFound ?? notFound, answerError(family.render));
 }
 
-/** Returns the body of an error outside every family, and of the transport check (contract 7). */
+/** Returns `{error}`, the error form of the Platform API and of requests that belong to no family (contract 7). */
 export function platformError(problem: SandboxProblem): HandlerReply {
   return { status: problem.status, body: { error: problem.message }, headers: problem.headers };
 }
@@ -125,6 +128,6 @@ export function createApplication(runtime: SandboxRuntime, families: readonly Ap
   for (const family of families) mountFamily(app, runtime, family);
   app.use(() => {
     throw new SandboxProblem(404, 'Not found');
-  }, refuse(platformError));
+  }, answerError(platformError));
   return app;
 }

@@ -1,5 +1,5 @@
-// Stores the tenant's audit log, newest event last; the oldest events are removed (contract 4.6: 10,000
-// events).
+// Stores the tenant's audit log, newest event last. At least the newest 15,000 events are kept; the setting
+// `auditRetentionEvents` limits how many of them are shown (contract 4.6: 10,000).
 import type { Durable } from './durable.ts';
 import type { AuditRecord } from './records.ts';
 
@@ -14,7 +14,7 @@ export function createAuditRecords(): AuditLog {
   return {
     add(event) {
       kept.push(event);
-      // Removed in large steps: removing one event at a time would copy the log on every write.
+      // Removes many events at once: removing one at a time would copy the log on every write.
       if (kept.length > 30_000) kept = kept.slice(-15_000);
     },
     events: (limit) => kept.slice(Math.max(0, kept.length - limit)),

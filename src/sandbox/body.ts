@@ -9,7 +9,10 @@ const MEDIA_TYPES = ['application/json', 'application/scim+json', 'application/m
 /** Deeper than any valid body, and shallow enough for recursive code. */
 const MAX_DEPTH = 200;
 
-/** Checks level by level: recursion would overflow the stack on a body of brackets. */
+/**
+ * Returns true for a body with more than MAX_DEPTH nested levels. It goes level by level, because recursion would
+ * overflow the stack on such a body.
+ */
 function isTooDeep(body: unknown): boolean {
   let level: unknown[] = [body];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -27,8 +30,8 @@ function isTooDeep(body: unknown): boolean {
 }
 
 /**
- * Accepts JSON bodies up to 64 MB, because a group with many thousand members is one body. Any other body is 400, or
- * with `ignoresOthers` as if it were absent.
+ * Parses JSON bodies up to 64 MB, because a group with many thousand members is one body. A body that is not JSON
+ * is refused with 400; with `ignoresOthers` it is ignored.
  */
 export function readBody(runtime: SandboxRuntime, ignoresOthers = false): RequestHandler[] {
   const parse = express.json({ type: MEDIA_TYPES, limit: '64mb', strict: false }) as RequestHandler;

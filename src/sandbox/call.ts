@@ -1,4 +1,4 @@
-// Defines a request as handlers see it, and sends its answer subject to injected faults.
+// Defines a call, which is a request as handlers see it, and sends the answer or loses it as an injected fault says.
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller } from './auth.ts';
 import type { InjectedFault } from './faults.ts';
@@ -27,10 +27,11 @@ export interface Visit {
   mediaType: string;
 }
 
-/** The request passed to a handler. `read` is the state that reads return; a fault can make it stale. */
+/** The argument of a handler. */
 export interface Call extends CurrentState {
   readonly request: Request;
   readonly caller: Caller;
+  /** State for answers to reads; the fault `staleReadsMs` makes it an earlier one. */
   readonly read: StateView;
   readonly fault: InjectedFault;
   readonly platformUrl: string;
@@ -39,8 +40,8 @@ export interface Call extends CurrentState {
 }
 
 /**
- * Handles a call: reads, changes the state in one synchronous step, and returns the answer. It throws Problem
- * to refuse. A handler may await before or after that step, never inside it.
+ * Handles a call: reads, changes the state in one synchronous step, and returns the answer. To refuse, it throws a
+ * SandboxProblem. A handler may await before or after that step, never inside it.
  */
 export type Handler = (call: Call) => HandlerReply | StreamedReply | Promise<HandlerReply | StreamedReply>;
 
@@ -48,7 +49,7 @@ export function visitOf(response: Response): Visit {
   return response.locals['visit'] as Visit;
 }
 
-/** Sends JSON with its length in the family's media type; without a body only the status. */
+/** Sends the body as JSON in the family's media type; a reply without a body is sent as its status alone. */
 export function sendReply(response: Response, reply: HandlerReply): void {
   if (reply.body === undefined) {
     response.writeHead(reply.status, reply.headers).end();
@@ -74,9 +75,15 @@ export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandle
     const current = currentStateOf(runtime);
     const cutoffMs = fault.staleMs > 0 && request.method === 'GET' ? current.nowMs - fault.staleMs : null;
     const read = viewOf(current.state, cutoffMs);
-    const { platformUrl } = runtime;
-    const addresses = { platformUrl, dataApiUrl: `${platformUrl}${runtime.dataPath}` };
-    const reply = await handler({ ...current, request, caller, read, fault, ...addresses });
+    const reply = await handler({
+      ...current,
+      request,
+      caller,
+      read,
+      fault,
+      platformUrl: runtime.platformUrl,
+      dataApiUrl: `${runtime.platformUrl}${runtime.dataPath}`,
+    });
     if ('lines' in reply) await sendStream(request, response, reply, fault.loss);
     else if (fault.loss) await loseAnswer(request, fault.loss);
     else sendReply(response, reply);

@@ -14,7 +14,7 @@ const YEAR_MS = 365 * 86_400_000;
 const CERT_FILE = 'certificate.pem';
 const KEY_FILE = 'certificate.key';
 
-/** Returns the local names of the machine and the host that the sandbox listens on. */
+/** Returns the names that the certificate is valid for. Types as in RFC 5280: 2 = DNS name, 7 = IP address. */
 function altNames(host: string): ({ type: 2; value: string } | { type: 7; ip: string })[] {
   const names = new Set(['localhost', '127.0.0.1', '::1', host]);
   return [...names].map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name }));
@@ -42,6 +42,7 @@ async function makeCertificate(host: string): Promise<Certificate> {
   return { cert: made.cert, key: made.private };
 }
 
+/** Returns true when the certificate names the host and stays valid for another day. */
 function isUsable({ cert }: Certificate, host: string): boolean {
   const parsed = new X509Certificate(cert);
   const isNamed = isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host);
@@ -53,7 +54,8 @@ function isUsable({ cert }: Certificate, host: string): boolean {
  * missing
  */
 export async function certificateFor(host: string, folder: DataFolder | undefined): Promise<Certificate> {
-  const [cert, key] = [await folder?.read(CERT_FILE), await folder?.read(KEY_FILE)];
+  const cert = await folder?.read(CERT_FILE);
+  const key = await folder?.read(KEY_FILE);
   if (cert !== undefined && key !== undefined && isUsable({ cert, key }, host)) return { cert, key };
   const made = await makeCertificate(host);
   await folder?.write(KEY_FILE, made.key, true);

@@ -14,7 +14,7 @@ import { currentStateOf, type SandboxRuntime } from './runtime.ts';
 export interface ControlDeps {
   readonly runtime: SandboxRuntime;
   readonly secrets: Secrets;
-  /** Resets the state to a seed; throws Problem 400 for an unknown one. */
+  /** Resets the state to a seed; throws SandboxProblem 400 for an unknown one. */
   readonly reset: (seed: string | undefined) => ReadyLine;
 }
 
@@ -46,7 +46,7 @@ function readState(runtime: SandboxRuntime, request: Request): SandboxJsonObject
   };
 }
 
-/** JavaScript dates end at a fixed time; a later clock would make every answer with a date fail. */
+/** Largest offset of the clock, two hundred years: JavaScript has no dates after the year 275760. */
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
 function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
@@ -61,6 +61,7 @@ function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObj
   return { nowMs: runtime.clock.now(), offsetMs: runtime.clock.offsetMs() };
 }
 
+/** Handles `POST /branches/view`: records that a user views a branch, or with `viewing: false` no longer does. */
 function viewBranch(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
   const body = bodyOf(request);
   const deploymentId = String(own(body, 'deploymentId'));

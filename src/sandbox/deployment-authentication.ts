@@ -74,7 +74,7 @@ export async function resolveContext(
   return runCustom(checker, method, token, nowMs);
 }
 
-/** Parses a method of a fixture. @throws Problem 400 for any other form */
+/** Parses the authentication method of a fixture. @throws SandboxProblem 400 for any other form */
 export function parseMethod(source: SandboxJsonObject): AuthenticationMethod {
   const kind = own(source, 'kind');
   if (kind === 'secret') return { kind };
@@ -82,17 +82,23 @@ export function parseMethod(source: SandboxJsonObject): AuthenticationMethod {
     const keys = own(source, 'keys');
     if (!Array.isArray(keys) || !keys.every(isJsonObject))
       throw new SandboxProblem(400, 'keys must be a list of keys');
-    return { kind, keys: keys };
+    return { kind, keys };
   }
   if (kind !== 'custom')
     throw new SandboxProblem(400, 'authentication kind must be secret, keySet or custom');
-  const member = (name: string): SandboxJsonObject => requireObject(own(source, name) ?? {}, name);
-  const tokens = Object.entries(member('tokens')).map(([token, context]): [string, SandboxJsonObject] => [
+  const objectIn = (name: string): SandboxJsonObject => requireObject(own(source, name) ?? {}, name);
+  const tokens = Object.entries(objectIn('tokens')).map(([token, context]): [string, SandboxJsonObject] => [
     token,
     requireObject(context, 'every context of tokens'),
   ]);
   const drop = own(source, 'drop') ?? [];
   if (!Array.isArray(drop) || !drop.every((name) => typeof name === 'string'))
     throw new SandboxProblem(400, 'drop must be a list of texts');
-  return { kind, tokens: Object.fromEntries(tokens), require: member('require'), drop, set: member('set') };
+  return {
+    kind,
+    tokens: Object.fromEntries(tokens),
+    require: objectIn('require'),
+    drop,
+    set: objectIn('set'),
+  };
 }

@@ -1,4 +1,5 @@
-// Defines how a part of the state is saved and restored (`--data DIR`); Maps and Sets are handled without it.
+// Defines how a part of the state is saved and restored (`--data DIR`). Maps and Sets need no such methods, because
+// persistence/parts.ts reads and fills them.
 
 export interface Durable {
   /** Returns all entries as values that persistence/plain.ts can encode. */

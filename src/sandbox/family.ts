@@ -20,13 +20,14 @@ export interface ApiFamily {
   readonly before?: RequestHandler;
   /** Ignores bodies that are not JSON; the default is to refuse them. */
   readonly ignoresOtherBodies?: boolean;
-  /** Answers 404 for a path that the family does not have; the default is its error form. */
-  readonly nowhere?: RequestHandler;
+  /** Answers a path that the family does not have; by default with 404 in the family's error form. */
+  readonly notFound?: RequestHandler;
   /**
-   * Authenticates a request. Throws Problem 401 or the family's own refusal. Returns undefined when the family
+   * Authenticates a request. Throws SandboxProblem 401 or the family's own refusal. Returns undefined when the family
    * stores the callers itself.
    */
   readonly authenticate: (request: Request) => Caller | undefined | Promise<Caller | undefined>;
+  /** Returns the reply for a refusal in the family's error form. */
   readonly render: (problem: SandboxProblem) => HandlerReply;
   readonly mediaType: (request: Request) => string;
 }

@@ -8,6 +8,7 @@ export interface Chance {
   readonly detail: SandboxJsonObject;
 }
 
+/** Faults that happen with a probability; docs/sandbox.md says what each does. */
 const CHANCES = [
   'status429',
   'status5xx',
@@ -27,10 +28,13 @@ export interface FaultSet {
   readonly chances: ReadonlyMap<ChanceName, Chance>;
 }
 
+/** Faults for the requests that match; undefined matches all. */
 export interface FaultRule {
   readonly method: string | undefined;
   readonly path: RegExp | undefined;
+  /** Number of matching requests that the rule applies to. */
   readonly times: number;
+  /** Number of matching requests before these that it does not apply to. */
   readonly skip: number;
   readonly set: FaultSet;
 }
@@ -46,6 +50,7 @@ const isBetween =
   (least: number, most: number): Check =>
   (value) =>
     typeof value === 'number' && value >= least && value <= most;
+/** Detail of the faults that hold the connection. */
 const HOLD: Readonly<Record<string, Check>> = { holdMs: isBetween(0, 3_600_000) };
 /**
  * Details that each fault accepts besides its share; other properties are ignored, as in every body
@@ -59,8 +64,8 @@ const DETAILS: Readonly<Partial<Record<ChanceName, Readonly<Record<string, Check
   truncateLists: { keep: isBetween(0, 1), mode: (value) => value === 'page' || value === 'total' },
 };
 
-const RULE_WORDS = ['method', 'path', 'times', 'skip'];
-/** Longest lag that the recent changes can serve. */
+const RULE_PROPERTIES = ['method', 'path', 'times', 'skip'];
+/** Longest lag of stale reads: recent-changes.ts keeps changes no longer. */
 const MAX_STALE_MS = 60_000;
 
 function requireNumber(value: unknown, name: string, least: number, most: number): number {
@@ -71,10 +76,10 @@ function requireNumber(value: unknown, name: string, least: number, most: number
 }
 
 function requireDetails(detail: SandboxJsonObject, name: ChanceName): void {
-  for (const [word, check] of Object.entries(DETAILS[name] ?? {})) {
-    const value = own(detail, word) ?? null;
+  for (const [property, check] of Object.entries(DETAILS[name] ?? {})) {
+    const value = own(detail, property) ?? null;
     if (value !== null && !check(value))
-      throw new SandboxProblem(400, `Fault ${name}: ${word} cannot take this value`);
+      throw new SandboxProblem(400, `Fault ${name}: ${property} cannot take this value`);
   }
 }
 
@@ -88,18 +93,20 @@ function parseChance(value: unknown, name: ChanceName): Chance {
   return { share: requireNumber(value, name, 0, 1), detail: {} };
 }
 
+/** Parses a number of milliseconds or `[from, to]`. */
 function parseLatency(value: unknown): readonly [number, number] | undefined {
   if (value === undefined) return undefined;
   const [from, to] = Array.isArray(value) ? (value as unknown[]) : [value, value];
   return [requireNumber(from, 'latencyMs', 0, 3_600_000), requireNumber(to, 'latencyMs', 0, 3_600_000)];
 }
 
-function parseSet(source: SandboxJsonObject, otherWords: readonly string[]): FaultSet {
+/** Parses the faults of an object; `otherProperties` are its properties that are not faults. */
+function parseSet(source: SandboxJsonObject, otherProperties: readonly string[]): FaultSet {
   const chances = new Map<ChanceName, Chance>();
   for (const [name, value] of Object.entries(source)) {
     const known = CHANCES.find((chance) => chance === name);
     if (known) chances.set(known, parseChance(value, known));
-    else if (name !== 'latencyMs' && name !== 'staleReadsMs' && !otherWords.includes(name)) {
+    else if (name !== 'latencyMs' && name !== 'staleReadsMs' && !otherProperties.includes(name)) {
       throw new SandboxProblem(400, `Unknown fault: ${name}`);
     }
   }
@@ -114,7 +121,8 @@ function parseSet(source: SandboxJsonObject, otherWords: readonly string[]): Fau
 function parsePattern(value: unknown): RegExp | undefined {
   if (value === undefined) return undefined;
   try {
-    return new RegExp(typeof value === 'string' ? value : '(');
+    if (typeof value !== 'string') throw new Error('it is not text');
+    return new RegExp(value);
   } catch (cause) {
     throw new SandboxProblem(400, `Fault rule: path is not a regular expression (${String(cause)})`);
   }
@@ -130,11 +138,11 @@ function parseRule(entry: unknown): FaultRule {
     path: parsePattern(own(source, 'path')),
     times: requireNumber(own(source, 'times') ?? Infinity, 'times', 0, Infinity),
     skip: requireNumber(own(source, 'skip') ?? 0, 'skip', 0, Infinity),
-    set: parseSet(source, RULE_WORDS),
+    set: parseSet(source, RULE_PROPERTIES),
   };
 }
 
-/** Parses the body of `PATCH /faults`; `{}` means no faults. @throws Problem 400 */
+/** Parses the body of `PATCH /faults`; `{}` means no faults. @throws SandboxProblem 400 */
 export function parseFaults(body: unknown): FaultPlan {
   const source = requireObject(body, 'Faults');
   const rules = own(source, 'rules') ?? [];

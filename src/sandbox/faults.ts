@@ -13,8 +13,9 @@ export type InjectedRefusal =
 /** Replaces the answer after the change was stored. */
 export type Loss = Silence | { kind: 'status'; status: number };
 
-/** Form of a truncated list: `total` = totals match the short list, `page` = totals stay true. */
+/** Truncates a list: with `total` its totals match the short list, with `page` they stay true. */
 export interface Truncation {
+  /** Share of the page that is kept, 0 to 1. */
   readonly keep: number;
   readonly mode: 'page' | 'total';
 }
@@ -29,11 +30,12 @@ export interface InjectedFault {
 }
 
 export interface Faults {
-  /** Replaces all faults (body of `PATCH /faults`) and restarts the random numbers; throws Problem 400. */
+  /** Replaces all faults (body of `PATCH /faults`) and restarts the random numbers; throws SandboxProblem 400. */
   set(body: unknown): void;
   current(): unknown;
   /** True while a fault asks for stale reads. */
   readsMayLag(): boolean;
+  /** Returns the faults of one request; each call draws random numbers and counts as a match of rules. */
   decide(method: string, path: string): InjectedFault;
 }
 
@@ -103,15 +105,16 @@ export function createFaults(initial: unknown = {}): Faults {
   let body: unknown = initial;
   let plan: FaultPlan = parseFaults(initial);
   let dice = createDice(plan.seed);
-  let met = new Map<FaultRule, number>();
+  /** Number of requests that each rule has matched. */
+  let matches = new Map<FaultRule, number>();
 
   /** Returns the first rule that matches and is not used up; every matching rule before it counts the request. */
   function ruleFor(method: string, path: string): FaultRule | undefined {
     return plan.rules.find((rule) => {
       if ((rule.method && rule.method !== method) || (rule.path && !rule.path.test(path))) return false;
-      const seen = (met.get(rule) ?? 0) + 1;
-      met.set(rule, seen);
-      return seen > rule.skip && seen <= rule.skip + rule.times;
+      const count = (matches.get(rule) ?? 0) + 1;
+      matches.set(rule, count);
+      return count > rule.skip && count <= rule.skip + rule.times;
     });
   }
 
@@ -120,7 +123,7 @@ export function createFaults(initial: unknown = {}): Faults {
       plan = parseFaults(next);
       body = next;
       dice = createDice(plan.seed);
-      met = new Map();
+      matches = new Map();
     },
     current: () => body,
     readsMayLag: () =>

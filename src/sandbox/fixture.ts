@@ -5,8 +5,12 @@ import type { UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import type { CurrentState } from './state.ts';
 
-/** Creates one fixture and returns it with its ids and secrets; throws Problem 400, 409. */
-export type Make = (current: CurrentState, source: SandboxJsonObject, secrets: Secrets) => SandboxJsonObject;
+/** Creates one fixture and returns it with its ids and secrets; throws SandboxProblem 400, 409. */
+export type MakeFixture = (
+  current: CurrentState,
+  source: SandboxJsonObject,
+  secrets: Secrets,
+) => SandboxJsonObject;
 
 /** Returns the user that the property `name` identifies by userName or platform id. @throws 400 when unknown */
 export function requireOwner(current: CurrentState, source: SandboxJsonObject, name = 'owner'): UserRecord {

@@ -2,10 +2,10 @@
 // (docs/sandbox.md).
 import { makeAgent, setChatAuthentication } from './chat/fixtures.ts';
 import type { SandboxJsonObject } from './json.ts';
-import { objectList, optionalBoolean, textOrUndefined, optionalTexts, own, requireText } from './json.ts';
+import { objectList, optionalBoolean, textOrNull, optionalTexts, own, requireText } from './json.ts';
 import { makeAuditEvent, makeDeployment, makeRelease } from './control-plane/fixtures.ts';
 import { SandboxProblem } from './problem.ts';
-import { requireOwner, type Make } from './fixture.ts';
+import { requireOwner, type MakeFixture } from './fixture.ts';
 import type { Credential, UserRecord } from './records.ts';
 import type { Secrets } from './secrets.ts';
 import type { CurrentState } from './state.ts';
@@ -18,9 +18,9 @@ function makeUser(current: CurrentState, source: SandboxJsonObject): SandboxJson
   const isAdmin = (optionalBoolean(source, 'isAdmin') ?? false) || (named ?? []).includes('Admin');
   const user = createPerson(current, {
     userName,
-    email: textOrUndefined(source, 'email') ?? userName,
-    firstName: textOrUndefined(source, 'firstName'),
-    externalId: textOrUndefined(source, 'externalId'),
+    email: textOrNull(source, 'email') ?? userName,
+    firstName: textOrNull(source, 'firstName'),
+    externalId: textOrNull(source, 'externalId'),
     isAdmin,
     isDeactivated: optionalBoolean(source, 'isDeactivated') ?? false,
     permissions: new Set(optionalTexts(source, 'permissions')),
@@ -50,13 +50,13 @@ function noteLogin(current: CurrentState, owner: UserRecord): void {
   });
 }
 
-function makeCredential(kind: Credential['kind']): Make {
+function makeCredential(kind: Credential['kind']): MakeFixture {
   return (current, source, secrets) => {
     const secret = secrets.fresh(kind === 'apiKey' ? 'sk-' : '');
     const deployments = own(source, 'deployments') ?? null;
     const scope = Array.isArray(deployments) ? new Set(deployments.map((id: unknown) => String(id))) : null;
     const owner = requireOwner(current, source);
-    const name = textOrUndefined(source, 'name') ?? `${owner.userName} ${current.state.credentials.size + 1}`;
+    const name = textOrNull(source, 'name') ?? `${owner.userName} ${current.state.credentials.size + 1}`;
     current.state.credentials.set(secret, {
       kind,
       name,
@@ -74,7 +74,7 @@ function makeRole(current: CurrentState, source: SandboxJsonObject): SandboxJson
   const role = {
     id: current.state.roles.nextId(),
     name: requireText(source, 'name'),
-    description: textOrUndefined(source, 'description'),
+    description: textOrNull(source, 'description'),
     isBuiltIn: false,
     policies: objectList(source, 'policies'),
   };
@@ -83,7 +83,7 @@ function makeRole(current: CurrentState, source: SandboxJsonObject): SandboxJson
 }
 
 // The order matters: one call may create a user and an API key of that user.
-const KINDS: ReadonlyMap<string, Make> = new Map<string, Make>([
+const KINDS: ReadonlyMap<string, MakeFixture> = new Map<string, MakeFixture>([
   ['roles', makeRole],
   ['users', makeUser],
   ['apiKeys', makeCredential('apiKey')],
@@ -107,10 +107,10 @@ export function createFixtures(
 ): Record<string, SandboxJsonObject[]> {
   const unknown = Object.keys(body).find((kind) => !KINDS.has(kind));
   if (unknown !== undefined) throw new SandboxProblem(400, `Unknown kind of fixture: ${unknown}`);
-  const lists = [...KINDS].flatMap(([kind, make]): [string, SandboxJsonObject[]][] =>
-    Object.hasOwn(body, kind)
-      ? [[kind, objectList(body, kind).map((source) => make(current, source, secrets))]]
-      : [],
-  );
-  return Object.fromEntries(lists);
+  const created: Record<string, SandboxJsonObject[]> = {};
+  for (const [kind, make] of KINDS) {
+    if (!Object.hasOwn(body, kind)) continue;
+    created[kind] = objectList(body, kind).map((source) => make(current, source, secrets));
+  }
+  return created;
 }

@@ -28,7 +28,7 @@ export function requireText(source: SandboxJsonObject, name: string): string {
 }
 
 /** Returns an optional text property; null and absence give null, other types are 400 `invalidValue`. */
-export function textOrUndefined(source: SandboxJsonObject, name: string): string | null {
+export function textOrNull(source: SandboxJsonObject, name: string): string | null {
   const value = own(source, name);
   if (value === undefined || value === null) return null;
   if (typeof value !== 'string') throw new SandboxProblem(400, `${name} must be text`, 'invalidValue');

@@ -1,11 +1,11 @@
-// Loses the answer of a request (fault injection), before its effect or after the change was stored.
+// Loses the answer of a request (fault injection), before or after the change was stored.
 import type { Request } from 'express';
 import { systemClock } from '../support/sources.ts';
 import type { Loss, Silence } from './faults.ts';
 import { SandboxProblem } from './problem.ts';
 
-/** Closes the connection after the hold time of the fault. */
-export async function fallSilent(request: Request, silence: Silence): Promise<void> {
+/** Closes the connection without an answer: at once, or after the hold time of the fault. */
+export async function closeSilently(request: Request, silence: Silence): Promise<void> {
   if (silence.kind === 'hold') {
     // Null keeps the socket open until the client or the sandbox closes it.
     if (silence.holdMs === null) return;
@@ -19,5 +19,5 @@ export async function fallSilent(request: Request, silence: Silence): Promise<vo
 /** Loses the answer to a stored change; throws the injected status for faults of that kind. */
 export async function loseAnswer(request: Request, loss: Loss): Promise<void> {
   if (loss.kind === 'status') throw new SandboxProblem(loss.status, 'Injected fault after the change');
-  await fallSilent(request, loss);
+  await closeSilently(request, loss);
 }

@@ -16,7 +16,13 @@ export interface Memberships extends MembershipView, Durable {
   asOf(cutoffMs: number | null): MembershipView;
 }
 
-const NOBODY: ReadonlySet<number> = new Set();
+const NO_IDS: ReadonlySet<number> = new Set();
+
+/** Takes back one change of a set of ids. */
+function undo(ids: Set<number>, id: number, joined: boolean): void {
+  if (joined) ids.delete(id);
+  else ids.add(id);
+}
 
 export function createMemberships(deps: RecentChangesDeps): Memberships {
   const members = new Map<number, Set<number>>();
@@ -31,26 +37,25 @@ export function createMemberships(deps: RecentChangesDeps): Memberships {
     return fresh;
   }
   const live: MembershipView = {
-    membersOf: (groupId) => members.get(groupId) ?? NOBODY,
-    groupsOf: (userId) => groups.get(userId) ?? NOBODY,
+    membersOf: (groupId) => members.get(groupId) ?? NO_IDS,
+    groupsOf: (userId) => groups.get(userId) ?? NO_IDS,
   };
 
+  /** Returns the memberships at an earlier time: the live ones without the changes since then. */
   function past(cutoffMs: number): MembershipView {
     const notes = changes.after(cutoffMs);
     if (notes.length === 0) return live;
-    const undo = (from: ReadonlySet<number>, key: 'groupId' | 'userId', id: number): ReadonlySet<number> => {
-      const other = key === 'groupId' ? 'userId' : 'groupId';
-      const then = new Set(from);
-      for (const note of notes) {
-        if (note[key] !== id) continue;
-        if (note.joined) then.delete(note[other]);
-        else then.add(note[other]);
-      }
-      return then;
-    };
     return {
-      membersOf: (groupId) => undo(live.membersOf(groupId), 'groupId', groupId),
-      groupsOf: (userId) => undo(live.groupsOf(userId), 'userId', userId),
+      membersOf(groupId) {
+        const userIds = new Set(live.membersOf(groupId));
+        for (const note of notes) if (note.groupId === groupId) undo(userIds, note.userId, note.joined);
+        return userIds;
+      },
+      groupsOf(userId) {
+        const groupIds = new Set(live.groupsOf(userId));
+        for (const note of notes) if (note.userId === userId) undo(groupIds, note.groupId, note.joined);
+        return groupIds;
+      },
     };
   }
 

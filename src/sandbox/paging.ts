@@ -11,7 +11,10 @@ export interface PageInfo {
   endCursor: string | null;
 }
 
-/** Returns a whole number of the query of at least `least`. @throws 400 otherwise (ASSUMED-49) */
+/**
+ * Returns a query parameter as a whole number, or undefined when it is absent.
+ * @throws 400 for other text and for numbers below `least` (ASSUMED-49)
+ */
 function queryCount(call: Call, name: string, least: number): number | undefined {
   const text = queryText(call, name);
   if (text === undefined) return undefined;
@@ -45,12 +48,26 @@ function positionAfter(ids: readonly number[], id: number, isDescending: boolean
   return low;
 }
 
+/**
+ * Shortens a page when a fault says so. `looksComplete` is true when the answer must also hide that items are
+ * missing.
+ */
+function truncated<Item>(call: Call, whole: readonly Item[]): { page: Item[]; looksComplete: boolean } {
+  const { truncation } = call.fault;
+  if (!truncation) return { page: [...whole], looksComplete: false };
+  const page = whole.slice(0, Math.floor(whole.length * truncation.keep));
+  return { page, looksComplete: truncation.mode === 'total' && page.length < whole.length };
+}
+
 interface CursorPage<Item> {
   items: Item[];
   pageInfo: PageInfo;
 }
 
-/** Returns `first` ids from `start` on; `cursorAt` returns the cursor for a position in the whole list. */
+/**
+ * Returns the page that begins at position `start`. The query parameter `first` gives its length; `cursorAt`
+ * returns the cursor for a position in the whole list.
+ */
 function pageFrom<Item>(
   call: Call,
   ids: readonly number[],
@@ -58,16 +75,11 @@ function pageFrom<Item>(
   cursorAt: (place: number) => string,
   show: (id: number) => Item,
 ): CursorPage<Item> {
-  const first = Math.min(
-    queryCount(call, 'first', 1) ?? ids.length,
-    queryText(call, 'first') === undefined ? Infinity : call.settings.pageCap,
-  );
-  const whole = ids.slice(start, start + first);
-  const cut = call.fault.truncation;
-  const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
-  const ends = cut?.mode === 'total' && page.length < whole.length;
+  const first = queryCount(call, 'first', 1);
+  const length = first === undefined ? ids.length : Math.min(first, call.settings.pageCap);
+  const { page, looksComplete } = truncated(call, ids.slice(start, start + length));
   const pageInfo = {
-    hasNextPage: !ends && start + page.length < ids.length,
+    hasNextPage: !looksComplete && start + page.length < ids.length,
     hasPreviousPage: start > 0,
     startCursor: page.length > 0 ? cursorAt(start) : null,
     endCursor: page.length > 0 ? cursorAt(start + page.length - 1) : null,
@@ -124,8 +136,8 @@ export interface Pagination {
 }
 
 /**
- * Returns one offset page (default 0 and 20, longest `pageCap`) and its `pagination` property; 400 for invalid
- * numbers.
+ * Returns one offset page and its `pagination` property. Without parameters it begins at 0 and has `pageDefault`
+ * items; it never has more than `pageCap`. @throws 400 for invalid numbers
  */
 export function offsetPage<Item>(
   call: Call,
@@ -133,11 +145,8 @@ export function offsetPage<Item>(
 ): { page: Item[]; pagination: Pagination } {
   const offset = queryCount(call, 'offset', 0) ?? 0;
   const limit = Math.min(queryCount(call, 'limit', 0) ?? call.settings.pageDefault, call.settings.pageCap);
-  const whole = items.slice(offset, offset + limit);
-  const cut = call.fault.truncation;
-  const page = cut ? whole.slice(0, Math.floor(whole.length * cut.keep)) : whole;
-  const isShortened = cut?.mode === 'total' && page.length < whole.length;
-  return { page, pagination: { offset, limit, total: isShortened ? offset + page.length : items.length } };
+  const { page, looksComplete } = truncated(call, items.slice(offset, offset + limit));
+  return { page, pagination: { offset, limit, total: looksComplete ? offset + page.length : items.length } };
 }
 
 /** Returns the ids of the rows that pass a test, in table order. */

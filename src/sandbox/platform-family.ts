@@ -1,5 +1,5 @@
-// Builds the Platform REST family: `/api/v1` and `/build/api/v1`, one token, errors as `{error}` (contract 1.1,
-// 7).
+// Builds the Platform REST family, which serves `/api/v1` and `/build/api/v1`. Both accept the same credentials and
+// answer errors as `{error}` (contract 1.1, 7).
 import { Router } from 'express';
 import { authenticate, requireDeployment } from './auth.ts';
 import { platformError } from './application.ts';

@@ -23,7 +23,7 @@ export class SandboxProblem extends Error {
     headers: Record<string, string> = {},
   ) {
     super(message);
-    this.name = 'Problem';
+    this.name = 'SandboxProblem';
     this.status = status;
     this.scimType = scimType;
     this.headers = headers;

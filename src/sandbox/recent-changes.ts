@@ -4,7 +4,7 @@
 const KEEP_MS = 60_000;
 
 export interface RecentChanges<Entry> {
-  /** Records a change at the present time; does nothing while no fault asks for stale reads. */
+  /** Records a change at the present time, if changes are recorded now. */
   note(entry: Entry): void;
   /** Returns the changes after `cutoffMs`, newest first. */
   after(cutoffMs: number): Entry[];
@@ -12,6 +12,7 @@ export interface RecentChanges<Entry> {
 
 export interface RecentChangesDeps {
   now(): number;
+  /** Returns true while changes must be recorded, because a fault asks for stale reads. */
   isKept(): boolean;
   /** Called on every change, recorded or not. */
   changed?(): void;

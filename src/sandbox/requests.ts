@@ -16,9 +16,9 @@ export interface RequestEntry {
   body: unknown;
 }
 
-/** Beyond this number the oldest entries are removed. */
+/** Newest entries that are always kept; beyond 1.25 times as many, older ones are removed at once. */
 const MAX_ENTRIES = 200_000;
-/** Bodies are stored up to this total size; later bodies are dropped. */
+/** Bodies are stored up to this total size; entries after that have no body. */
 const MAX_BODY_BYTES = 128 * 1024 * 1024;
 const SECRET_NAME = /pass|secret|token|api_?key|credential|authorization|private_?key/i;
 

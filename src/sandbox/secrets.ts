@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 export interface Secrets {
   /** Returns the secret of a name; the same name always gives the same secret. */
   named(name: string, prefix?: string): string;
+  /** Returns a new secret, which is not saved by name. */
   fresh(prefix?: string): string;
   /** Returns all named secrets, to be saved for a restart. */
   all(): [string, string][];

@@ -95,6 +95,7 @@ function addSmall(current: CurrentState, secrets: Secrets): void {
   plantWorkspace(current, owners.admin, owners.viewer);
 }
 
+/** Adds `count` users, one group with all of them, and one group for each team. */
 function addCrowd(current: CurrentState, count: number): void {
   const { state } = current;
   const [country] = state.attributes.find('name', 'country');
@@ -124,7 +125,7 @@ function addCrowd(current: CurrentState, count: number): void {
   }
 }
 
-/** Fills an empty state with the seed `small` or `large:N`; throws Problem 400 for any other name. */
+/** Fills an empty state with the seed `small` or `large:N`; throws SandboxProblem 400 for any other name. */
 export function plantSeed(current: CurrentState, seed: string, secrets: Secrets): void {
   const [, count] = /^large:(\d{1,7})$/.exec(seed) ?? [];
   if (seed !== 'small' && count === undefined)

@@ -71,7 +71,7 @@ export interface Sandbox {
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
-/** Returns the families, those with longer paths first. */
+/** Returns the families. SCIM and chat come before the platform, whose `/api` matches their paths too. */
 function createFamilies(runtime: SandboxRuntime, options: SandboxOptions): ApiFamily[] {
   const scim = createScimFamily(runtime);
   const platform: ApiFamily = createPlatformFamily(runtime, [
@@ -119,10 +119,11 @@ function createSandboxRuntime(options: SandboxOptions): SandboxRuntime {
   return Object.assign(runtime, { state: emptyState(runtime) });
 }
 
-/** Resets to a seed. Only the base of the clock and the secrets stay. Throws for an unknown seed. */
+/** Resets everything but the secrets to a seed. @throws SandboxProblem 400 for an unknown seed */
 function resetRuntime(runtime: SandboxRuntime, seed: string, secrets: Secrets, faults: object): void {
   const state = emptyState(runtime);
-  // Seeded with the time after the reset. An unknown seed throws here, before the old state is lost.
+  // The seed's time stamps need the time that the clock shows after its reset below. An unknown seed throws here,
+  // before the old state is lost.
   const nowMs = runtime.clock.now() - runtime.clock.offsetMs();
   plantSeed({ state, settings: DEFAULT_SETTINGS, nowMs }, seed, secrets);
   runtime.state.runs.stopAll();

@@ -11,13 +11,13 @@ export interface SandboxSettings {
   readonly scimEnabled: boolean;
   /** Role of users that SCIM creates or that have no role; unknown names fall back to Viewer (contract 2.2). */
   readonly defaultRole: string;
-  /** Group display name, ignoring case, to role names (ASSUMED-103). */
+  /** Roles that members of a group get: display name of the group, in any case, to role names (ASSUMED-103). */
   readonly groupsRolesMap: Readonly<Record<string, readonly string[]>>;
   /** Largest nesting depth of folders (ASSUMED-72). */
   readonly maxFolderDepth: number;
   /** Lowers the longest `expires_in` of meta-sync tokens to 3600 seconds (ASSUMED-56). */
   readonly vendorTokenCap: boolean;
-  /** Platform REST refuses `Api-Key` (ASSUMED-01). */
+  /** Whether Platform REST refuses the scheme `Api-Key`, so that only `Bearer` is left (ASSUMED-01). */
   readonly strictAuthScheme: boolean;
   /** Whether SCIM ids are UUIDs or the platform's own numbers (ASSUMED-48). */
   readonly scimIdStyle: 'uuid' | 'numeric';
@@ -25,7 +25,7 @@ export interface SandboxSettings {
   readonly pageDefault: number;
   /** Longer pages are lowered to this (ASSUMED-26). */
   readonly pageCap: number;
-  /** Numbers as ids in a value upsert are refused (ASSUMED-41). */
+  /** Whether ids in an upsert of attribute values must be text; numbers are then refused (ASSUMED-41). */
   readonly strictValueIds: boolean;
   /** Largest number of ids in a bulk call (contract 8). */
   readonly bulkLimit: number;
@@ -78,26 +78,23 @@ export const CHAT_TOOL_ROWS = 100;
 /** The error line of a busy thread (contract 6.4, ASSUMED-92). */
 export const CHAT_BUSY = 'Streaming for thread is in progress';
 /**
- * Error text for running answers of a user who is deactivated, deleted or expired, or whose API key opened the
- * session. Decided here because the contract is silent: the stream ends with this error line and a `__state__`
- * without messages. Deletion and expiry remove the threads too. Both ids in one session are refused. An abort
- * with an API key and without a user applies to the threads that the key opened. `ephemeralTtlSeconds` counts
- * from the request that names it.
+ * Error line of a running answer whose user is deactivated, deleted or expired, or whose session was opened by an
+ * API key of such a user. A `__state__` without messages follows it. Decided here, not in the contract.
  */
 export const CHAT_LEFT = 'The user no longer has access';
 /**
- * Longest `ephemeralTtlSeconds`, a hundred years, because JavaScript dates end; decided here, not in the
- * contract.
+ * Longest `ephemeralTtlSeconds`, a hundred years, because JavaScript cannot represent dates far in the future.
+ * Decided here, not in the contract.
  */
 export const CHAT_LONGEST_TTL_SECONDS = 100 * 366 * 86_400;
 /**
- * Longest `input` in characters; longer text is 400, because a thread stores it; decided here, not in the
- * contract.
+ * Longest `input` in characters; longer text is refused with 400, because threads are stored in memory. Decided
+ * here, not in the contract.
  */
 export const CHAT_LONGEST_INPUT = 100_000;
 /**
- * Beyond this number the oldest idle threads, and the oldest messages of a thread, are removed; decided here,
- * not in the contract.
+ * Number of threads, and of messages in a thread; beyond it the oldest are removed, except running threads.
+ * Decided here, not in the contract.
  */
 export const CHAT_THREADS_KEPT = 10_000;
 export const CHAT_MESSAGES_KEPT = 1_000;

@@ -19,12 +19,13 @@ function iteratorOf(lines: Lines): Iterator<string> | AsyncIterator<string> {
   return Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]();
 }
 
-/** Resolves with the promise, or with undefined as soon as the signal is aborted; removes its listener. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+/** Resolves with the promise, or with undefined as soon as the signal is aborted. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => resolve(undefined);
-    signal.addEventListener('abort', leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+    const giveUp = (): void => resolve(undefined);
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
   });
 }
 
@@ -35,12 +36,12 @@ async function writeAll(
   next: () => Next | Promise<Next>,
   reply: StreamedReply,
   loss: Loss | undefined,
-  left: AbortSignal,
+  disconnected: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
     const step = next();
-    const line = step instanceof Promise ? await unlessAborted(step, left) : step;
-    if (line === undefined || left.aborted) return false;
+    const line = step instanceof Promise ? await unlessAborted(step, disconnected) : step;
+    if (line === undefined || disconnected.aborted) return false;
     if (!response.headersSent) response.writeHead(reply.status, reply.headers);
     if (line.done) {
       response.end();
@@ -52,15 +53,15 @@ async function writeAll(
       await loseAnswer(request, loss);
       return false;
     }
-    if (!response.write(line.value)) await once(response, 'drain', { signal: left });
+    if (!response.write(line.value)) await once(response, 'drain', { signal: disconnected });
   }
 }
 
 /**
  * Sends the lines as they arrive. The status is sent with the first line, so an earlier failure gets a regular
- * error answer; a later failure closes the connection, which clients detect. When the client disconnects the
- * iterator is returned at once, even while its next line is pending. With `loss` the answer breaks after its
- * first line (status kinds: before it, thrown as Problem).
+ * error answer; a later failure closes the connection, which clients detect. When the client disconnects, the
+ * iterator is ended at once, even while its next line is pending. With `loss` the connection breaks after the
+ * first line; a loss of the kind `status` is thrown as a SandboxProblem before it.
  */
 export async function sendStream(
   request: Request,
@@ -70,19 +71,19 @@ export async function sendStream(
 ): Promise<void> {
   if (loss?.kind === 'status') return loseAnswer(request, loss);
   const iterator = iteratorOf(reply.lines);
-  const left = new AbortController();
-  const leave = (): void => left.abort();
-  if (response.destroyed) leave();
-  response.once('close', leave);
+  const disconnected = new AbortController();
+  const onClose = (): void => disconnected.abort();
+  if (response.destroyed) onClose();
+  response.once('close', onClose);
   let isComplete = false;
   try {
-    isComplete = await writeAll(request, response, () => iterator.next(), reply, loss, left.signal);
+    isComplete = await writeAll(request, response, () => iterator.next(), reply, loss, disconnected.signal);
   } catch (error) {
-    if (left.signal.aborted) return;
+    if (disconnected.signal.aborted) return;
     if (!response.headersSent) throw error;
     request.socket.destroy();
   } finally {
-    response.off('close', leave);
+    response.off('close', onClose);
     // Not awaited: an async generator finishes its pending step first.
     if (!isComplete) Promise.resolve(iterator.return?.()).catch(() => undefined);
   }

@@ -34,14 +34,14 @@ export interface AgentTask {
 }
 
 /** Largest number of increments of one answer. */
-const MOST_DELTAS = 12;
+const MAX_INCREMENTS = 12;
 /** Number of rows that the answer lists. */
-const ROWS_TOLD = 10;
+const LISTED_ROWS = 10;
 
 /** Splits a text into increments after spaces; joined they equal the text. */
 export function increments(text: string): string[] {
   const words = text.match(/\S+\s*|\s+/g) ?? [];
-  const size = Math.max(1, Math.ceil(words.length / MOST_DELTAS));
+  const size = Math.max(1, Math.ceil(words.length / MAX_INCREMENTS));
   const parts: string[] = [];
   for (let start = 0; start < words.length; start += size)
     parts.push(words.slice(start, start + size).join(''));
@@ -68,7 +68,10 @@ function createMessage(task: AgentTask) {
   };
 }
 
-/** Emits the two records of a tool call before and after the work; a failure of the work becomes the result. */
+/**
+ * Runs `work` as a tool call: yields one record before it and one with its result. Returns the value of `work`, or
+ * its error, which is also the result of the second record.
+ */
 async function* callTool<T>(
   task: AgentTask,
   name: string,
@@ -100,20 +103,20 @@ async function* callTool<T>(
   return outcome;
 }
 
-function tellRow(rows: Rows, row: Rows['data'][number]): string {
+function rowText(rows: Rows, row: Rows['data'][number]): string {
   if (row.length === 1) return String(row[0] ?? 'none');
   const [first, ...rest] = row.map((cell) => String(cell ?? 'none'));
   if (rest.length === 1) return `${first}: ${rest[0]}`;
   return row.map((cell, place) => `${rows.schema[place]?.name} ${String(cell ?? 'none')}`).join(', ');
 }
 
-/** Returns the rows as text. */
-export function tell(title: string, rows: Rows): string {
+/** Returns the answer to a question: title, number of rows, and the first rows as text. */
+export function answerText(title: string, rows: Rows): string {
   if (rows.totalRows === 0) return `${title}: no rows are visible to you.`;
-  const told = rows.data.slice(0, ROWS_TOLD).map((row) => tellRow(rows, row));
-  const more = rows.totalRows > told.length ? `, and ${rows.totalRows - told.length} more` : '';
+  const listed = rows.data.slice(0, LISTED_ROWS).map((row) => rowText(rows, row));
+  const more = rows.totalRows > listed.length ? `, and ${rows.totalRows - listed.length} more` : '';
   const count = rows.totalRows === 1 ? '1 row' : `${rows.totalRows} rows`;
-  return `${title} (${count}): ${told.join('; ')}${more}.`;
+  return `${title} (${count}): ${listed.join('; ')}${more}.`;
 }
 
 function toInput(task: AgentTask, sqlQuery: string, choice: Choice | null): SqlInput {
@@ -141,7 +144,7 @@ async function* runQuery(
     const value = await task.data.run(sqlQuery);
     return { value, result: toSqlResult(input, value) };
   });
-  return rows instanceof Error ? `The query failed: ${rows.message}` : tell(input.queryTitle, rows);
+  return rows instanceof Error ? `The query failed: ${rows.message}` : answerText(input.queryTitle, rows);
 }
 
 /** Reads the model, then runs the query. @returns the text of the answer */

@@ -4,6 +4,7 @@ import type { DeploymentRecord } from '../records.ts';
 import { CHAT_LEFT, CHAT_TOOL_ROWS } from '../settings.ts';
 import { currentStateOf, type SandboxRuntime } from '../runtime.ts';
 import type { CurrentState, State } from '../state.ts';
+import { unlessAborted } from '../stream.ts';
 import { answerQuestion, type AgentTask, type Choose } from './agent.ts';
 import type { ChatCaller } from './authentication.ts';
 import type { ChatNames } from './names.ts';
@@ -50,7 +51,7 @@ function createData(job: Job): AgentData {
   const branchName = body.activeBranchName;
   async function collect(sqlQuery: string): Promise<Rows> {
     const context = await session.context(now(job));
-    // The thread may be streaming another answer by now, and the query would be recorded there.
+    // The thread may be streaming another answer by now, and this query would be recorded as a query of that answer.
     if (run.signal.aborted) throw new Error('The run is over');
     noteQuery(job.state, job.thread.id, {
       sqlQuery,
@@ -80,12 +81,12 @@ function createData(job: Job): AgentData {
   };
 }
 
-/** Ends the run in one step: stores the messages, then sends the last lines to the readers. */
-function finish(job: Job, outcome: RunOutcome, lastWords?: { error: string; hidesMessages?: boolean }): void {
+/** Ends the run in one step: stores the messages, then sends the last lines, with the failure if there is one. */
+function finish(job: Job, outcome: RunOutcome, failure?: { error: string; hidesMessages?: boolean }): void {
   const { run, state, thread } = job;
   if (run.signal.aborted) return;
-  // An incomplete message keeps its text; a tool call without result is dropped.
-  const said = run
+  // A message that is not finished keeps the text so far; a tool call without a result is dropped.
+  const messagesOfRun = run
     .messages()
     .filter(({ toolCall }) => !toolCall || toolCall.result !== undefined)
     .map((message) => ({ ...message, isDelta: false, isInProcess: false }));
@@ -93,52 +94,43 @@ function finish(job: Job, outcome: RunOutcome, lastWords?: { error: string; hide
   const ended = noteEnd(state, thread.id, {
     nowMs: job.runtime.clock.now(),
     outcome,
-    messages: said,
+    messages: messagesOfRun,
     lastSort,
   });
   state.runs.remove(run);
-  const messages = lastWords?.hidesMessages ? [] : (ended?.messages ?? []);
+  const messages = failure?.hidesMessages ? [] : (ended?.messages ?? []);
   run.close([
-    ...(lastWords ? [errorLine(lastWords.error)] : []),
+    ...(failure ? [errorLine(failure.error)] : []),
     stateLine({ chatId: thread.chatId, isStreaming: false, messages }, lastSort),
   ]);
 }
 
-function stop(job: Job, why: Stop): void {
-  if (why === 'aborted') finish(job, 'aborted');
-  else if (why === 'shutdown') finish(job, 'ended', { error: 'The platform is going down' });
+function stop(job: Job, reason: Stop): void {
+  if (reason === 'aborted') finish(job, 'aborted');
+  else if (reason === 'shutdown') finish(job, 'ended', { error: 'The platform is going down' });
   // A user who has left sees no further messages and none of the earlier ones.
   else finish(job, 'ended', { error: CHAT_LEFT, hidesMessages: true });
 }
 
-/** Resolves with the next record, or with undefined as soon as the run is over. */
-function unlessOver<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => resolve(undefined);
-    if (signal.aborted) leave();
-    signal.addEventListener('abort', leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
-  });
-}
-
 /** Forwards the agent's records one at a time with the configured pause, while the caller keeps access. */
-async function pump(job: Job, records: AsyncGenerator<Draft, void>): Promise<void> {
+async function forwardRecords(job: Job, records: AsyncGenerator<Draft, void>): Promise<void> {
   const { run, session, runtime } = job;
   for (;;) {
-    const next = await unlessOver(records.next(), run.signal);
+    const next = await unlessAborted(records.next(), run.signal);
     const pauseMs = job.script.recordDelayMs ?? runtime.settings.chatRecordDelayMs;
     if (next && !next.done && pauseMs > 0) await systemClock.sleep(pauseMs, run.signal);
     if (!next || run.signal.aborted) return;
-    if (!session.isStanding(now(job))) return stop(job, 'left');
+    if (!session.hasAccess(now(job))) return stop(job, 'left');
     if (next.done) return finish(job, 'completed');
     run.append(next.value);
   }
 }
 
-async function drive(job: Job, task: AgentTask): Promise<void> {
+/** Runs the agent to its end; an error of the agent becomes the last line of the answer. */
+async function runAgent(job: Job, task: AgentTask): Promise<void> {
   const records = answerQuestion(task);
   try {
-    await pump(job, records);
+    await forwardRecords(job, records);
   } catch (error) {
     finish(job, 'failed', { error: error instanceof Error ? error.message : String(error) });
   } finally {
@@ -148,8 +140,8 @@ async function drive(job: Job, task: AgentTask): Promise<void> {
 }
 
 /**
- * Starts a run on an idle thread. Returns its lines from the first record, which repeats the question. The run
- * continues without readers.
+ * Starts a run on an idle thread. Returns its lines; the first record repeats the question. The run continues when
+ * nothing reads the lines.
  */
 export function startAnswer(
   runtime: SandboxRuntime,
@@ -176,7 +168,7 @@ export function startAnswer(
     outcome: 'streaming',
     queries: [],
   });
-  state.runs.add(run, (why) => stop(job, why));
+  state.runs.add(run, (reason) => stop(job, reason));
   const task: AgentTask = {
     question: body.input,
     chatId: thread.chatId,
@@ -189,6 +181,6 @@ export function startAnswer(
   const echo: Draft = { id, role: 'user', content: body.input, isDelta: false, isInProcess: false };
   const lines = run.follow();
   run.append(echo);
-  void drive(job, task);
+  void runAgent(job, task);
   return lines;
 }

@@ -108,7 +108,7 @@ function identityOf(context: SandboxJsonObject): string | undefined {
 }
 
 /**
- * Verifies a token at the present time. Throws Problem 401 when it is refused, names no user, or the resolved
+ * Verifies a token at the present time. Throws SandboxProblem 401 when it is refused, names no user, or the resolved
  * context lacks the scope. The agent calls it again before every query, because the token may have expired.
  */
 export async function proveToken(
@@ -129,7 +129,7 @@ export async function proveToken(
 
 /**
  * Returns the caller of a chat request. With both headers `Authorization` takes precedence, even when it is
- * invalid. Throws Problem 401 (invalid credential), 403 (key without agent, outside its scope, plan without
+ * invalid. Throws SandboxProblem 401 (invalid credential), 403 (key without agent, outside its scope, plan without
  * chat), 404 (tenant, deployment, agent).
  */
 export async function authenticateChat(

@@ -7,7 +7,7 @@ import type { ExternalUserRecord } from './records.ts';
 import { ownerOfExternal, removeThreadsOf } from './threads.ts';
 
 /** Properties that a request sets on its external user; undefined = not sent. */
-export interface ExternalWish extends Pick<
+export interface RequestedExternalUser extends Pick<
   ExternalUserRecord,
   'externalId' | 'groups' | 'userAttributes' | 'securityContext'
 > {
@@ -37,30 +37,36 @@ export function externalUserOf(state: State, externalId: string): ExternalUserRe
 }
 
 /**
- * Returns the expiry of the user. The lifetime counts from the first request; a later request that names a
- * lifetime restarts it. A persistent user stays persistent, so that an ephemeral request cannot remove the
- * threads.
+ * Returns the time at which the user expires; null = never. The lifetime counts from the first request; a later
+ * request that names a lifetime restarts it. A persistent user stays persistent: otherwise an ephemeral request
+ * would let its threads expire.
  */
-function expiryOf(present: ExternalUserRecord | undefined, wish: ExternalWish, nowMs: number): number | null {
-  if (wish.isEphemeral === false || present?.expiresAtMs === null) return null;
-  const lifetime = (seconds: number): number => nowMs + seconds * 1000;
-  if (wish.ephemeralTtlSeconds !== undefined) return lifetime(wish.ephemeralTtlSeconds);
-  return present?.expiresAtMs ?? lifetime(EPHEMERAL_TTL_SECONDS);
+function expiryOf(
+  present: ExternalUserRecord | undefined,
+  requested: RequestedExternalUser,
+  nowMs: number,
+): number | null {
+  if (requested.isEphemeral === false || present?.expiresAtMs === null) return null;
+  const expiryAfter = (seconds: number): number => nowMs + seconds * 1000;
+  if (requested.ephemeralTtlSeconds !== undefined) return expiryAfter(requested.ephemeralTtlSeconds);
+  return present?.expiresAtMs ?? expiryAfter(EPHEMERAL_TTL_SECONDS);
 }
 
-/** Creates or updates the user; throws 429 above the limit of persistent users (ASSUMED-97). */
-export function provision(current: CurrentState, wish: ExternalWish): ExternalUserRecord {
+/** Creates or updates the user. @throws 429 when there are too many persistent users (ASSUMED-97) */
+export function provision(current: CurrentState, requested: RequestedExternalUser): ExternalUserRecord {
   const { state, settings, nowMs } = current;
-  const present = externalUserOf(state, wish.externalId);
-  const expiresAtMs = expiryOf(present, wish, nowMs);
-  const isNewlyKept = expiresAtMs === null && present?.expiresAtMs !== null;
-  if (isNewlyKept && state.externalUsers.find('kept', 'yes').length >= settings.externalUserLimit)
+  const present = externalUserOf(state, requested.externalId);
+  const expiresAtMs = expiryOf(present, requested, nowMs);
+  const becomesPersistent = expiresAtMs === null && present?.expiresAtMs !== null;
+  if (becomesPersistent && state.externalUsers.find('persistent', 'yes').length >= settings.externalUserLimit)
     throw new SandboxProblem(429, `The account is limited to ${settings.externalUserLimit} external users`);
-  const { ephemeralTtlSeconds: _ttl, isEphemeral: _ephemeral, ...said } = wish;
   const user: ExternalUserRecord = {
-    ...said,
+    externalId: requested.externalId,
+    groups: requested.groups,
+    userAttributes: requested.userAttributes,
+    securityContext: requested.securityContext,
     id: present?.id ?? state.externalUsers.nextId(),
-    email: wish.email ?? present?.email ?? null,
+    email: requested.email ?? present?.email ?? null,
     isEphemeral: expiresAtMs !== null,
     expiresAtMs,
     createdAtMs: present?.createdAtMs ?? nowMs,

@@ -1,5 +1,5 @@
-// Builds the chat family `/api/v1/public`: its own credentials; an invalid one gets JSON-RPC with status 200
-// (contract 6.1).
+// Builds the chat family `/api/v1/public`. It has its own authentication, and answers invalid credentials with a
+// JSON-RPC error and status 200 (contract 6.1).
 import type { Request } from 'express';
 import { platformError } from '../application.ts';
 import type { HandlerReply } from '../call.ts';
@@ -25,7 +25,7 @@ function render(problem: SandboxProblem): HandlerReply {
   return { status: 200, body: { jsonrpc: '2.0', error, id: null } };
 }
 
-/** Throws for a model address that is not allowed. */
+/** Creates the family. @throws Error for an address of the chat model that is not allowed */
 export function createChatFamily(
   runtime: SandboxRuntime,
   options: { vendorNames?: boolean; chatModel?: ChatModelOptions } = {},

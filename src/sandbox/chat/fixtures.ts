@@ -1,9 +1,9 @@
 // Creates fixtures of chat: agents with scripts, and the token settings of a deployment (docs/sandbox.md).
-import type { Make } from '../fixture.ts';
+import type { MakeFixture } from '../fixture.ts';
 import {
   objectList,
   optionalBoolean,
-  textOrUndefined,
+  textOrNull,
   optionalTexts,
   own,
   requireObject,
@@ -27,9 +27,9 @@ function parseScript(source: SandboxJsonObject): AgentScript {
   const delay = own(source, 'recordDelayMs');
   if (delay !== undefined && (typeof delay !== 'number' || !(delay >= 0)))
     throw new SandboxProblem(400, 'recordDelayMs must be a number of milliseconds');
-  const toolError = textOrUndefined(source, 'toolError');
-  const failure = textOrUndefined(source, 'failure');
-  const sqlQuery = textOrUndefined(source, 'sqlQuery');
+  const toolError = textOrNull(source, 'toolError');
+  const failure = textOrNull(source, 'failure');
+  const sqlQuery = textOrNull(source, 'sqlQuery');
   const finals = objectList(source, 'finals').map((entry) => ({
     content: requireText(entry, 'content'),
     graphPath: optionalTexts(entry, 'graphPath') ?? ['final'],
@@ -52,9 +52,9 @@ function freshAgentId(current: CurrentState): string {
  * `agents [{deploymentId, id?, script?}]`: adds an agent, or replaces the script of an existing agent of that
  * deployment.
  */
-export const makeAgent: Make = (current, source) => {
+export const makeAgent: MakeFixture = (current, source) => {
   const deployment = requireDeploymentOf(current, source);
-  const agentId = textOrUndefined(source, 'id') ?? freshAgentId(current);
+  const agentId = textOrNull(source, 'id') ?? freshAgentId(current);
   const holder = [...current.state.deployments.values()].find(({ agents }) => agents.includes(agentId));
   if (holder && holder.id !== deployment.id)
     throw new SandboxProblem(409, `Agent ${agentId} belongs to another deployment`);
@@ -73,7 +73,7 @@ export const makeAgent: Make = (current, source) => {
  * `chatAuthentication [{deploymentId, tokenAuthentication?, method?}]`: sets how the deployment verifies
  * tokens.
  */
-export const setChatAuthentication: Make = (current, source) => {
+export const setChatAuthentication: MakeFixture = (current, source) => {
   const deployment = requireDeploymentOf(current, source);
   const method = own(source, 'method');
   const tokenAuthentication =

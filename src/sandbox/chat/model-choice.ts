@@ -1,10 +1,10 @@
-// Selects members with a language model behind an OpenAI-compatible address (optional). The model receives
-// member names and the question, never a row. Its selection is checked against the members that the caller may
-// see, and the query runs with the caller's rights.
+// Lets a language model behind an OpenAI-compatible address select the members for a question (optional). The model
+// receives the question and the names and descriptions of members, never a row. Its selection is limited to the
+// members that the caller may see, and the query runs with the caller's rights.
 import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import type { Choose } from './agent.ts';
-import type { Choice, Grain } from './question.ts';
+import { GRAINS, type Choice } from './question.ts';
 import { timeLimit } from '../../support/time-limit.ts';
 
 export interface ChatModelOptions {
@@ -18,7 +18,6 @@ export interface ChatModelOptions {
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
-const GRAINS: readonly Grain[] = ['day', 'week', 'month', 'quarter', 'year'];
 /** Longest answer that is read, characters. */
 const LONGEST_ANSWER = 100_000;
 
@@ -34,6 +33,7 @@ function endpointOf({ url }: ChatModelOptions): URL {
   return new URL(`${base.pathname.replace(/\/$/, '')}/chat/completions`, base);
 }
 
+/** Returns the cubes with their members as JSON, for the instructions to the model. */
 function describe(cubes: readonly CubeDocument[]): string {
   const list = (members: readonly MemberDocument[]): object[] =>
     members.map(({ name, title, description, type }) => ({ name, title, description, type }));
@@ -72,6 +72,7 @@ function parseChoice(reply: unknown, cubes: readonly CubeDocument[]): Choice | n
   return { cube, measures, dimensions, grain, top: isTop ? top : null };
 }
 
+/** Returns the JSON in the model's message; null when it is prose. @throws Error when there is no message */
 function contentOf(body: unknown): unknown {
   const choices = isJsonObject(body) ? own(body, 'choices') : undefined;
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
@@ -81,7 +82,7 @@ function contentOf(body: unknown): unknown {
   try {
     return JSON.parse(content);
   } catch {
-    // The reply is prose instead of JSON, so it selects no member.
+    // Prose selects no member.
     return null;
   }
 }

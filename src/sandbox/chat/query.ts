@@ -7,8 +7,8 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 function columnOf(choice: Choice, member: MemberDocument): string {
   const path = `${quoted(choice.cube.name)}.${quoted(shortName(member))}`;
-  const isCut = choice.grain !== null && member.type === 'time';
-  return `${isCut ? `DATE_TRUNC('${choice.grain}', ${path})` : path} AS ${quoted(shortName(member))}`;
+  const isTruncated = choice.grain !== null && member.type === 'time';
+  return `${isTruncated ? `DATE_TRUNC('${choice.grain}', ${path})` : path} AS ${quoted(shortName(member))}`;
 }
 
 /** Returns a query for the SQL API of Core Data; without measures it lists rows. */
@@ -21,15 +21,14 @@ export function toSql(choice: Choice): string {
         `MEASURE(${quoted(cube.name)}.${quoted(shortName(member))}) AS ${quoted(shortName(member))}`,
     ),
   ];
-  const places = dimensions.map((_, place) => place + 1);
-  const isGrouped = places.length > 0 && measures.length > 0;
-  const order =
-    top === null || measures.length === 0
-      ? places.join(', ')
-      : [`${places.length + 1} DESC`, ...places].join(', ');
+  // GROUP BY and ORDER BY name columns by their positions; the dimensions come first.
+  const positions = dimensions.map((_, index) => index + 1);
+  const isGrouped = positions.length > 0 && measures.length > 0;
+  const isTop = top !== null && measures.length > 0;
+  const order = (isTop ? [`${positions.length + 1} DESC`, ...positions] : positions).join(', ');
   return [
     `SELECT ${parts.join(', ')} FROM ${quoted(cube.name)}`,
-    ...(isGrouped ? [`GROUP BY ${places.join(', ')}`] : []),
+    ...(isGrouped ? [`GROUP BY ${positions.join(', ')}`] : []),
     ...(order === '' ? [] : [`ORDER BY ${order}`]),
     ...(top === null ? [] : [`LIMIT ${top}`]),
   ].join(' ');
@@ -39,21 +38,26 @@ export function toSql(choice: Choice): string {
 export function titleOf({ cube, dimensions, measures, grain }: Choice): string {
   const named = (members: readonly MemberDocument[]): string =>
     members.map(({ shortTitle }) => shortTitle).join(', ');
-  const what = measures.length > 0 ? `${cube.title} ${named(measures)}` : cube.title;
-  const by = dimensions.length > 0 ? `${measures.length > 0 ? ' by ' : ': '}${named(dimensions)}` : '';
-  return `${what}${by}${grain ? ` per ${grain}` : ''}`;
+  let title = cube.title;
+  if (measures.length > 0) title += ` ${named(measures)}`;
+  if (dimensions.length > 0) title += `${measures.length > 0 ? ' by ' : ': '}${named(dimensions)}`;
+  return grain ? `${title} per ${grain}` : title;
 }
 
+/** Encoding channel of Vega-Lite: the column that gives one axis or the colour. */
 interface Channel {
   readonly field: string;
   readonly type: 'nominal' | 'quantitative' | 'temporal';
   readonly title: string;
 }
 
-function channel(member: MemberDocument, isMeasure: boolean): Channel {
-  const type = isMeasure ? 'quantitative' : member.type === 'time' ? 'temporal' : 'nominal';
-  return { field: shortName(member), type, title: member.shortTitle };
-}
+const channelOf = (member: MemberDocument, type: Channel['type']): Channel => ({
+  field: shortName(member),
+  type,
+  title: member.shortTitle,
+});
+const dimensionChannel = (member: MemberDocument): Channel =>
+  channelOf(member, member.type === 'time' ? 'temporal' : 'nominal');
 
 /** Returns a Vega-Lite specification as JSON text, or undefined when there is nothing to draw. */
 export function toVegaSpec(choice: Choice): string | undefined {
@@ -68,9 +72,9 @@ export function toVegaSpec(choice: Choice): string | undefined {
     title: titleOf(choice),
     mark: { type: time && grain ? 'line' : 'bar', tooltip: true },
     encoding: {
-      x: channel(first, false),
-      y: channel(measure, true),
-      ...(second ? { color: channel(second, false) } : {}),
+      x: dimensionChannel(first),
+      y: channelOf(measure, 'quantitative'),
+      ...(second ? { color: dimensionChannel(second) } : {}),
     },
   });
 }

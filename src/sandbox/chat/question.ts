@@ -1,7 +1,9 @@
 // Maps a question to members of the model by the words of their names and titles. Pure and deterministic.
 import type { CubeDocument, MemberDocument } from '../core-data/core-data.ts';
 
-export type Grain = 'day' | 'week' | 'month' | 'quarter' | 'year';
+/** Granularities that a question may name. */
+export const GRAINS = ['day', 'week', 'month', 'quarter', 'year'] as const;
+export type Grain = (typeof GRAINS)[number];
 
 /** Selected members of one cube or view. `grain` is the granularity of the time dimension among `dimensions`. */
 export interface Choice {
@@ -13,8 +15,7 @@ export interface Choice {
   readonly top: number | null;
 }
 
-const GRAINS: readonly Grain[] = ['day', 'week', 'month', 'quarter', 'year'];
-/** Words in names that do not distinguish members. */
+/** Words in names that do not distinguish members, in singular form. */
 const FILLERS = new Set(['at', 'id', 'of', 'the', 'number', 'by', 'in', 'on']);
 /** Words of a question for an aggregation, by the measure's `aggType`. */
 const AGGREGATION_WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -25,8 +26,8 @@ const AGGREGATION_WORDS: Readonly<Record<string, readonly string[]>> = {
   max: ['max', 'maximum', 'highest', 'largest'],
   min: ['min', 'minimum', 'lowest', 'smallest'],
 };
-const MOST_MEASURES = 4;
-const MOST_DIMENSIONS = 4;
+const MAX_MEASURES = 4;
+const MAX_DIMENSIONS = 4;
 
 function singular(word: string): string {
   if (/(ss|us|is)$/.test(word) || word.length < 4) return word;
@@ -45,7 +46,7 @@ export function shortName(member: MemberDocument): string {
   return member.name.slice(member.name.lastIndexOf('.') + 1);
 }
 
-/** Returns the share of a name's words that the question contains, 0 to 1; the better of name and title. */
+/** Returns the share of a text's words that the question contains, 0 to 1; the largest share of all texts. */
 function likeness(texts: readonly string[], asked: ReadonlySet<string>): number {
   const shares = texts.map((text) => {
     const words = wordsOf(text).filter((word) => !FILLERS.has(word));
@@ -56,38 +57,38 @@ function likeness(texts: readonly string[], asked: ReadonlySet<string>): number 
 
 interface Scored {
   readonly member: MemberDocument;
-  /** True when the question contains the name, not only a word for its aggregation. */
-  readonly isSaid: boolean;
+  /** True when the question contains the member's name or title, not only a word for its aggregation. */
+  readonly isNamed: boolean;
   readonly score: number;
 }
 
 function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
-  if (question.includes(member.name.toLowerCase())) return { member, isSaid: true, score: 2 };
+  if (question.includes(member.name.toLowerCase())) return { member, isNamed: true, score: 2 };
   const byName = likeness([shortName(member), member.shortTitle], asked);
   const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));
-  return { member, isSaid: byName === 1, score: meant ? Math.max(byName, 0.5) + 0.25 : byName };
+  return { member, isNamed: byName === 1, score: meant ? Math.max(byName, 0.5) + 0.25 : byName };
 }
 
 /**
- * Returns the members that match at least half. Of measures that match only in part, it returns the best one,
- * so that "total" selects one.
+ * Returns at most `most` members: those with a full match (score 1 or more), else those with the best partial match
+ * of at least 0.5.
  */
-function fitting(scored: readonly Scored[], most: number): Scored[] {
-  const good = scored.filter(({ score }) => score >= 0.5);
-  const whole = good.filter(({ score }) => score >= 1);
-  const best = Math.max(...good.map(({ score }) => score));
-  return (whole.length > 0 ? whole : good.filter(({ score }) => score === best)).slice(0, most);
+function bestMatches(scored: readonly Scored[], most: number): Scored[] {
+  const full = scored.filter(({ score }) => score >= 1);
+  if (full.length > 0) return full.slice(0, most);
+  const best = Math.max(0.5, ...scored.map(({ score }) => score));
+  return scored.filter(({ score }) => score === best).slice(0, most);
 }
 
 const sum = (scored: readonly Scored[]): number => scored.reduce((total, { score }) => total + score, 0);
 const membersOf = (scored: readonly Scored[]): MemberDocument[] => scored.map(({ member }) => member);
 
-/** Returns the time dimension to which a granularity in the question applies, named or not. */
+/** Returns the time dimension that a granularity applies to: a named one, else the first of the cube. */
 function timeDimension(cube: CubeDocument, named: readonly MemberDocument[]): MemberDocument | undefined {
   return [...named, ...cube.dimensions].find(({ type }) => type === 'time');
 }
 
-/** Returns the count when the question asks for rows without naming a measure; none when it asks for a list. */
+/** Returns the measures for a question that names none: the count, or none when it asks for a list of rows. */
 function defaultMeasures(cube: CubeDocument, asked: ReadonlySet<string>): MemberDocument[] {
   if (['list', 'show', 'rows', 'row', 'record'].some((word) => asked.has(word))) return [];
   const counting = cube.measures.find(({ aggType }) => aggType === 'count') ?? cube.measures[0];
@@ -100,22 +101,22 @@ function subjectOf(question: string): Set<string> {
 }
 
 /**
- * Returns the best selection within one cube. The score is 0 when the question names neither the cube nor one
- * of its members: a user who may not see `orders` must not get the count of another cube.
+ * Returns the best selection within one cube. The score is 0 when the question names neither the cube nor one of
+ * its members. Otherwise a user who may not see `orders` would get the count of another cube for "how many orders".
  */
 function considerCube(cube: CubeDocument, question: string): { choice: Choice; score: number } {
   const asked = new Set(wordsOf(question));
   const score = (member: MemberDocument): Scored => scoreMember(member, question, asked);
-  const measures = fitting(cube.measures.map(score), MOST_MEASURES);
-  const dimensions = fitting(cube.dimensions.map(score), MOST_DIMENSIONS);
+  const measures = bestMatches(cube.measures.map(score), MAX_MEASURES);
+  const dimensions = bestMatches(cube.dimensions.map(score), MAX_DIMENSIONS);
   const grain = GRAINS.find((name) => asked.has(name)) ?? null;
   const time = grain ? timeDimension(cube, membersOf(dimensions)) : undefined;
   const chosen = [...new Set([...membersOf(dimensions), ...(time ? [time] : [])])];
-  const isNamed = likeness([cube.name, cube.title], subjectOf(question)) === 1;
-  const isMeant = isNamed || [...measures, ...dimensions].some(({ isSaid }) => isSaid);
+  const isCubeNamed = likeness([cube.name, cube.title], subjectOf(question)) === 1;
+  const isMeant = isCubeNamed || [...measures, ...dimensions].some(({ isNamed }) => isNamed);
   const [, top] = /\btop (\d{1,3})\b/.exec(question) ?? [];
   return {
-    score: isMeant ? sum(measures) + sum(dimensions) + (isNamed ? 1.5 : 0) : 0,
+    score: isMeant ? sum(measures) + sum(dimensions) + (isCubeNamed ? 1.5 : 0) : 0,
     choice: {
       cube,
       measures: measures.length > 0 ? membersOf(measures) : defaultMeasures(cube, asked),

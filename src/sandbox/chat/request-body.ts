@@ -2,7 +2,7 @@
 import {
   objectList,
   optionalBoolean,
-  textOrUndefined,
+  textOrNull,
   optionalTexts,
   own,
   requireObject,
@@ -37,14 +37,14 @@ function isGiven(source: SandboxJsonObject, name: string): boolean {
 }
 
 /** Returns a text property that may be absent but not empty. */
-function optionalWord(source: SandboxJsonObject, name: string): string | null {
-  const text = textOrUndefined(source, name);
+function nonEmptyTextOrNull(source: SandboxJsonObject, name: string): string | null {
+  const text = textOrNull(source, name);
   if (text !== null && text.trim() === '') throw new SandboxProblem(400, `${name} must not be empty`);
   return text;
 }
 
 function parseMessageId(body: SandboxJsonObject): string | null {
-  const messageId = textOrUndefined(body, 'messageId');
+  const messageId = textOrNull(body, 'messageId');
   if (messageId !== null && !CHAT_MESSAGE_ID.test(messageId))
     throw new SandboxProblem(400, 'messageId must be <timestamp>-message with at least 13 digits');
   return messageId;
@@ -52,10 +52,10 @@ function parseMessageId(body: SandboxJsonObject): string | null {
 
 /** Parses the body except for the session; a request needs `input` or `chatId` (ASSUMED-87). */
 export function parseStreamBody(body: SandboxJsonObject): StreamBody {
-  const input = optionalWord(body, 'input');
-  const chatId = optionalWord(body, 'chatId');
+  const input = nonEmptyTextOrNull(body, 'input');
+  const chatId = nonEmptyTextOrNull(body, 'chatId');
   const messageId = parseMessageId(body);
-  const activeBranchName = optionalWord(body, 'activeBranchName');
+  const activeBranchName = nonEmptyTextOrNull(body, 'activeBranchName');
   const isDefaultBranch = optionalBoolean(body, 'isDefaultBranch') ?? activeBranchName === null;
   if (input !== null && input.length > CHAT_LONGEST_INPUT) throw new SandboxProblem(400, 'input is too long');
   if (input === null && chatId === null) throw new SandboxProblem(400, 'input or chatId is required');
@@ -63,7 +63,7 @@ export function parseStreamBody(body: SandboxJsonObject): StreamBody {
 }
 
 function parseExternalId(source: SandboxJsonObject): string | null {
-  const externalId = optionalWord(source, 'externalId');
+  const externalId = nonEmptyTextOrNull(source, 'externalId');
   if (externalId !== null && (/\s/.test(externalId) || externalId !== externalId.toLowerCase()))
     throw new SandboxProblem(400, 'externalId must be lower case without spaces');
   return externalId;
@@ -90,17 +90,16 @@ function parseTtl(source: SandboxJsonObject): number | undefined {
   return seconds;
 }
 
-/** An internal user has rights of their own, so the request must not set any. */
+/** Properties that set rights; an internal user has rights already, so they are refused together with `internalId`. */
 const NOT_WITH_INTERNAL = ['roles', 'groups', 'userAttributes', 'securityContext'];
 
 /** Returns `sessionSettings` of the body, or null when absent. */
 export function parseSession(body: SandboxJsonObject): RequestedSession | null {
   if (!isGiven(body, 'sessionSettings')) return null;
   const source = requireObject(own(body, 'sessionSettings'), 'sessionSettings');
-  const internalId = optionalWord(source, 'internalId');
+  const internalId = nonEmptyTextOrNull(source, 'internalId');
   const externalId = parseExternalId(source);
-  // With two users in one session it is undefined whose rights apply, and the specification does not say, so it
-  // is refused.
+  // The specification does not say whose rights apply in a session with two users, so it is refused.
   if (internalId !== null && externalId !== null)
     throw new SandboxProblem(400, 'externalId and internalId exclude each other');
   const extra = NOT_WITH_INTERNAL.find((name) => isGiven(source, name));
@@ -109,7 +108,7 @@ export function parseSession(body: SandboxJsonObject): RequestedSession | null {
   return {
     externalId,
     internalId,
-    email: textOrUndefined(source, 'email'),
+    email: textOrNull(source, 'email'),
     userAttributes: parseAttributes(source),
     groups: optionalTexts(source, 'groups'),
     securityContext: isGiven(source, 'securityContext')

@@ -30,7 +30,7 @@ function bodyOf(request: Request): SandboxJsonObject {
   return requireObject((request.body as unknown) ?? {}, 'The request body');
 }
 
-/** With a token `sessionSettings` is ignored. */
+/** Returns the session settings of the body; null with a token, whose requests ignore `sessionSettings`. */
 function settingsOf(caller: ChatCaller, body: SandboxJsonObject): RequestedSession | null {
   return caller.proof.kind === 'token' ? null : parseSession(body);
 }
@@ -107,7 +107,10 @@ function converse({ runtime, style }: ChatDeps, turn: Turn): { opening: string; 
   return { opening, lines: openingWith(opening, answered) };
 }
 
-/** A fault of the status kind becomes an error line, because the status was already sent (contract 6.3). */
+/**
+ * Sends the lines, or loses them as the fault says. A fault of the kind `status` becomes an error line after the
+ * opening line, because the stream has already begun (contract 6.3).
+ */
 async function sendLines(
   request: Request,
   response: Response,
@@ -154,7 +157,7 @@ function abort(deps: ChatDeps, request: Request): HandlerReply {
   const thread = threadOf(current.state, caller.deployment.id, chatId);
   if (!thread) throw new SandboxProblem(404, 'Chat thread not found');
   const aborter = identifyAborter(current, caller, settings);
-  // sessionSettings is optional here: a key without a user may stop the runs that it started.
+  // A request without sessionSettings names no user, so the API key may stop only the threads that it opened.
   const owns = aborter.kind === 'owner' ? thread.owner === aborter.owner : thread.keyName === aborter.name;
   if (!owns) throw new SandboxProblem(403, 'The chat thread belongs to somebody else');
   current.state.runs.stop(chatId, 'aborted');

@@ -40,30 +40,35 @@ export function toLine(record: object): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** Returns the message after one more record: a delta is appended to its text, another record replaces it. */
+/** Returns the message after one more record: the text of a delta is appended; any other record replaces it. */
 function grow(present: MessageRecord | undefined, record: MessageRecord): MessageRecord {
   if (!present || !record.isDelta) return record;
   const thinking = `${present.thinking ?? ''}${record.thinking ?? ''}`;
-  const grown = { ...record, content: present.content + record.content };
-  return thinking === '' ? grown : { ...grown, thinking };
+  const message = { ...record, content: present.content + record.content };
+  return thinking === '' ? message : { ...message, thinking };
 }
 
 export function createRun(start: RunStart): Run {
   const lines: string[] = [];
+  /** Functions that resume the readers which wait for a line. */
   const waiting = new Set<() => void>();
-  const done: MessageRecord[] = [];
-  const open = new Map<string, MessageRecord>();
+  const finished: MessageRecord[] = [];
+  /** Unfinished messages by id. */
+  const unfinished = new Map<string, MessageRecord>();
   const ended = new AbortController();
   let sort = start.lastSort;
   let readers = 0;
 
-  function wake(): void {
-    const woken = [...waiting];
+  function resumeReaders(): void {
+    const resumes = [...waiting];
     waiting.clear();
-    for (const resume of woken) resume();
+    for (const resume of resumes) resume();
   }
 
-  /** Not an async generator: `return` must take effect at once, even while the next line is awaited. */
+  /**
+   * Returns an iterator over the lines from now on. It is not an async generator, because `return` must take effect
+   * at once, even while the next line is awaited.
+   */
   function follow(): AsyncIterator<string> {
     let next = lines.length;
     let isGone = false;
@@ -86,7 +91,10 @@ export function createRun(start: RunStart): Run {
             return { done: false, value: line };
           }
           if (ended.signal.aborted) return leave();
-          await new Promise<void>((resolve) => waiting.add((resume = resolve)));
+          await new Promise<void>((resolve) => {
+            resume = resolve;
+            waiting.add(resolve);
+          });
         }
       },
       return: () => Promise.resolve(leave()),
@@ -104,21 +112,20 @@ export function createRun(start: RunStart): Run {
       sort += 1;
       const record: MessageRecord = { ...draft, sort };
       lines.push(toLine(record));
-      const grown = grow(open.get(record.id), record);
-      if (record.isInProcess) open.set(record.id, grown);
+      if (record.isInProcess) unfinished.set(record.id, grow(unfinished.get(record.id), record));
       else {
-        open.delete(record.id);
-        done.push(record);
+        unfinished.delete(record.id);
+        finished.push(record);
       }
-      wake();
+      resumeReaders();
     },
-    messages: () => [...done, ...open.values()],
-    finished: () => done,
+    messages: () => [...finished, ...unfinished.values()],
+    finished: () => finished,
     close(last) {
       if (ended.signal.aborted) return;
       lines.push(...last);
       ended.abort();
-      wake();
+      resumeReaders();
     },
     follow: () => {
       const iterator = follow();

@@ -6,15 +6,15 @@ export type Stop = 'aborted' | 'left' | 'shutdown';
 
 interface Live {
   readonly run: Run;
-  readonly stop: (why: Stop) => void;
+  readonly stop: (reason: Stop) => void;
 }
 
 export interface Runs {
   get(chatId: string): Run | undefined;
-  add(run: Run, stop: (why: Stop) => void): void;
+  add(run: Run, stop: (reason: Stop) => void): void;
   remove(run: Run): void;
   /** Stops the run of a thread at once; does nothing when the thread is idle. */
-  stop(chatId: string, why: Stop): void;
+  stop(chatId: string, reason: Stop): void;
   /** Stops the runs that a deactivated or deleted user started or whose API key they own. */
   userLeft(userId: number): void;
   stopAll(): void;
@@ -23,8 +23,8 @@ export interface Runs {
 
 export function createRuns(): Runs {
   const live = new Map<string, Live>();
-  const stopWhere = (matches: (run: Run) => boolean, why: Stop): void => {
-    for (const { run, stop } of [...live.values()]) if (matches(run)) stop(why);
+  const stopWhere = (matches: (run: Run) => boolean, reason: Stop): void => {
+    for (const { run, stop } of [...live.values()]) if (matches(run)) stop(reason);
   };
   return {
     get: (chatId) => live.get(chatId)?.run,
@@ -34,7 +34,7 @@ export function createRuns(): Runs {
     remove(run) {
       if (live.get(run.chatId)?.run === run) live.delete(run.chatId);
     },
-    stop: (chatId, why) => live.get(chatId)?.stop(why),
+    stop: (chatId, reason) => live.get(chatId)?.stop(reason),
     userLeft(userId) {
       // Called on every change of a deactivated user; usually no run is active.
       if (live.size > 0) stopWhere((run) => run.userIds.has(userId), 'left');

@@ -10,7 +10,7 @@ import type { StoredAttributeValue, Credential, UserRecord } from '../records.ts
 import type { CurrentState } from '../state.ts';
 import { defaultFromText } from '../users/attribute-types.ts';
 import { proveToken, type ChatCaller, type ChatProof } from './authentication.ts';
-import { externalUserOf, provision, type ExternalWish } from './external-users.ts';
+import { externalUserOf, provision, type RequestedExternalUser } from './external-users.ts';
 import type { RequestedSession } from './request-body.ts';
 import { ownerOfExternal, ownerOfUser } from './threads.ts';
 
@@ -23,15 +23,15 @@ export interface ChatSession {
   readonly userIds: ReadonlySet<number>;
   /** Null with an API key; else a hash that distinguishes two tokens without revealing them. */
   readonly tokenFingerprint: string | null;
-  /** Creates or updates the external user of the session, if it has one; throws Problem 429. */
+  /** Creates or updates the external user of the session, if it has one; throws SandboxProblem 429. */
   admit(current: CurrentState): void;
   /** Returns false once the user or the API key has lost access. */
-  isStanding(current: CurrentState): boolean;
-  /** Returns the current rights; throws Problem 401 when the token is no longer valid. */
+  hasAccess(current: CurrentState): boolean;
+  /** Returns the current rights; throws SandboxProblem 401 when the token is no longer valid. */
   context(current: CurrentState): CoreDataSecurityContext | Promise<CoreDataSecurityContext>;
 }
 
-function isKeyStanding({ state, nowMs }: CurrentState, { secret }: Credential): boolean {
+function isKeyValid({ state, nowMs }: CurrentState, { secret }: Credential): boolean {
   const credential = state.credentials.get(secret);
   if (!credential || (credential.expiresAtMs !== null && credential.expiresAtMs <= nowMs)) return false;
   return state.users.get(credential.ownerId)?.isDeactivated === false;
@@ -48,6 +48,7 @@ function requireInternal({ state }: CurrentState, internalId: string): UserRecor
   return user;
 }
 
+/** Opens the session of an internal user, whose rights are those of the account. */
 function internalSession(current: CurrentState, internalId: string, credential: Credential): ChatSession {
   const { id } = requireInternal(current, internalId);
   const present = ({ state }: CurrentState): UserRecord | undefined => {
@@ -60,7 +61,7 @@ function internalSession(current: CurrentState, internalId: string, credential: 
     userIds: new Set([id, credential.ownerId]),
     tokenFingerprint: null,
     admit: () => undefined,
-    isStanding: (now) => present(now) !== undefined && isKeyStanding(now, credential),
+    hasAccess: (now) => present(now) !== undefined && isKeyValid(now, credential),
     context: (now) => {
       const user = present(now);
       if (!user) throw new SandboxProblem(401, 'The user has left');
@@ -98,25 +99,26 @@ function requireGroups(current: CurrentState, groups: readonly string[]): void {
 }
 
 function externalSession(
-  wish: ExternalWish,
+  requested: RequestedExternalUser,
   proof: ChatProof,
   more: Pick<ChatSession, 'userIds' | 'tokenFingerprint' | 'context'> & {
-    isProofGood(current: CurrentState): boolean;
+    isProofValid(current: CurrentState): boolean;
   },
 ): ChatSession {
   return {
     ...more,
-    owner: ownerOfExternal(wish.externalId),
+    owner: ownerOfExternal(requested.externalId),
     keyName: proof.kind === 'apiKey' ? proof.credential.name : null,
-    admit: (current) => void provision(current, wish),
-    isStanding: (current) => {
-      const user = externalUserOf(current.state, wish.externalId);
-      const isAlive = user && (user.expiresAtMs === null || user.expiresAtMs > current.nowMs);
-      return isAlive === true && more.isProofGood(current);
+    admit: (current) => void provision(current, requested),
+    hasAccess: (current) => {
+      const user = externalUserOf(current.state, requested.externalId);
+      if (!user || (user.expiresAtMs !== null && user.expiresAtMs <= current.nowMs)) return false;
+      return more.isProofValid(current);
     },
   };
 }
 
+/** Opens the session of an external user, whose rights the API key's request sets. */
 function keySession(
   current: CurrentState,
   settings: RequestedSession,
@@ -131,27 +133,38 @@ function keySession(
     groups: settings.groups ?? given.groups,
     userAttributes: { ...given.userAttributes, ...typedAttributes(current, settings) },
   };
-  const { email, isEphemeral, ephemeralTtlSeconds } = settings;
-  const securityContext = settings.securityContext ?? {};
-  const wish = { ...context, externalId, email, isEphemeral, ephemeralTtlSeconds, securityContext };
-  return externalSession(wish, proof, {
+  const requested: RequestedExternalUser = {
+    ...context,
+    externalId,
+    email: settings.email,
+    isEphemeral: settings.isEphemeral,
+    ephemeralTtlSeconds: settings.ephemeralTtlSeconds,
+    securityContext: settings.securityContext ?? {},
+  };
+  return externalSession(requested, proof, {
     userIds: new Set([credential.ownerId]),
     tokenFingerprint: null,
-    isProofGood: (now) => isKeyStanding(now, credential),
+    isProofValid: (now) => isKeyValid(now, credential),
     context: () => context,
   });
 }
 
+/** Opens the session of an external user, whose rights the token contains. */
 function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { kind: 'token' }>): ChatSession {
   const { externalId, email, token, context: claims } = proof;
-  const { groups, userAttributes } = contextOfClaims(claims);
-  const person = { externalId, email, groups, userAttributes, securityContext: claims };
-  const wish = { ...person, isEphemeral: undefined, ephemeralTtlSeconds: undefined };
+  const requested: RequestedExternalUser = {
+    ...contextOfClaims(claims),
+    externalId,
+    email,
+    isEphemeral: undefined,
+    ephemeralTtlSeconds: undefined,
+    securityContext: claims,
+  };
   const present = (current: CurrentState) => current.state.deployments.get(deployment.id);
-  return externalSession(wish, proof, {
+  return externalSession(requested, proof, {
     userIds: new Set(),
     tokenFingerprint: createHash('sha256').update(token).digest('hex').slice(0, 16),
-    isProofGood: (now) => present(now)?.tokenAuthentication === true,
+    isProofValid: (now) => present(now)?.tokenAuthentication === true,
     context: async (now) => {
       const checker = present(now);
       if (!checker) throw new SandboxProblem(401, 'The deployment is gone');
@@ -162,7 +175,7 @@ function tokenSession({ deployment }: ChatCaller, proof: Extract<ChatProof, { ki
 }
 
 /**
- * Returns the session of a stream request; throws Problem 400 for settings without a user (ASSUMED-79) or with
+ * Returns the session of a stream request; throws SandboxProblem 400 for settings without a user (ASSUMED-79) or with
  * invalid values.
  */
 export function openChatSession(

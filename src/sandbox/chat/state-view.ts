@@ -13,7 +13,7 @@ function showOwner({ state }: CurrentState, owner: string): SandboxJsonObject {
   return { externalId: null, internalId: state.users.get(Number(id))?.userName ?? null };
 }
 
-/** A run that a crash ended is still stored as streaming, so the state is taken from the running answers. */
+/** Returns a run. One that a crash ended is still stored as streaming, so it is shown as ended when none runs. */
 function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): SandboxJsonObject {
   const outcome = run.outcome === 'streaming' && !isRunning ? 'ended' : run.outcome;
   return { ...run, outcome, startedAt: toDate(startedAtMs) };

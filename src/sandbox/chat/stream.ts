@@ -62,7 +62,7 @@ export function brokenAfter(first: string, message: string): string[] {
   return [first, errorLine(message)];
 }
 
-/** Returns an id for a user message whose client sent none, in the same form. */
+/** Returns an id for a user message without a `messageId`, in the form of CHAT_MESSAGE_ID. */
 export function freshMessageId(nowMs: number): string {
   return `${nowMs}-${randomUUID().slice(0, 8)}-message`;
 }

@@ -20,7 +20,7 @@ export const THREAD_KEYS = {
 
 export const EXTERNAL_USER_KEYS = {
   externalId: (user: ExternalUserRecord) => [user.externalId],
-  kept: (user: ExternalUserRecord) => (user.expiresAtMs === null ? ['yes'] : []),
+  persistent: (user: ExternalUserRecord) => (user.expiresAtMs === null ? ['yes'] : []),
 };
 
 /** Earliest expiry of an external user, Unix milliseconds; before that time no expiry check is needed. */

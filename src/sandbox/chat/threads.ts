@@ -17,12 +17,12 @@ export interface Ask {
 }
 
 /**
- * read and replay: the stored messages without a run; start: a new run; attach: the running answer; busy:
- * refused.
+ * How a request is answered. read and replay: with the stored messages; start: with a new run; attach: with the
+ * running answer; busy: with a refusal.
  */
 export type ThreadDecision = 'read' | 'start' | 'attach' | 'replay' | 'busy';
 
-/** Implements the table of contract 6.4; changes nothing. */
+/** Decides how to answer a request, as the table of contract 6.4 says. Changes nothing. */
 export function decide(state: ThreadState, ask: Ask): ThreadDecision {
   if (state.kind === 'streaming') {
     if (ask.messageId !== null && ask.messageId === state.messageId) return 'attach';
@@ -32,6 +32,7 @@ export function decide(state: ThreadState, ask: Ask): ThreadDecision {
   return ask.messageId !== null && state.answered.has(ask.messageId) ? 'replay' : 'start';
 }
 
+/** Returns whether the thread is idle, with the messages that were answered, or streaming. */
 export function threadStateOf(state: State, thread: ThreadRecord): ThreadState {
   const run = state.runs.get(thread.chatId);
   if (run) return { kind: 'streaming', messageId: run.messageId };
@@ -64,7 +65,7 @@ export function messagesOf(state: State, thread: ThreadRecord): readonly Message
 }
 
 /** Removes the oldest idle threads above the limit, so that memory stays bounded. */
-function forgetOldest(state: State): void {
+function removeOldest(state: State): void {
   const ids = state.threads.ids();
   if (ids.length < CHAT_THREADS_KEPT * 1.1) return;
   for (const id of ids.slice(0, ids.length - CHAT_THREADS_KEPT)) {
@@ -77,11 +78,11 @@ function forgetOldest(state: State): void {
 export function openThread(
   state: State,
   nowMs: number,
-  of: Pick<ThreadRecord, 'deploymentId' | 'owner' | 'keyName'>,
+  opener: Pick<ThreadRecord, 'deploymentId' | 'owner' | 'keyName'>,
 ): ThreadRecord {
-  forgetOldest(state);
+  removeOldest(state);
   const thread: ThreadRecord = {
-    ...of,
+    ...opener,
     id: state.threads.nextId(),
     chatId: randomUUID(),
     createdAtMs: nowMs,
@@ -94,8 +95,9 @@ export function openThread(
   return thread;
 }
 
-function changeRun(runs: readonly RunNote[], change: Partial<RunNote>): RunNote[] {
-  return runs.map((run, place) => (place === runs.length - 1 ? { ...run, ...change } : run));
+function changeLastRun(runs: readonly RunNote[], change: Partial<RunNote>): RunNote[] {
+  const last = runs.at(-1);
+  return last ? [...runs.slice(0, -1), { ...last, ...change }] : [];
 }
 
 /** Records the start of a run in the thread. */
@@ -108,7 +110,7 @@ export function noteQuery(state: State, threadId: number, query: QueryNote): voi
   const thread = state.threads.get(threadId);
   const run = thread?.runs.at(-1);
   if (!thread || !run) return;
-  state.threads.put({ ...thread, runs: changeRun(thread.runs, { queries: [...run.queries, query] }) });
+  state.threads.put({ ...thread, runs: changeLastRun(thread.runs, { queries: [...run.queries, query] }) });
 }
 
 /** Records the end of a run; returns the current thread, or undefined when it was removed in the meantime. */
@@ -129,7 +131,7 @@ export function noteEnd(
     updatedAtMs: end.nowMs,
     lastSort: end.lastSort,
     messages: [...thread.messages, ...end.messages].slice(-CHAT_MESSAGES_KEPT),
-    runs: changeRun(thread.runs, { outcome: end.outcome }),
+    runs: changeLastRun(thread.runs, { outcome: end.outcome }),
   };
   state.threads.put(ended);
   return ended;

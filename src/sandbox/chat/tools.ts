@@ -48,9 +48,9 @@ export function toMetaResult(cubes: readonly CubeDocument[], searchQuery: string
 
 /** Returns the result of the SQL tool. */
 export function toSqlResult(input: SqlInput, rows: Rows): SandboxJsonObject {
-  const { memoryId: _memoryId, ...said } = input;
+  const { memoryId: _memoryId, ...shownInput } = input;
   return {
-    ...said,
+    ...shownInput,
     schema: rows.schema.map(({ name, column_type }) => ({ name, column_type })),
     data: rows.data,
     totalRows: rows.totalRows,

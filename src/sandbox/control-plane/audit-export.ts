@@ -50,10 +50,15 @@ function cellsOf(event: AuditRecord): string[] {
   ];
 }
 
-/** Returns the filter of rows: exact names, `search` anywhere in the row, both ignoring case (ASSUMED-66). */
+/**
+ * Returns the filter of rows. `eventName` and `userEmail` must be equal, `search` may be anywhere in the row; upper
+ * and lower case are the same (ASSUMED-66).
+ */
 function cellsTest(call: Call): (cells: readonly string[]) => boolean {
   const wanted = (name: string): string | undefined => queryText(call, name)?.toLowerCase() || undefined;
-  const [eventName, userEmail, search] = [wanted('eventName'), wanted('userEmail'), wanted('search')];
+  const eventName = wanted('eventName');
+  const userEmail = wanted('userEmail');
+  const search = wanted('search');
   return (cells) => {
     const [, email = '', name = ''] = cells;
     if (eventName !== undefined && name.toLowerCase() !== eventName) return false;
@@ -77,7 +82,7 @@ function* csvLines(
   }
 }
 
-/** Returns the events of the range, newest first; of equal times the later entry first. */
+/** Returns the events of the range, newest first; events with equal times in reverse order of the log. */
 function eventsBetween(call: Call, start: number, end: number): AuditRecord[] {
   const { auditRetentionEvents, auditRetentionDays } = call.settings;
   const oldest = auditRetentionDays === 0 ? -Infinity : call.nowMs - auditRetentionDays * DAY_MS;
@@ -91,8 +96,8 @@ function eventsBetween(call: Call, start: number, end: number): AuditRecord[] {
 }
 
 /**
- * Returns 200 CSV; 400 invalid dates, 403 without the plan, the setting or the permission `AuditLogManage`
- * (ASSUMED-67).
+ * Returns 200 with the CSV. @throws 400 for invalid dates, 403 without the plan, the setting or the permission
+ * `AuditLogManage` (ASSUMED-67)
  */
 export function exportAuditLog(call: Call): StreamedReply {
   const start = momentOf(call, 'start') ?? -Infinity;

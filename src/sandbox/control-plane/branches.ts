@@ -5,7 +5,7 @@ import { cursorPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { BranchRecord, DeploymentRecord } from '../records.ts';
 import { productionBranch } from './deployments.ts';
-import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
+import { deploymentOf, accessibleDeployment, requirePermission } from './reach.ts';
 
 /** Returns the Branch record of the specification; the production branch has no parent. */
 function showBranch(deployment: DeploymentRecord, branch: BranchRecord): unknown {
@@ -20,20 +20,21 @@ function showBranch(deployment: DeploymentRecord, branch: BranchRecord): unknown
 
 /** Handles `GET .../branches`: 200 `{data, items, pageInfo}`; 400 invalid paging, 403, 404. */
 export function listBranches(call: Call): HandlerReply {
-  const deployment = reachedDeployment(call);
+  const deployment = accessibleDeployment(call);
   const shown = new Map(deployment.branches.map((branch) => [branch.id, showBranch(deployment, branch)]));
   const ids = [...shown.keys()].sort((left, right) => left - right);
   const data = ids.map((id) => shown.get(id));
   return { status: 200, body: { data, ...cursorPage(call, 'branch', ids, (id) => shown.get(id)) } };
 }
 
-interface Wanted {
+interface StagingChange {
   readonly isEnabled: boolean;
-  readonly isIt: (branch: BranchRecord) => boolean;
+  /** Returns true for the branch that the request names. */
+  readonly isBranch: (branch: BranchRecord) => boolean;
 }
 
-/** Requires exactly one of `branchName` and `branchId`; null counts as absent. Throws 400. */
-function wantedOf(body: SandboxJsonObject): Wanted {
+/** Parses the body. @throws 400 unless it has exactly one of `branchName` and `branchId`; null counts as absent */
+function parseStagingChange(body: SandboxJsonObject): StagingChange {
   const enabled = own(body, 'enabled');
   if (typeof enabled !== 'boolean') throw new SandboxProblem(400, 'enabled must be true or false');
   const name = own(body, 'branchName') ?? null;
@@ -47,7 +48,7 @@ function wantedOf(body: SandboxJsonObject): Wanted {
   if (id !== null && !Number.isInteger(id)) throw new SandboxProblem(400, 'branchId must be a whole number');
   return {
     isEnabled: enabled,
-    isIt: (branch) => (name === null ? branch.id === id : branch.name === name),
+    isBranch: (branch) => (name === null ? branch.id === id : branch.name === name),
   };
 }
 
@@ -57,9 +58,9 @@ function wantedOf(body: SandboxJsonObject): Wanted {
  * (ASSUMED-59).
  */
 export function setStagingEnvironment(call: Call): HandlerReply {
-  const { isEnabled, isIt } = wantedOf(bodyOf(call));
+  const { isEnabled, isBranch } = parseStagingChange(bodyOf(call));
   const deployment = deploymentOf(call);
-  const branch = deployment.branches.find(isIt);
+  const branch = deployment.branches.find(isBranch);
   if (!branch) throw new SandboxProblem(404, 'Branch not found');
   requirePermission(call, 'SchemaUpdate', deployment.id);
   if (branch.kind !== 'shared') {

@@ -1,5 +1,5 @@
-// Implements generic resources: a list of records under one path, with ids, stored as sent. It serves the
-// resources that the specification defines by path only (contract 10).
+// Implements generic resources: a list of records under one path, each stored as sent with an id added. They serve
+// the paths for which the specification defines no fields (contract 10).
 import { bodyOf, pathText, type Call, type Handler, type HandlerReply } from '../call.ts';
 import type { SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
@@ -35,8 +35,8 @@ function requireRecord(call: Call, name: string): SandboxJsonObject {
   return record;
 }
 
-/** Handles `GET`: a JSON array. */
-export function listBare(name: string): (call: Call) => HandlerReply {
+/** Handles `GET`: a JSON array of all records. */
+export function listArray(name: string): (call: Call) => HandlerReply {
   return (call) => ({ status: 200, body: recordsOf(call, name) });
 }
 

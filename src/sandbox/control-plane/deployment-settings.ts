@@ -1,10 +1,10 @@
 // Handles `GET` and `PUT /api/v1/deployments/{id}`, including the change of version (contract 4.5).
 import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
-import { isJsonObject, optionalBoolean, textOrUndefined, own, type SandboxJsonObject } from '../json.ts';
+import { isJsonObject, optionalBoolean, textOrNull, own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
 import { productionBranch } from './deployments.ts';
-import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
+import { deploymentOf, accessibleDeployment, requirePermission } from './reach.ts';
 import { noteRun } from './releases.ts';
 import { toImage, wantedRelease } from './versions.ts';
 
@@ -27,7 +27,7 @@ export function toSettingsView(call: Call, deployment: DeploymentRecord): Sandbo
 
 /** Handles `GET`: 200; 403, 404. */
 export function readDeployment(call: Call): HandlerReply {
-  return { status: 200, body: toSettingsView(call, reachedDeployment(call)) };
+  return { status: 200, body: toSettingsView(call, accessibleDeployment(call)) };
 }
 
 interface Change {
@@ -39,7 +39,7 @@ interface Change {
 }
 
 function changeOf(body: SandboxJsonObject): Change {
-  const name = textOrUndefined(body, 'name');
+  const name = textOrNull(body, 'name');
   if (name?.trim() === '') throw new SandboxProblem(400, 'name must not be empty');
   const templateVariables = own(body, 'templateVariables') ?? null;
   if (templateVariables !== null && !isJsonObject(templateVariables)) {
@@ -47,8 +47,8 @@ function changeOf(body: SandboxJsonObject): Change {
   }
   return {
     name,
-    version: textOrUndefined(body, 'releaseChannelVersion'),
-    channel: textOrUndefined(body, 'releaseChannel'),
+    version: textOrNull(body, 'releaseChannelVersion'),
+    channel: textOrNull(body, 'releaseChannel'),
     isHeld: optionalBoolean(body, 'releaseChannelVersionHold'),
     templateVariables,
   };

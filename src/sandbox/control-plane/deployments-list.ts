@@ -1,9 +1,9 @@
-// Handles `GET /api/v1/deployments`: the deployments that the caller can access, in both forms of the answer
-// (contract 4.1, ASSUMED-53).
+// Handles `GET /api/v1/deployments`: the deployments that the caller can access. The answer holds them twice, with
+// offset paging and with cursor paging (contract 4.1, ASSUMED-53).
 import type { Call, HandlerReply } from '../call.ts';
 import { cursorPage, offsetPage } from '../paging.ts';
 import type { DeploymentRecord } from '../records.ts';
-import { mayReach } from './reach.ts';
+import { mayAccess } from './reach.ts';
 
 /**
  * Returns 200; 400 for invalid paging. Lists deployments in the key's scope that the caller has access to
@@ -12,7 +12,7 @@ import { mayReach } from './reach.ts';
 export function listDeployments(call: Call): HandlerReply {
   const scope = call.caller.credential.deployments;
   const reached = [...call.state.deployments.values()].filter(
-    (deployment) => (!scope || scope.has(deployment.id)) && mayReach(call, deployment.id),
+    (deployment) => (!scope || scope.has(deployment.id)) && mayAccess(call, deployment.id),
   );
   const byId = new Map(reached.map((deployment) => [Number(deployment.id), deployment]));
   const createdAt = (deployment: DeploymentRecord): string => new Date(deployment.createdAtMs).toISOString();

@@ -6,7 +6,7 @@ import { requireText } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
 import { addRecord, recordsOf } from './collections.ts';
-import { mayReach } from './reach.ts';
+import { mayAccess } from './reach.ts';
 
 const HOUR_SECONDS = 3600;
 
@@ -14,7 +14,7 @@ const HOUR_SECONDS = 3600;
 function anyDeployment(call: Call): DeploymentRecord {
   const scope = call.caller.credential.deployments;
   const found = [...call.state.deployments.values()].find(
-    ({ id }) => (!scope || scope.has(id)) && mayReach(call, id),
+    ({ id }) => (!scope || scope.has(id)) && mayAccess(call, id),
   );
   if (!found) throw new SandboxProblem(403, 'You have no access to any deployment');
   return found;

@@ -5,7 +5,7 @@ import { objectList, own, requireText, type SandboxJsonObject } from '../json.ts
 import { SECRET_WORDS } from '../masking.ts';
 import { SandboxProblem } from '../problem.ts';
 import { recordsOf, setRecords } from './collections.ts';
-import { deploymentOf, reachedDeployment, requirePermission } from './reach.ts';
+import { deploymentOf, accessibleDeployment, requirePermission } from './reach.ts';
 
 const PLACEHOLDER = '[ENCRYPTED]';
 
@@ -19,12 +19,13 @@ function answerList(call: Call): HandlerReply {
 
 /** Handles `GET`: 200 `{items, data}`; 403, 404. */
 export function listVariables(call: Call): HandlerReply {
-  reachedDeployment(call);
+  accessibleDeployment(call);
   return answerList(call);
 }
 
 /**
- * Parses `{name, value}`. The placeholder of a masked value is refused, so that it cannot overwrite the real value. Throws 400.
+ * Parses `{name, value}`. @throws 400, also for the placeholder of a masked value, so that a client that sends a list
+ * back does not overwrite the real value
  */
 function variableOf(source: SandboxJsonObject): SandboxJsonObject {
   const name = requireText(source, 'name');

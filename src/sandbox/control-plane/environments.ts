@@ -7,19 +7,19 @@ import { SandboxProblem } from '../problem.ts';
 import type { BranchRecord, DeploymentRecord } from '../records.ts';
 import { META_TOKEN_DEFAULT_SECONDS, META_TOKEN_VENDOR_SECONDS, SQL_PORT } from '../settings.ts';
 import type { State } from '../state.ts';
-import { reachedDeployment } from './reach.ts';
+import { accessibleDeployment } from './reach.ts';
 
 const TYPES = ['production', 'staging', 'development'] as const;
 type EnvironmentType = (typeof TYPES)[number];
 const TYPE_OF = { production: 'production', shared: 'staging', personal: 'development' } as const;
 
-/** Returns true while the branch has a running environment that this caller may see (ASSUMED-55). */
+/** Returns true when the branch has a running environment that this caller may see (ASSUMED-55). */
 function isListed(call: Call, deployment: DeploymentRecord, branch: BranchRecord): boolean {
   if (branch.kind === 'personal') return branch.owner === call.caller.user.userName;
   return branch.kind === 'production' || isActive(call.state, deployment, branch);
 }
 
-/** A staging environment runs while it is enabled or a user views its branch (contract 4.4). */
+/** Returns true when a staging environment runs: it is enabled, or a user views its branch (contract 4.4). */
 export function isActive(state: State, deployment: DeploymentRecord, branch: BranchRecord): boolean {
   return branch.isStagingEnabled || state.branchViews.has(`${deployment.id}/${branch.name}`);
 }
@@ -94,10 +94,13 @@ function typeOf(text: string | undefined): EnvironmentType | undefined {
   return type;
 }
 
-/** Handles `GET .../environments`: both forms of the answer, filter `type`; 400 (ASSUMED-54), 403, 404. */
+/**
+ * Handles `GET .../environments` with the filter `type`. The answer holds the list twice: in the form of the
+ * specification and in that of the published document. @throws 400 (ASSUMED-54), 403, 404
+ */
 export function listEnvironments(call: Call): HandlerReply {
   const type = typeOf(queryText(call, 'type'));
-  const deployment = reachedDeployment(call);
+  const deployment = accessibleDeployment(call);
   const listed = environmentsOf(call, deployment).filter((one) => !type || one.type === type);
   const byId = new Map(listed.map((one) => [one.branch.id, one]));
   const ids = [...byId.keys()].sort((left, right) => left - right);
@@ -135,7 +138,7 @@ export async function createMetaToken(call: Call): Promise<HandlerReply> {
   const body = bodyOf(call);
   const context = requireObject(own(body, 'security_context'), 'security_context');
   const expiresInSeconds = lifetimeOf(call, body);
-  const deployment = reachedDeployment(call);
+  const deployment = accessibleDeployment(call);
   const wanted = pathText(call, 'environmentId');
   if (!environmentsOf(call, deployment).some((one) => one.id === wanted)) {
     throw new SandboxProblem(404, 'Environment not found');

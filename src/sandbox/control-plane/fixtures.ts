@@ -1,14 +1,14 @@
 // Creates fixtures of `POST /fixtures`: deployments, releases and audit events (docs/sandbox.md).
 import {
   isJsonObject,
-  objectList,
   optionalBoolean,
-  textOrUndefined,
+  textOrNull,
   optionalTexts,
   own,
+  requireObject,
   requireText,
 } from '../json.ts';
-import type { Make } from '../fixture.ts';
+import type { MakeFixture } from '../fixture.ts';
 import { SandboxProblem } from '../problem.ts';
 import { createDeployment, type NewBranch } from './deployments.ts';
 import { publish } from './releases.ts';
@@ -20,11 +20,11 @@ function branchOf(entry: unknown, place: number): NewBranch {
   if (kind !== 'production' && kind !== 'shared' && kind !== 'personal') {
     throw new SandboxProblem(400, 'branch kind must be production, shared or personal');
   }
-  return { name: requireText(branch, 'name'), kind, owner: textOrUndefined(branch, 'owner') };
+  return { name: requireText(branch, 'name'), kind, owner: textOrNull(branch, 'owner') };
 }
 
 /** `{name, branches?, agents?, tokenAuthentication?}`; returns the deployment with ids and the API secret. */
-export const makeDeployment: Make = (current, source, secrets) => {
+export const makeDeployment: MakeFixture = (current, source, secrets) => {
   const sent = own(source, 'branches') ?? ['main'];
   if (!Array.isArray(sent)) throw new SandboxProblem(400, 'branches must be a list');
   const branches = sent.map(branchOf);
@@ -43,14 +43,14 @@ export const makeDeployment: Make = (current, source, secrets) => {
 };
 
 /** `{channel, version}`: publishes a version. */
-export const makeRelease: Make = (current, source) => {
+export const makeRelease: MakeFixture = (current, source) => {
   const version = requireText(source, 'version');
   if (!/^\d+(\.\d+)*$/.test(version)) throw new SandboxProblem(400, 'version must be numbers with dots');
   return { ...source, ...publish(current.state, { channel: requireText(source, 'channel'), version }) };
 };
 
 /** `{timestamp?, userEmail, eventName, deploymentName?, ipAddress?, attributes?}`; the time is stored in UTC. */
-export const makeAuditEvent: Make = (current, source) => {
+export const makeAuditEvent: MakeFixture = (current, source) => {
   const sent = own(source, 'timestamp') ?? current.nowMs;
   const atMs = typeof sent === 'number' || typeof sent === 'string' ? new Date(sent).getTime() : Number.NaN;
   if (Number.isNaN(atMs)) throw new SandboxProblem(400, 'timestamp must be a date');
@@ -58,9 +58,9 @@ export const makeAuditEvent: Make = (current, source) => {
     timestamp: new Date(atMs).toISOString(),
     userEmail: requireText(source, 'userEmail'),
     eventName: requireText(source, 'eventName'),
-    deploymentName: textOrUndefined(source, 'deploymentName') ?? '',
-    ipAddress: textOrUndefined(source, 'ipAddress') ?? '127.0.0.1',
-    attributes: objectList({ list: [own(source, 'attributes') ?? {}] }, 'list')[0] ?? {},
+    deploymentName: textOrNull(source, 'deploymentName') ?? '',
+    ipAddress: textOrNull(source, 'ipAddress') ?? '127.0.0.1',
+    attributes: requireObject(own(source, 'attributes') ?? {}, 'attributes'),
   };
   current.state.audit.add(event);
   return event;

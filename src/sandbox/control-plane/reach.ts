@@ -75,7 +75,7 @@ function hasItemIn(current: CurrentState, user: UserRecord, deploymentId: string
 }
 
 /** Returns true when the caller has any access to the deployment. */
-export function mayReach(call: Call, deploymentId: string): boolean {
+export function mayAccess(call: Call, deploymentId: string): boolean {
   const { user } = call.caller;
   return mayDo(call, user, 'DeploymentRead', deploymentId) || hasItemIn(call, user, deploymentId);
 }
@@ -88,9 +88,9 @@ export function deploymentOf(call: Call): DeploymentRecord {
 }
 
 /** Returns the deployment of the path. @throws 404 unknown, 403 when the caller has no access to it */
-export function reachedDeployment(call: Call): DeploymentRecord {
+export function accessibleDeployment(call: Call): DeploymentRecord {
   const deployment = deploymentOf(call);
-  if (!mayReach(call, deployment.id)) throw new SandboxProblem(403, 'You have no access to this deployment');
+  if (!mayAccess(call, deployment.id)) throw new SandboxProblem(403, 'You have no access to this deployment');
   return deployment;
 }
 

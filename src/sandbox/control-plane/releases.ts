@@ -9,9 +9,10 @@ const parts = (version: string): number[] => version.split('.').map(Number);
 
 /** Sorts newest first; parts of a version are compared as numbers. */
 function byNewest(left: Pick<Release, 'version'>, right: Pick<Release, 'version'>): number {
-  const [own, other] = [parts(left.version), parts(right.version)];
-  for (let place = 0; place < Math.max(own.length, other.length); place += 1) {
-    const difference = (other[place] ?? 0) - (own[place] ?? 0);
+  const leftParts = parts(left.version);
+  const rightParts = parts(right.version);
+  for (let index = 0; index < Math.max(leftParts.length, rightParts.length); index += 1) {
+    const difference = (rightParts[index] ?? 0) - (leftParts[index] ?? 0);
     if (difference !== 0) return difference;
   }
   return 0;

@@ -1,4 +1,4 @@
-// Routes the control plane and the resources that the specification defines by path only.
+// Routes the control plane, and the resources for which the specification defines a path but no fields (contract 10).
 import { Router } from 'express';
 import { requireAdmin } from '../auth.ts';
 import { answer, type Call, type Handler, type HandlerReply } from '../call.ts';
@@ -8,14 +8,14 @@ import { SandboxProblem } from '../problem.ts';
 import type { SandboxRuntime } from '../runtime.ts';
 import { exportAuditLog } from './audit-export.ts';
 import { listBranches, setStagingEnvironment } from './branches.ts';
-import { createIn, deleteFrom, listBare, listItems, readFrom } from './collections.ts';
+import { createIn, deleteFrom, listArray, listItems, readFrom } from './collections.ts';
 import { postDeployment } from './create-deployment.ts';
 import { readDeployment, updateDeployment } from './deployment-settings.ts';
 import { listDeployments } from './deployments-list.ts';
 import { generateSession, sessionToken, usageToken } from './embed.ts';
 import { listVariables, putVariables } from './env-vars.ts';
 import { createMetaToken, listEnvironments } from './environments.ts';
-import { reachedDeployment } from './reach.ts';
+import { accessibleDeployment } from './reach.ts';
 import { listRegions, putTenantSettings, readAppConfig, readTenantSettings } from './tenant.ts';
 import { listVersions } from './versions.ts';
 
@@ -28,23 +28,25 @@ const hosted =
     if (!call.settings.plan.hosted) throw new SandboxProblem(404, 'Not found');
     return handler(call);
   };
+/** Refuses callers who are not administrators. */
 const admin =
   (handler: Handler): Handler =>
   (call) => {
     requireAdmin(call.caller);
     return handler(call);
   };
-/** Hides secrets in the answer from callers who may not manage integrations. */
+/** Hides secrets in the answer from callers who are not administrators. */
 const masked =
   (handler: (call: Call) => HandlerReply): Handler =>
   (call) => {
     const reply = handler(call);
     return call.caller.user.isAdmin ? reply : { ...reply, body: hideSecrets(reply.body) };
   };
-const reached =
+/** Refuses callers who have no access to the deployment of the path. */
+const withAccess =
   (handler: Handler): Handler =>
   (call) => {
-    reachedDeployment(call);
+    accessibleDeployment(call);
     return handler(call);
   };
 const always =
@@ -65,24 +67,24 @@ const CONTROL_PLANE: readonly Route[] = [
   ['get', '/audit-logs/export', hosted(exportAuditLog)],
 ];
 
-/** Routes of contract 10, with minimal answers that show that the path exists. */
+/** Routes of contract 10; their answers are minimal. */
 const BY_PATH: readonly Route[] = [
   ['get', '/deployments/:deploymentId/env-vars', listVariables],
   ['put', '/deployments/:deploymentId/env-vars', putVariables],
-  ['get', '/deployments/:deploymentId/dbt-sync', reached(listItems('dbt-sync'))],
+  ['get', '/deployments/:deploymentId/dbt-sync', withAccess(listItems('dbt-sync'))],
   ['post', '/deployments/:deploymentId/dbt-sync', admin(createIn('dbt-sync'))],
   ['get', '/deployments/:deploymentId/notifications', admin(listItems('notifications'))],
   ['post', '/deployments/:deploymentId/notifications', admin(createIn('notifications'))],
   ['get', '/regions', listRegions],
   ['get', '/github/status', always({ isConnected: false })],
   ['get', '/github/installations', always({ items: [], data: [] })],
-  ['get', '/oauth-integrations', masked(listBare('oauth-integrations'))],
+  ['get', '/oauth-integrations', masked(listArray('oauth-integrations'))],
   ['post', '/oauth-integrations', admin(createIn('oauth-integrations'))],
   ['get', '/oauth-integrations/:id', masked(readFrom('oauth-integrations'))],
   ['delete', '/oauth-integrations/:id', admin(deleteFrom('oauth-integrations'))],
-  ['get', '/user-oauth-tokens', masked(listBare('user-oauth-tokens'))],
+  ['get', '/user-oauth-tokens', masked(listArray('user-oauth-tokens'))],
   ['get', '/user-oauth-tokens/:id', masked(readFrom('user-oauth-tokens'))],
-  ['get', '/oidc-token-configs', admin(listBare('oidc-token-configs'))],
+  ['get', '/oidc-token-configs', admin(listArray('oidc-token-configs'))],
   ['post', '/oidc-token-configs', admin(createIn('oidc-token-configs'))],
   ['get', '/oidc-token-configs/:id', admin(readFrom('oidc-token-configs'))],
   ['delete', '/oidc-token-configs/:id', admin(deleteFrom('oidc-token-configs'))],
@@ -97,7 +99,7 @@ const BUILD: readonly Route[] = [
   ['post', '/deployments', hosted(postDeployment)],
   ['get', '/deployments/:deploymentId/branches', hosted(listBranches)],
   ['put', '/deployments/:deploymentId/branches/staging-environment', hosted(setStagingEnvironment)],
-  ['get', '/deployments/:deploymentId/data-model/file-hashes', reached(always({}))],
+  ['get', '/deployments/:deploymentId/data-model/file-hashes', withAccess(always({}))],
   ['post', '/deployments/:deploymentId/github/connect', admin(createIn('github-connections'))],
 ];
 

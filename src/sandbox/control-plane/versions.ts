@@ -5,7 +5,7 @@ import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord, DeploymentRelease, Release } from '../records.ts';
 import { RUNTIME_IMAGE } from '../settings.ts';
 import type { State } from '../state.ts';
-import { reachedDeployment } from './reach.ts';
+import { accessibleDeployment } from './reach.ts';
 import { channelsOf, headOf, listedReleases } from './releases.ts';
 
 /** Returns a version as the platform shows it, with the image name: `<image>:v<version>`. */
@@ -24,9 +24,9 @@ function showRelease(deployment: DeploymentRecord, release: Release & { isHead: 
   };
 }
 
-/** Returns 200 `{data}` with all versions, and the cursor style in the same answer; 403, 404. */
+/** Returns 200: `data` with all versions, and one cursor page of them in the same answer. @throws 403, 404 */
 export function listVersions(call: Call): HandlerReply {
-  const deployment = reachedDeployment(call);
+  const deployment = accessibleDeployment(call);
   const listed = listedReleases(call.state);
   const items = listed.map((release) => showRelease(deployment, release));
   const places = items.map((_item, place) => place + 1);
@@ -43,9 +43,9 @@ function bareVersion(text: string): string | undefined {
 }
 
 /**
- * Returns the release for a requested version and channel, either of them null. A version without channel is
- * searched in the current channel first. Throws 400 for a version that is not listed (in that channel, when one
- * is named) and for an unknown channel (ASSUMED-61).
+ * Returns the release for a requested version and channel; null = not requested. A version without a channel is
+ * searched in the current channel first. Throws 400 for an unknown channel and for a version that is not listed, or
+ * not listed in the requested channel (ASSUMED-61).
  */
 export function wantedRelease(
   state: State,

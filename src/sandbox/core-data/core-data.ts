@@ -25,9 +25,9 @@ export {
 
 /** Queries of one context at one branch. */
 export interface QueryAccess {
-  /** Resolves a query of valid form. @throws Problem 400 */
+  /** Resolves a query of valid form. @throws SandboxProblem 400 */
   resolve(form: QueryForm): Query;
-  /** Runs a query. Rejects with Problem 400 for members that the context may not see, and when the engine refuses it. */
+  /** Runs a query. Rejects with SandboxProblem 400 for members that the context may not see, and when the engine refuses it. */
   run(query: Query, role: ResultRole): Promise<LoadResult>;
   /** Returns the statement of a query; it does not run. */
   statementOf(query: Query): Promise<Statement>;
@@ -35,7 +35,7 @@ export interface QueryAccess {
 
 export interface CoreData {
   readonly modelOf: ModelOf;
-  /** Returns access to queries. @throws Problem 404 for an unknown branch */
+  /** Returns access to queries. @throws SandboxProblem 404 for an unknown branch */
   open(
     deployment: DeploymentRecord,
     branchName: string | null,
@@ -44,7 +44,7 @@ export interface CoreData {
   /** Returns the part of the model that the context may see. */
   meta(deployment: DeploymentRecord, context: CoreDataSecurityContext, onlyViews?: boolean): MetaDocument;
   /**
-   * Runs SQL over the model. The iteration throws Problem as queries do; ending it early cancels the query.
+   * Runs SQL over the model. The iteration throws SandboxProblem as queries do; ending it early cancels the query.
    * `branchName` null = the production branch.
    */
   sql(

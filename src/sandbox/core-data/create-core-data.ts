@@ -32,7 +32,7 @@ export interface CoreDataDeps {
 /** Largest text size of one result, characters. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Returns the branch's name. @throws Problem 404 when the deployment has no such branch. */
+/** Returns the branch's name. @throws SandboxProblem 404 when the deployment has no such branch. */
 function requireBranch(deployment: DeploymentRecord, branchName: string | null): string {
   const found = deployment.branches.find((branch) =>
     branchName === null ? branch.kind === 'production' : branch.name === branchName,

@@ -39,7 +39,7 @@ async function parse(engine: Engine, query: string, bounds: Bounds): Promise<str
   return text;
 }
 
-/** Returns the statement to run; throws Problem 400 for SQL that is not allowed. */
+/** Returns the statement to run; throws SandboxProblem 400 for SQL that is not allowed. */
 async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSetting): Promise<Statement> {
   if (!isTimezone(timezone)) throw userError('timezone must be the name of a zone');
   const { engine, model, context, place, nowMs, bounds } = setting;

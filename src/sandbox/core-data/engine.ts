@@ -39,7 +39,7 @@ export interface QueryAnswer {
 export interface Engine {
   /** Runs statements of the sandbox that create tables. */
   prepare(statements: readonly string[]): Promise<void>;
-  /** Rejects with Problem 400 when the engine refuses the statement or the time limit passes. */
+  /** Rejects with SandboxProblem 400 when the engine refuses the statement or the time limit passes. */
   query(statement: Statement, bounds: Bounds): Promise<QueryAnswer>;
   stop(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export function listDataSources({ name }: Model): unknown {
   return { data: { data_sources: [{ name: 'default', type: 'duckdb', database: name, schema: 'main' }] } };
 }
 
-/** Returns a whole number of the query; throws Problem 400 (ASSUMED-49). */
+/** Returns a whole number of the query; throws SandboxProblem 400 (ASSUMED-49). */
 function countIn(request: Request, name: string, absent: number): number {
   const sent = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
   const text: unknown = Array.isArray(sent) ? sent[0] : sent;
@@ -36,7 +36,7 @@ export function listEntities(
   return { data: { entities }, pagination: { offset, limit, total: cubes.length } };
 }
 
-/** Handles `GET /v1/entities/{name}`; throws Problem 404 for an entity that the context may not see. */
+/** Handles `GET /v1/entities/{name}`; throws SandboxProblem 404 for an entity that the context may not see. */
 export function showEntity(model: Model, context: CoreDataSecurityContext, name: string): unknown {
   const cube = visibleCubes(model, context).find((one) => one.name === name);
   if (!cube) throw new SandboxProblem(404, 'Entity not found');

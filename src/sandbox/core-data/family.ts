@@ -158,7 +158,7 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     before: allowOrigins,
     ignoresOtherBodies: true,
     // A path that Cube does not have is answered with the web page of its framework.
-    nowhere: (request, response) => {
+    notFound: (request, response) => {
       const page = `<pre>Cannot ${request.method} this path</pre>`;
       response.status(404).type('html').send(`<!DOCTYPE html><html lang="en"><body>${page}</body></html>`);
     },

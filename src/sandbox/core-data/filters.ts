@@ -71,7 +71,7 @@ function requireValues(item: SandboxJsonObject): void {
     throw userError(`Values required for filter: ${JSON.stringify(item).slice(0, 300)}`);
 }
 
-/** Resolves a list of filters that are combined with `and`; throws Problem 400. */
+/** Resolves a list of filters that are combined with `and`; throws SandboxProblem 400. */
 export function parseFilters(items: readonly SandboxJsonObject[], setting: FilterSetting): CoreDataFilter[] {
   items.forEach(requireValues);
   return items.map((item) => parseFilter(item, setting));

@@ -124,7 +124,7 @@ function membersOfQuery(query: NamedMembers): FoundMember<QueryMember>[] {
   return [...query.measures, ...query.dimensions, ...query.timeDimensions, ...query.segments, ...filtered];
 }
 
-/** Resolves a query of a context; throws Problem 400 when it cannot run. */
+/** Resolves a query of a context; throws SandboxProblem 400 when it cannot run. */
 export function resolveQuery(
   form: QueryForm,
   model: Model,

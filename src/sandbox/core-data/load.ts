@@ -124,7 +124,7 @@ function pivotOf({ queryType, queries }: QueryRequest, keepsRest: boolean): Sand
 const notSupported = (queryType: QueryType): SandboxProblem =>
   userError(`'${queryType}' query type is not supported by the client.Please update the client.`);
 
-/** Returns the answer of `/v1/load`; throws Problem 400. */
+/** Returns the answer of `/v1/load`; throws SandboxProblem 400. */
 export async function load(source: SandboxJsonObject, access: QueryAccess): Promise<LoadResult> {
   const request = parseRequest(source, access);
   const { queryType, queries, isMulti } = request;

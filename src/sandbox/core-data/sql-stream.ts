@@ -6,7 +6,7 @@ import type { SqlPart, SqlQuery } from './documents.ts';
 import { isTimezone } from './date-range.ts';
 import { CACHE_MODES, invalidQuery, oneOf } from './query-form.ts';
 
-/** Returns the query of a body; throws Problem 400 before the stream begins. */
+/** Returns the query of a body; throws SandboxProblem 400 before the stream begins. */
 export function sqlQueryIn(value: unknown): SqlQuery {
   const body = isJsonObject(value) ? value : {};
   const query = own(body, 'query');

@@ -4,7 +4,7 @@ import { isDurable, type Durable } from '../durable.ts';
 import type { State } from '../state.ts';
 
 /** Parts that are not saved: runs end with the process, and the expiry of external users is computed again. */
-const FORGOTTEN: ReadonlySet<keyof State> = new Set<keyof State>(['runs', 'externalExpiry']);
+const NOT_SAVED: ReadonlySet<keyof State> = new Set<keyof State>(['runs', 'externalExpiry']);
 
 function mapPart(map: Map<unknown, unknown>): Durable {
   return {
@@ -29,7 +29,7 @@ function setPart(set: Set<unknown>): Durable {
  */
 export function partsOf(state: State): ReadonlyMap<string, Durable> {
   const parts = Object.entries(state)
-    .filter(([name]) => !FORGOTTEN.has(name as keyof State))
+    .filter(([name]) => !NOT_SAVED.has(name as keyof State))
     .map(([name, part]: [string, unknown]): [string, Durable] => {
       if (part instanceof Map) return [name, mapPart(part)];
       if (part instanceof Set) return [name, setPart(part)];

@@ -16,18 +16,18 @@ export interface WriteBehind {
  */
 export function createWriteBehind(save: () => Promise<void>, onError: (error: unknown) => void): WriteBehind {
   let isDirty = false;
-  let isLost = false;
+  let lastSaveFailed = false;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
-  function plan(): void {
+  function schedule(): void {
     if (timer || running || isStopped) return;
     timer = setTimeout(() => {
       timer = undefined;
       running = run().finally(() => {
         running = undefined;
-        if (isDirty) plan();
+        if (isDirty) schedule();
       });
     }, DELAY_MS);
   }
@@ -35,24 +35,24 @@ export function createWriteBehind(save: () => Promise<void>, onError: (error: un
     isDirty = false;
     try {
       await save();
-      isLost = false;
+      lastSaveFailed = false;
     } catch (error) {
       // Not retried without a change: a full disk would be written to five times a second.
       onError(error);
-      isLost = true;
+      lastSaveFailed = true;
     }
   }
 
   return {
     changed() {
       isDirty = true;
-      plan();
+      schedule();
     },
     async stop() {
       isStopped = true;
       clearTimeout(timer);
       await running;
-      if (!isDirty && !isLost) return;
+      if (!isDirty && !lastSaveFailed) return;
       isDirty = false;
       await save();
     },

@@ -1,6 +1,6 @@
 // Handles SCIM Groups: list, create, read, replace, patch, delete (contract 2.1, 2.3, 2.7).
 import { audit, bodyOf, pathText, type Call, type HandlerReply } from '../call.ts';
-import { textOrUndefined, own, requireText, type SandboxJsonObject } from '../json.ts';
+import { textOrNull, own, requireText, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
 import type { TableView } from '../table.ts';
@@ -111,7 +111,7 @@ export function readScimGroup(call: Call): HandlerReply {
 export function createGroupResource(call: Call): HandlerReply {
   const body = bodyOf(call);
   const displayName = requireText(body, 'displayName');
-  const externalId = textOrUndefined(body, 'externalId');
+  const externalId = textOrNull(body, 'externalId');
   const userIds = requireMembers(call, own(body, 'members') ?? []);
   const group = createGroup(call, displayName, externalId);
   join(call, group, [{ kind: 'add', userIds }]);
@@ -123,7 +123,7 @@ export function createGroupResource(call: Call): HandlerReply {
 export function replaceGroup(call: Call): HandlerReply {
   const body = bodyOf(call);
   const displayName = requireText(body, 'displayName');
-  const externalId = textOrUndefined(body, 'externalId');
+  const externalId = textOrNull(body, 'externalId');
   const group = requireGroup(call, call.state.groups);
   const userIds = requireMembers(call, own(body, 'members') ?? []);
   const stored = applyChange(call, group, { displayName, externalId, steps: [{ kind: 'replace', userIds }] });

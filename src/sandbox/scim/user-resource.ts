@@ -3,7 +3,7 @@ import type { Call } from '../call.ts';
 import {
   isJsonObject,
   objectList,
-  textOrUndefined,
+  textOrNull,
   own,
   requireObject,
   requireText,
@@ -32,7 +32,7 @@ export function parseActive(value: unknown): boolean {
 
 /** Parses one entry of `emails`; 400 without a text `value`. */
 export function parseEmail(source: SandboxJsonObject): EmailEntry {
-  const type = textOrUndefined(source, 'type');
+  const type = textOrNull(source, 'type');
   const primary = own(source, 'primary');
   return {
     value: requireText(source, 'value'),
@@ -50,10 +50,10 @@ export function parseUserFields(body: SandboxJsonObject): UserFields {
   const name = sentName === undefined || sentName === null ? {} : requireObject(sentName, 'name');
   return {
     userName: requireText(body, 'userName'),
-    externalId: textOrUndefined(body, 'externalId'),
-    displayName: textOrUndefined(body, 'displayName'),
-    givenName: textOrUndefined(name, 'givenName'),
-    familyName: textOrUndefined(name, 'familyName'),
+    externalId: textOrNull(body, 'externalId'),
+    displayName: textOrNull(body, 'displayName'),
+    givenName: textOrNull(name, 'givenName'),
+    familyName: textOrNull(name, 'familyName'),
     emails: objectList(body, 'emails').map(parseEmail),
   };
 }

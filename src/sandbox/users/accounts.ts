@@ -4,7 +4,7 @@ import { audit, bodyOf, pathNumber, queryText, type Call, type HandlerReply } fr
 import {
   isJsonObject,
   optionalBoolean,
-  textOrUndefined,
+  textOrNull,
   optionalTexts,
   own,
   requireText,
@@ -75,8 +75,8 @@ export function createAccount(call: Call): HandlerReply {
   const person = {
     email: requireText(body, 'email'),
     userName: requireText(body, 'username'),
-    firstName: textOrUndefined(body, 'firstName'),
-    externalId: textOrUndefined(body, 'externalId'),
+    firstName: textOrNull(body, 'firstName'),
+    externalId: textOrNull(body, 'externalId'),
     isAdmin: optionalBoolean(body, 'isAdmin') ?? false,
     settings: settingsOf(body),
   };
@@ -95,12 +95,12 @@ export function createAccount(call: Call): HandlerReply {
 function changeOf(body: SandboxJsonObject): PersonChange {
   const isAdmin = optionalBoolean(body, 'isAdmin');
   const isDeactivated = optionalBoolean(body, 'isDeactivated');
-  textOrUndefined(body, 'password');
+  textOrNull(body, 'password');
   return {
     ...(Object.hasOwn(body, 'firstName')
-      ? { firstName: textOrUndefined(body, 'firstName'), displayName: textOrUndefined(body, 'firstName') }
+      ? { firstName: textOrNull(body, 'firstName'), displayName: textOrNull(body, 'firstName') }
       : {}),
-    ...(Object.hasOwn(body, 'title') ? { title: textOrUndefined(body, 'title') } : {}),
+    ...(Object.hasOwn(body, 'title') ? { title: textOrNull(body, 'title') } : {}),
     ...(Object.hasOwn(body, 'settings') ? { settings: settingsOf(body) } : {}),
     ...(isAdmin === undefined ? {} : { isAdmin }),
     ...(isDeactivated === undefined ? {} : { isDeactivated }),

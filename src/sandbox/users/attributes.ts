@@ -1,7 +1,7 @@
 // Handles attribute definitions, `/api/v1/user-attributes` (contract 3.1).
 import { requireAdmin } from '../auth.ts';
 import { bodyOf, pathNumber, queryText, type Call, type HandlerReply } from '../call.ts';
-import { textOrUndefined, own, requireText, type SandboxJsonObject } from '../json.ts';
+import { textOrNull, own, requireText, type SandboxJsonObject } from '../json.ts';
 import { cursorPage, idsWhere, offsetPage } from '../paging.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { AttributeDefinition, SandboxAttributeType } from '../records.ts';
@@ -69,9 +69,9 @@ function labelsOf(
   body: SandboxJsonObject,
 ): Partial<Pick<AttributeDefinition, 'displayName' | 'description' | 'defaultValue'>> {
   return {
-    ...(Object.hasOwn(body, 'displayName') ? { displayName: textOrUndefined(body, 'displayName') } : {}),
-    ...(Object.hasOwn(body, 'description') ? { description: textOrUndefined(body, 'description') } : {}),
-    ...(Object.hasOwn(body, 'defaultValue') ? { defaultValue: textOrUndefined(body, 'defaultValue') } : {}),
+    ...(Object.hasOwn(body, 'displayName') ? { displayName: textOrNull(body, 'displayName') } : {}),
+    ...(Object.hasOwn(body, 'description') ? { description: textOrNull(body, 'description') } : {}),
+    ...(Object.hasOwn(body, 'defaultValue') ? { defaultValue: textOrNull(body, 'defaultValue') } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 // Creates folders, workbooks and reports, for public calls and fixtures. The caller checks the rights.
 import { createHash } from 'node:crypto';
-import { textOrUndefined, type SandboxJsonObject } from '../json.ts';
+import { textOrNull, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { CurrentState } from '../state.ts';
 import type { ReadDashboards } from './dashboards.ts';
@@ -71,7 +71,7 @@ export function readNewWorkbook(source: SandboxJsonObject, readDashboards: ReadD
   return {
     name: readName(source) ?? UNTITLED,
     folderId: readInteger(source, 'folderId'),
-    slug: textOrUndefined(source, 'slug'),
+    slug: textOrNull(source, 'slug'),
     meta: readObject(source, 'meta') ?? {},
     calculatedFields: readObject(source, 'calculatedFields') ?? {},
     ...readDashboards(source),
@@ -96,7 +96,7 @@ export function addWorkbook(
 
 /** Returns the checked properties of a new report; throws 400. */
 export function readNewReport(source: SandboxJsonObject) {
-  const publicId = textOrUndefined(source, 'publicId');
+  const publicId = textOrNull(source, 'publicId');
   if (publicId !== null && !/^[0-9A-Za-z]{12}$/.test(publicId)) {
     throw new SandboxProblem(400, 'publicId must be 12 letters and digits');
   }
@@ -105,11 +105,11 @@ export function readNewReport(source: SandboxJsonObject) {
     name: readName(source) ?? title ?? UNTITLED,
     title,
     publicId,
-    description: textOrUndefined(source, 'description'),
+    description: textOrNull(source, 'description'),
     folderId: readInteger(source, 'folderId'),
     workbookId: readInteger(source, 'workbookId'),
-    sqlQuery: textOrUndefined(source, 'sqlQuery'),
-    jsonQuery: textOrUndefined(source, 'jsonQuery'),
+    sqlQuery: textOrNull(source, 'sqlQuery'),
+    jsonQuery: textOrNull(source, 'jsonQuery'),
     meta: readObject(source, 'meta'),
   };
 }

@@ -12,7 +12,7 @@ const MEMBERS = {
   publishedDashboard: 'Dashboard',
 } as const;
 
-/** Reads the three dashboard properties of a workbook; throws Problem 400 that names the first fault. */
+/** Reads the three dashboard properties of a workbook; throws SandboxProblem 400 that names the first fault. */
 export type ReadDashboards = (source: SandboxJsonObject) => Dashboards;
 
 /** The schemas are compiled at the first dashboard, so that the start stays fast. */

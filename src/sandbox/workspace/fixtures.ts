@@ -1,5 +1,5 @@
 // Creates fixtures of `POST /fixtures`: folders, workbooks, reports and grants (docs/sandbox.md).
-import { requireOwner, type Make } from '../fixture.ts';
+import { requireOwner, type MakeFixture } from '../fixture.ts';
 import { own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { CurrentState } from '../state.ts';
@@ -32,12 +32,12 @@ function placingOf(current: CurrentState, source: SandboxJsonObject): Placing {
   return { deploymentId: deploymentOf(current, source), ownerId: owner.id };
 }
 
-export const makeFolder: Make = (current, source) => {
+export const makeFolder: MakeFixture = (current, source) => {
   const folder = addFolder(current, placingOf(current, source), readNewFolder(source));
   return { ...source, ...showItem(current, folder) };
 };
 
-export const makeWorkbook: Make = (current, source) => {
+export const makeWorkbook: MakeFixture = (current, source) => {
   const workbook = addWorkbook(
     current,
     placingOf(current, source),
@@ -46,7 +46,7 @@ export const makeWorkbook: Make = (current, source) => {
   return { ...source, ...showItem(current, workbook) };
 };
 
-export const makeReport: Make = (current, source) => {
+export const makeReport: MakeFixture = (current, source) => {
   const report = addReport(current, placingOf(current, source), readNewReport(source));
   return { ...source, ...showItem(current, report) };
 };
@@ -60,7 +60,7 @@ function requireSubject(current: CurrentState, type: string, id: unknown): numbe
 }
 
 /** `{user, type, id, action}`; `type` is a kind of item, or DEPLOYMENT, in any case. */
-export const makeGrant: Make = (current, source) => {
+export const makeGrant: MakeFixture = (current, source) => {
   const named = String(own(source, 'type')).toUpperCase();
   const type = [...ITEM_TYPES, 'DEPLOYMENT' as const].find(
     (known: WorkspaceItemType | 'DEPLOYMENT') => known === named,

@@ -1,5 +1,5 @@
 // Reads properties of workspace bodies, for public calls and fixtures; every refusal is 400 (contract 4.7).
-import { isJsonObject, textOrUndefined, own, type SandboxJsonObject } from '../json.ts';
+import { isJsonObject, textOrNull, own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { State } from '../state.ts';
 import { folderOf } from './tree.ts';
@@ -11,7 +11,7 @@ export const UNTITLED = 'Untitled';
 
 /** Returns a name of 1 to 255 characters, or undefined when it is absent or null. */
 export function readName(source: SandboxJsonObject, member = 'name'): string | undefined {
-  const name = textOrUndefined(source, member);
+  const name = textOrNull(source, member);
   if (name === null) return undefined;
   if (name.trim() === '' || name.length > NAME_LENGTH) {
     throw new SandboxProblem(400, `${member} must have 1 to ${NAME_LENGTH} characters`);

@@ -150,7 +150,7 @@ const WRITERS: ReadonlyMap<string, Write> = new Map<string, Write>([
 ]);
 
 /**
- * Returns the rewritten expression; throws Problem 400 for a node that the tables of this file do not contain.
+ * Returns the rewritten expression; throws SandboxProblem 400 for a node that the tables of this file do not contain.
  */
 export function writeExpression(node: Node, scope: WritingScope, writing: Writing): string {
   const write = WRITERS.get(textAt(node, 'class'));

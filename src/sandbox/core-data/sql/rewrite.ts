@@ -13,7 +13,7 @@ export interface Rewriting {
   readonly now: string;
 }
 
-/** Returns the statement for the parser's tree (JSON text); throws Problem 400 for SQL that is not allowed. */
+/** Returns the statement for the parser's tree (JSON text); throws SandboxProblem 400 for SQL that is not allowed. */
 export function rewrite(parsed: string, { findCube, relation, now }: Rewriting): Statement {
   const values: string[] = [];
   const bind: Writing['bind'] = (value) => `$${values.push(value)}`;

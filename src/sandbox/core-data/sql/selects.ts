@@ -166,7 +166,7 @@ function writeSetOperation(node: Node, scope: WritingScope, writing: Writing): s
   return `${sides.join(` ${word}${all} `)}${tail === '' ? '' : ` ${tail}`}`;
 }
 
-/** Returns the rewritten query; throws Problem 400 for SQL that is not allowed. */
+/** Returns the rewritten query; throws SandboxProblem 400 for SQL that is not allowed. */
 export function writeSelect(node: Node, outer: WritingScope | null, writing: Writing): string {
   return writing.budget.deeper(() => {
     const start: WritingScope = { ctes: new Map(), cubes: new Map(), outer };

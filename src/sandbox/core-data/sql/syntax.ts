@@ -73,7 +73,7 @@ function treeOf(parsed: string): unknown {
 }
 
 /**
- * Returns the single query of the parser's answer; throws Problem 400 for syntax errors, other statements and
+ * Returns the single query of the parser's answer; throws SandboxProblem 400 for syntax errors, other statements and
  * several statements.
  */
 export function queryOf(parsed: string): Node {

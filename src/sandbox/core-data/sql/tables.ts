@@ -60,7 +60,7 @@ function writeJoin(node: Node, scope: WritingScope, writing: Writing): string {
   return `(${left} ${word} ${right} ON ${writing.expression(condition, scope)})`;
 }
 
-/** Rewrites a part of FROM and adds its cubes to the scope. Throws Problem 400. */
+/** Rewrites a part of FROM and adds its cubes to the scope. Throws SandboxProblem 400. */
 export function writeTable(node: Node, scope: WritingScope, writing: Writing): string {
   return writing.budget.deeper(() => {
     switch (textAt(node, 'type')) {
