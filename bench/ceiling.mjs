@@ -1,6 +1,6 @@
-// Serves the comparison server of the measurements: plain Express with default settings over the same Redis. A
-// write is express.json and one EVALSHA that sets a hash and two index keys; a read is one GET. With `static`
-// instead of a Redis address, node:http returns a fixed text, which shows the limit of the load generator.
+// Runs the comparison server, whose figures are the ceiling of the bridge: plain Express with default settings over
+// the same Redis. A write is one EVALSHA that sets a hash and two index keys; a read is one GET. With `static` instead
+// of a Redis address, node:http returns a fixed text, which shows the limit of the load generator.
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import process from 'node:process';
@@ -13,7 +13,7 @@ redis.call('SET', KEYS[2], ARGV[3])
 redis.call('SET', KEYS[3], ARGV[3])
 return 1`;
 
-/** @param {string} url address of Redis */
+/** Returns the Express application. @param {string} url address of Redis */
 function createCeiling(url) {
   const redis = new Redis(url);
   redis.defineCommand('ceiling_write', { numberOfKeys: 3, lua: WRITE });
@@ -37,14 +37,13 @@ function createCeiling(url) {
   return app;
 }
 
+const FIXED = JSON.stringify({ filler: 'x'.repeat(1000) });
+
+function answerFixed(_request, response) {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': FIXED.length });
+  response.end(FIXED);
+}
+
 const [url = 'static', port = '0'] = process.argv.slice(2);
-const fixed = JSON.stringify({ filler: 'x'.repeat(1000) });
-const handler =
-  url === 'static'
-    ? (_request, response) => {
-        response.writeHead(200, { 'content-type': 'application/json', 'content-length': fixed.length });
-        response.end(fixed);
-      }
-    : createCeiling(url);
-createServer(handler).listen(Number(port), '127.0.0.1');
+createServer(url === 'static' ? answerFixed : createCeiling(url)).listen(Number(port), '127.0.0.1');
 process.once('SIGTERM', () => process.exit(0));

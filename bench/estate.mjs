@@ -1,10 +1,11 @@
-// Defines the resources of the reconcile measurement, in the directory and at the platform double.
+// Defines the resources of the reconcile measurement, as the directory and the platform double hold them.
 import { user, userId, userName } from './people.mjs';
 
 const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
 
 export const groupId = (index) => `group${String(index).padStart(15, '0')}`;
 export const groupName = (index) => `Team number ${index}`;
+/** Returns the index of the group whose platform id ends the path. */
 export const groupOf = (path) => Number(path.slice(path.lastIndexOf('-') + 1));
 
 /** Attribute mapping for the users of people.mjs. */
@@ -54,4 +55,3 @@ export function linkOf(index) {
 }
 
 export const refOf = (index) => `User:${userId(index)}`;
-export const accountOf = () => [];

@@ -1,6 +1,7 @@
-// Lists the files of the bridge that run between a request and its answer: node bench/files-of-a-request.mjs
-// [main.js]. Needs a build and redis-server. The same file is loaded into the bridge with --import; there, each
-// SIGUSR2 writes the files that ran since the previous signal.
+// Lists the files of the bridge that run between a request and its answer. Needs a build and redis-server. Usage:
+// node bench/files-of-a-request.mjs [main.js]
+// The same file is loaded into the bridge with --import; there, each SIGUSR2 makes it write the list of the files that
+// ran since the previous signal.
 import console from 'node:console';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -15,7 +16,8 @@ import { createStage, TOKEN } from './processes.mjs';
 const SELF = fileURLToPath(import.meta.url);
 const WARM_UP = 5;
 
-async function count(report) {
+/** Runs in the bridge: at each SIGUSR2 it writes the files that ran since the previous one to `report`. */
+async function recordFiles(report) {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
@@ -27,15 +29,20 @@ async function count(report) {
   });
 }
 
-async function trace(main) {
+/** Starts the bridge and returns the files that run for one `POST /Users`, after some requests to warm up. */
+async function filesOfPost(main) {
   const stage = createStage();
   const report = resolve(stage.folder, 'ran.json');
   process.env.BENCH_REPORT = report;
   try {
     const redis = await stage.startRedis();
     const bridge = await stage.startBridge({
-      ...{ node: process.execPath, nodeArguments: ['--import', SELF] },
-      ...{ main, role: 'api', name: 'bridge', redisUrl: redis.url },
+      node: process.execPath,
+      nodeArguments: ['--import', SELF],
+      main,
+      role: 'api',
+      name: 'bridge',
+      redisUrl: redis.url,
     });
     const takeFiles = async () => {
       rmSync(report, { force: true });
@@ -64,9 +71,9 @@ async function trace(main) {
   }
 }
 
-if (process.env.BENCH_REPORT) await count(process.env.BENCH_REPORT);
+if (process.env.BENCH_REPORT) await recordFiles(process.env.BENCH_REPORT);
 else {
-  const files = await trace(
+  const files = await filesOfPost(
     resolve(process.argv[2] ?? fileURLToPath(new URL('../dist/main.js', import.meta.url))),
   );
   console.log(`${files.join('\n')}\n${files.length} files run for POST /Users`);

@@ -1,6 +1,6 @@
-// Serves a platform in memory that answers every call after a fixed delay:
-// first-load-platform.mjs <port> <milliseconds per answer>. GET /counts returns the number of calls by kind
-// and the times of the first and the last call; DELETE /counts begins again.
+// Serves a platform in memory that answers every call after a fixed delay. GET /counts returns the number of calls by
+// kind and the times of the first and the last call; DELETE /counts sets them to zero. Usage:
+// first-load-platform.mjs <port> <milliseconds per answer>
 import { createServer } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { Buffer } from 'node:buffer';
@@ -10,7 +10,7 @@ import { URL } from 'node:url';
 
 const [port, waitMs] = process.argv.slice(2).map(Number);
 const EXTENSION = 'urn:cube:params:1.0:UserAttribute';
-const CAP = 1000;
+const LONGEST_PAGE = 1000;
 const users = { byId: new Map(), byName: new Map(), byExternalId: new Map() };
 const groups = { byId: new Map(), byName: new Map() };
 const definitions = new Map();
@@ -21,12 +21,12 @@ const refused = (status) => ({ status, body: { schemas: [], status: String(statu
 
 function list(all, query, show = (each) => each) {
   const start = Math.max(1, Number(query.get('startIndex') ?? 1));
-  const count = Math.min(CAP, Number(query.get('count') ?? 20));
+  const count = Math.min(LONGEST_PAGE, Number(query.get('count') ?? 20));
   const page = all.slice(start - 1, start - 1 + count).map(show);
   return found({ totalResults: all.length, startIndex: start, itemsPerPage: page.length, Resources: page });
 }
 
-/** Returns the resources that the filter `<name> eq "<value>"` selects, and all without filter. */
+/** Returns the resources that the filter `<name> eq "<value>"` selects; all without a filter. */
 function select(query, all, indexes) {
   const filter = /^(\w+) eq "(.*)"$/.exec(query.get('filter') ?? '');
   if (!filter) return [...all.values()];
@@ -96,11 +96,12 @@ function setValue({ userId, userAttributeId, value }) {
   return found({ userId: Number(userId), userAttributeId: definition.id, name: definition.name, value });
 }
 
-const byName = { userName: users.byName, externalId: users.byExternalId, displayName: groups.byName };
-const last = (path) => decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-/** [kind, method, path, answer]: the first that fits. */
+/** Indexes by the name of the filtered attribute. */
+const indexes = { userName: users.byName, externalId: users.byExternalId, displayName: groups.byName };
+const lastPart = (path) => decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+/** Each row is [kind, method, path, answer(body, query, path)]; the first row that fits answers a request. */
 const ROUTES = [
-  ['list users', 'GET', /\/Users$/, (_, query) => list(select(query, users.byId, byName), query)],
+  ['list users', 'GET', /\/Users$/, (_, query) => list(select(query, users.byId, indexes), query)],
   ['create user', 'POST', /\/Users$/, (body) => createUser(body)],
   ['read user', 'GET', /\/Users\/[^/]+$/, (_, __, path) => one(users, path, found)],
   [
@@ -114,7 +115,7 @@ const ROUTES = [
     'GET',
     /\/Groups$/,
     (_, query) =>
-      list(select(query, groups.byId, byName), query, ({ id, displayName }) => ({ id, displayName })),
+      list(select(query, groups.byId, indexes), query, ({ id, displayName }) => ({ id, displayName })),
   ],
   ['create group', 'POST', /\/Groups$/, (body) => createGroup(body)],
   [
@@ -144,8 +145,9 @@ const ROUTES = [
   ['read values', 'GET', /\/user-attribute-values\/\d+$/, () => found([])],
 ];
 
+/** Returns `then(resource)` for the resource whose id ends the path, or 404. */
 function one({ byId }, path, then) {
-  const hit = byId.get(last(path));
+  const hit = byId.get(lastPart(path));
   return hit ? then(hit) : refused(404);
 }
 
@@ -162,6 +164,7 @@ function answer(method, url, text) {
   return route ? route[3](text === '' ? {} : JSON.parse(text), searchParams, pathname) : refused(404);
 }
 
+/** Returns the counts, and resets them for DELETE. */
 function control(method) {
   const members = Object.fromEntries([...groups.byName].map(([name, { members: all }]) => [name, all.size]));
   const active = [...users.byId.values()].filter((user) => user.active === true).length;

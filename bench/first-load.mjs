@@ -1,5 +1,5 @@
-// Measures a first load: calls per person by kind, the share of the possible rate of calls, processor time per
-// call, and the writes for a user of whom five values change. The platform is first-load-platform.mjs. See README.md.
+// Measures a first load against first-load-platform.mjs: calls per person by kind, the share of the possible rate of
+// calls, processor time per call, and the writes for a user of whom five values change. See README.md.
 import console from 'node:console';
 import { resolve } from 'node:path';
 import process from 'node:process';
@@ -31,6 +31,7 @@ const rate = Number(flags.rate);
 const workers = Number(flags.workers);
 const groupSize = Number(flags.group);
 const movers = Math.min(people, Number(flags.movers));
+/** The load is over when the platform has not been called for this long. */
 const QUIET_MS = 1500;
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const ATTRIBUTES = 'urn:cube:params:1.0:UserAttribute';
@@ -59,8 +60,8 @@ async function startPlatform() {
 const counts = async (platform, method = 'GET') =>
   await (await platform.request({ path: '/counts', method })).body.json();
 
-/** Waits until every user is active and the platform is not called any more. @returns the counts of calls */
-async function settled(platform, isDone) {
+/** Waits until `isDone` holds and the platform is no longer called. @returns the counts of calls */
+async function untilQuiet(platform, isDone) {
   let calls = -1;
   for (let quietSince = Date.now(); ; await sleep(100)) {
     const now = await counts(platform);
@@ -73,6 +74,7 @@ async function settled(platform, isDone) {
 
 const sum = (calls) => Object.values(calls).reduce((total, each) => total + each, 0);
 
+/** Sends a SCIM request to the bridge. @returns the body of the answer @throws Error unless the status is 2xx */
 async function push(bridge, method, path, body) {
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/scim+json' };
   const answer = await bridge.request({
@@ -86,6 +88,7 @@ async function push(bridge, method, path, body) {
   return text === '' ? undefined : JSON.parse(text);
 }
 
+/** Calls `work` with 0 to `total` - 1, sixteen at a time. */
 async function atOnce(total, work) {
   let next = 0;
   const run = async () => {
@@ -111,7 +114,11 @@ try {
   const { url, pool: platform } = await startPlatform();
   const redis = await stage.startRedis();
   const common = {
-    ...{ node: flags.node, main: resolve(flags.bridge), name: 'load', redisUrl: redis.url, target },
+    node: flags.node,
+    main: resolve(flags.bridge),
+    name: 'load',
+    redisUrl: redis.url,
+    target,
     platform: { url, token: 'a-key-of-the-double' },
   };
   const api = await stage.startBridge({ ...common, role: 'api' });
@@ -132,16 +139,17 @@ try {
   for (let index = 0; index < workers; index++)
     running.push(await stage.startBridge({ ...common, role: 'worker' }));
   const before = running.map(({ pid }) => processorSeconds(pid));
-  const load = await settled(platform, ({ active }) => active === people);
+  const load = await untilQuiet(platform, ({ active }) => active === people);
   const spent = running.reduce((total, { pid }, index) => total + processorSeconds(pid) - before[index], 0);
   const calls = sum(load.calls);
   const seconds = (load.lastAt - load.firstAt) / 1000;
+  // Calls per second that the rate limit and the platform's delay allow.
   const possible = Math.min(rate, waitMs === 0 ? Infinity : (workers * concurrency * 1000) / waitMs);
 
   await counts(platform, 'DELETE');
   await atOnce(movers, (index) => push(bridge, 'PATCH', `/Users/${ids[index]}`, move));
   await sleep(1000);
-  const moved = await settled(platform, () => true);
+  const moved = await untilQuiet(platform, () => true);
   const writes = Object.entries(moved.calls).filter(([kind]) => /^(patch|create|set)/.test(kind));
   const result = {
     people,

@@ -27,14 +27,16 @@ const pushes = Number(flags.pushes);
 const platformMs = Number(flags['platform-ms']);
 /** A push counts as applied when the bridge has not called the platform for this long. */
 const QUIET_MS = 300;
-const PATIENCE_MS = 10_000;
-const PATH = '/scim/v2';
+/** A push that is not applied within this time fails the measurement. */
+const APPLY_LIMIT_MS = 10_000;
+const SCIM_ROOT = '/scim/v2';
 
 /**
+ * Starts the proxy, which records every call and delays its answer.
  * @typedef {{ method: string, arrivedAt: number, answeredAt: number }} PlatformCall
  * @param {string} target address of the sandbox
  */
-async function startRelay(target) {
+async function startProxy(target) {
   /** @type {PlatformCall[]} */
   const calls = [];
   const { hostname, port } = new URL(target);
@@ -55,9 +57,9 @@ async function startRelay(target) {
   return { url: `http://127.0.0.1:${server.address().port}`, calls, stop: () => server.close() };
 }
 
-/** Returns the calls that a push caused, once the bridge makes no more calls. */
-async function settled(calls, since) {
-  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await sleep(20)) {
+/** Waits until the bridge makes no more calls. @returns the calls since the position `since` in the list */
+async function untilQuiet(calls, since) {
+  for (const end = performance.now() + APPLY_LIMIT_MS; performance.now() < end; await sleep(20)) {
     const own = calls.slice(since);
     const last = Math.max(...own.map((call) => call.answeredAt));
     if (own.length > 0 && performance.now() - last > QUIET_MS) return own;
@@ -65,11 +67,11 @@ async function settled(calls, since) {
   throw new Error('a push was not applied in time');
 }
 
-/** Returns the milliseconds during which at least one call was in progress at the platform. */
+/** Returns the milliseconds before `until` during which at least one call was in progress at the platform. */
 function platformTime(calls, until) {
   let total = 0;
   let covered = 0;
-  for (const { arrivedAt, answeredAt } of calls.toSorted((a, b) => a.arrivedAt - b.arrivedAt)) {
+  for (const { arrivedAt, answeredAt } of calls.toSorted((left, right) => left.arrivedAt - right.arrivedAt)) {
     const from = Math.max(arrivedAt, covered);
     const to = Math.min(answeredAt, until);
     if (to > from) total += to - from;
@@ -78,17 +80,23 @@ function platformTime(calls, until) {
   return total;
 }
 
-async function measure(bridge, relay, kind, makePush) {
+/** Sends one kind of push, one at a time. @returns the row of the table */
+async function measure(bridge, proxy, kind, makePush) {
   const figures = { applied: [], platform: [], added: [] };
   for (let round = 0; round < pushes; round++) {
     const { method, path, body } = makePush(round);
-    const since = relay.calls.length;
+    const since = proxy.calls.length;
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/scim+json' };
-    const answer = await bridge.request({ method, path: PATH + path, headers, body: JSON.stringify(body) });
+    const answer = await bridge.request({
+      method,
+      path: SCIM_ROOT + path,
+      headers,
+      body: JSON.stringify(body),
+    });
     const text = await answer.body.text();
     const pushedAt = performance.now();
     if (answer.statusCode >= 400) throw new Error(`${kind}: ${answer.statusCode} ${text}`);
-    const calls = await settled(relay.calls, since);
+    const calls = await untilQuiet(proxy.calls, since);
     const appliedAt = Math.max(
       ...calls.filter(({ method: sent }) => sent !== 'GET').map((call) => call.answeredAt),
     );
@@ -111,49 +119,49 @@ async function measure(bridge, relay, kind, makePush) {
   };
 }
 
+/** Ids of the users that the first measurement creates and the others change. */
 const created = [];
 const stage = createStage();
 pinSelf(LOAD_CORE);
-let relay;
+let proxy;
 let bridge;
 try {
   const main = resolve(flags.bridge);
   const redis = await stage.startRedis();
   const { platformUrl, fixtures } = await stage.startSandbox(flags.node, main);
-  relay = await startRelay(platformUrl);
-  const platform = { url: relay.url, token: fixtures.apiKeys.admin };
+  proxy = await startProxy(platformUrl);
+  const platform = { url: proxy.url, token: fixtures.apiKeys.admin };
   const options = { node: flags.node, main, role: 'all', name: 'latency', redisUrl: redis.url, platform };
   const { port } = await stage.startBridge({ ...options, requestsPerSecond: 1000 });
   bridge = new Pool(`http://127.0.0.1:${port}`, { connections: 1 });
   await sleep(1000);
 
-  const groups = [];
-  const group = await bridge.request({
+  const answer = await bridge.request({
     method: 'POST',
-    path: `${PATH}/Groups`,
+    path: `${SCIM_ROOT}/Groups`,
     headers: { authorization: `Bearer ${TOKEN}` },
     body: JSON.stringify({
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
       displayName: 'Latency',
     }),
   });
-  groups.push((await group.body.json()).id);
-  await settled(relay.calls, 0);
+  const { id: groupId } = await answer.body.json();
+  await untilQuiet(proxy.calls, 0);
 
   const patch = (path, body) => ({ method: 'PATCH', path, body });
   const rows = [
-    await measure(bridge, relay, 'new user', (round) => ({
+    await measure(bridge, proxy, 'new user', (round) => ({
       method: 'POST',
       path: '/Users',
       body: user(`n${round}`),
     })),
-    await measure(bridge, relay, 'one name', (round) =>
+    await measure(bridge, proxy, 'one name', (round) =>
       patch(`/Users/${created[round]}`, change('name.givenName', `Renamed ${round}`)),
     ),
-    await measure(bridge, relay, 'one member', (round) =>
-      patch(`/Groups/${groups[0]}`, addMember(created[round])),
+    await measure(bridge, proxy, 'one member', (round) =>
+      patch(`/Groups/${groupId}`, addMember(created[round])),
     ),
-    await measure(bridge, relay, 'deactivation', (round) =>
+    await measure(bridge, proxy, 'deactivation', (round) =>
       patch(`/Users/${created[round]}`, change('active', false)),
     ),
   ];
@@ -176,5 +184,5 @@ try {
 } finally {
   await bridge?.close();
   await stage.stop();
-  relay?.stop();
+  proxy?.stop();
 }

@@ -45,7 +45,7 @@ const LISTS = [
   ['sort and filter', { sortBy: 'name.givenName', filter: 'userName co "99"' }],
 ];
 
-/** Reads one user every few milliseconds and records the delays. */
+/** Reads one user every few milliseconds until `stop`, which returns the waiting times in ascending order. */
 function startNeighbour(pool) {
   const waits = [];
   let isOver = false;
@@ -61,11 +61,12 @@ function startNeighbour(pool) {
   const stop = async () => {
     isOver = true;
     await done;
-    return waits.sort((a, b) => a - b);
+    return waits.sort((left, right) => left - right);
   };
   return { stop };
 }
 
+/** Sends a list request several times. @returns times of the list, number of results, longest wait of a neighbour */
 async function measure(pool, query) {
   const path = `/scim/v2/Users?${new URLSearchParams(query)}`;
   const times = [];
@@ -80,7 +81,7 @@ async function measure(pool, query) {
     found = body.totalResults;
   }
   const waits = await neighbour.stop();
-  times.sort((a, b) => a - b);
+  times.sort((left, right) => left - right);
   return { p50: quantile(times, 0.5), worst: times.at(-1), found, waited: waits.at(-1) };
 }
 

@@ -20,7 +20,7 @@ import { performance } from 'node:perf_hooks';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** @param {string[]} headers header lines of every request */
+/** Returns the request as sent. @param {string[]} headers header lines of every request */
 function toWire({ method, path, body }, headers) {
   const length = body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
   return `${[`${method} ${path} HTTP/1.1`, ...headers, ...length].join('\r\n')}\r\n\r\n${body ?? ''}`;
@@ -28,7 +28,9 @@ function toWire({ method, path, body }, headers) {
 
 /** Parses consecutive HTTP answers. `onAnswer(status, head)` is called at the last byte of each. */
 function createReader(onAnswer) {
+  /** Bytes of an incomplete head. */
   let held = Buffer.alloc(0);
+  /** Bytes of the body that have not arrived yet. */
   let missing = 0;
   let status = 0;
   let head = '';
@@ -51,7 +53,8 @@ function createReader(onAnswer) {
 }
 
 /**
- * Sends calls for `seconds`. `next` makes each call just before it goes out, `onAnswer` sees its status and head.
+ * Sends calls for `seconds`. `next` returns each call just before it is sent; `onAnswer` receives the status and head of
+ * its answer. Rejects when a socket fails or an answer takes longer than ten seconds.
  * @param {{ port: number, headers: string[], connections: number, seconds: number, next: () => Call,
  *           onAnswer?: (status: number, head: string) => void }} options
  * @returns {Promise<Result>}
@@ -64,7 +67,8 @@ export async function runLoad({ port, headers, connections, seconds, next, onAns
   const begun = performance.now();
   const deadline = begun + seconds * 1000;
 
-  const drive = () =>
+  /** Opens a socket and sends one call after the other. */
+  const runSocket = () =>
     new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       let sentAt = 0;
@@ -90,7 +94,7 @@ export async function runLoad({ port, headers, connections, seconds, next, onAns
       socket.setTimeout(10_000, () => socket.destroy(new Error(`no answer from port ${port} for 10 s`)));
     });
 
-  await Promise.all(Array.from({ length: connections }, drive));
+  await Promise.all(Array.from({ length: connections }, runSocket));
   const spent = (performance.now() - begun) / 1000;
   const sorted = Float64Array.from(latencies).sort();
   return { requests: sorted.length, seconds: spent, failed, firstFailure, latencies: sorted };

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { addMember, change, GROUP_ID, user, userId, userName } from './people.mjs';
 import { TOKEN } from './processes.mjs';
 
+/** Number of users that the comparison server can read. */
 export const CEILING_TEXTS = 1000;
 const BASE = '/scim/v2';
 const PAGE = 100;
@@ -10,11 +11,14 @@ const PAGE = 100;
 const scimHeaders = [`Authorization: Bearer ${TOKEN}`, 'Content-Type: application/scim+json'];
 const plainHeaders = ['Content-Type: application/json'];
 
-/** Counter for values that were never used before, so that every write changes the resource. */
-let serial = 0;
-const unused = () => `x${(serial++).toString(36)}`;
+let unusedCount = 0;
+/** Returns a value that was never used before, so that every write changes the resource. */
+function unused() {
+  unusedCount++;
+  return `x${unusedCount.toString(36)}`;
+}
 
-/** The two requests of the comparison server. */
+/** The two requests to the comparison server (ceiling.mjs). */
 export const ceilings = {
   write: {
     headers: plainHeaders,
@@ -27,14 +31,15 @@ export const ceilings = {
 };
 
 /**
- * Returns the requests to one bridge. `createdIds` are users without groups that POST created. The operation
- * that adds members uses them up, so each round runs POST first. @param {number} users number of preloaded
- * users
+ * Returns the measured operations for one bridge. The operation that adds members uses up users that POST created, so
+ * each round runs POST first.
+ * @param {number} users number of preloaded users
  */
 export function createOperations(users) {
+  /** Users without groups. */
   const createdIds = [];
-  const someone = () => Math.floor(Math.random() * users);
-  const one = (index) => `${BASE}/Users/${userId(index)}`;
+  const randomUser = () => Math.floor(Math.random() * users);
+  const userPath = (index) => `${BASE}/Users/${userId(index)}`;
   const make = (name, ceiling, next, onAnswer) => ({ name, ceiling, headers: scimHeaders, next, onAnswer });
 
   const keepId = (status, head) => {
@@ -53,17 +58,17 @@ export function createOperations(users) {
       keepId,
     ),
     make('put', 'write', () => {
-      const index = someone();
-      return { method: 'PUT', path: one(index), body: JSON.stringify(user(index, unused())) };
+      const index = randomUser();
+      return { method: 'PUT', path: userPath(index), body: JSON.stringify(user(index, unused())) };
     }),
-    make('patch', 'write', () => ({ path: one(someone()), ...patchOf(change('title', unused())) })),
+    make('patch', 'write', () => ({ path: userPath(randomUser()), ...patchOf(change('title', unused())) })),
     make('member', 'write', () => {
       const member = createdIds.pop() ?? unused();
       return { path: `${BASE}/Groups/${GROUP_ID}`, ...patchOf(addMember(member)) };
     }),
-    make('get', 'read', () => ({ method: 'GET', path: one(someone()) })),
+    make('get', 'read', () => ({ method: 'GET', path: userPath(randomUser()) })),
     make('find', 'read', () => {
-      const filter = encodeURIComponent(`userName eq "${userName(someone())}"`);
+      const filter = encodeURIComponent(`userName eq "${userName(randomUser())}"`);
       return { method: 'GET', path: `${BASE}/Users?filter=${filter}` };
     }),
     make('page', undefined, () => {

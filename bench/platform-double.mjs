@@ -1,24 +1,23 @@
-// Serves a platform whose state equals the directory and that answers every call after a fixed delay:
-// platform-double.mjs <users> <groups> <members per group> <port> <milliseconds per answer>. GET /writes
-// returns the number of write requests.
+// Serves a platform whose state equals the directory. It answers every call after a fixed delay, and GET /writes
+// returns the number of write requests. Usage:
+// platform-double.mjs <users> <groups> <members per group> <port> <milliseconds per answer>
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { setTimeout } from 'node:timers';
 import { URL } from 'node:url';
-import { accountOf, groupName, groupOf, observedUser } from './estate.mjs';
+import { groupName, groupOf, observedUser } from './estate.mjs';
 
 const [users, groups, membersEach, port, waitMs] = process.argv.slice(2).map(Number);
-const CAP = 1000;
+const LONGEST_PAGE = 1000;
 const changedAt = '2026-01-01T00:00:00.000Z';
 const SCIM = '/api/scim/v2';
 const texts = new Map();
 let writes = 0;
 
-/** Cached, so that the measurement does not include the cost of building the text. */
+/** Returns a user as JSON. The texts are cached, so that the measurement does not include the cost of building them. */
 function userText(index) {
-  let text = texts.get(index);
-  if (text === undefined) texts.set(index, (text = JSON.stringify(observedUser(index, changedAt))));
-  return text;
+  if (!texts.has(index)) texts.set(index, JSON.stringify(observedUser(index, changedAt)));
+  return texts.get(index);
 }
 
 function groupText(index, withMembers) {
@@ -35,7 +34,7 @@ function groupText(index, withMembers) {
 
 function list(query, total, show) {
   const start = Math.max(1, Number(query.get('startIndex') ?? 1));
-  const count = Math.min(CAP, Number(query.get('count') ?? 20));
+  const count = Math.min(LONGEST_PAGE, Number(query.get('count') ?? 20));
   const texts = [];
   for (let index = start - 1; index < Math.min(total, start - 1 + count); index++) texts.push(show(index));
   return `{"totalResults":${total},"startIndex":${start},"itemsPerPage":${texts.length},"Resources":[${texts.join(',')}]}`;
@@ -55,7 +54,7 @@ function answer({ method, url }) {
       email: 'key@bench.example',
       isAdmin: true,
     });
-  if (pathname.startsWith('/api/v1/user-attribute-values/')) return JSON.stringify(accountOf(pathname));
+  if (pathname.startsWith('/api/v1/user-attribute-values/')) return '[]';
   return undefined;
 }
 

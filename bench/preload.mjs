@@ -1,5 +1,5 @@
-// Fills the directory with the bridge's own code, without HTTP and without dirty marks: preload.mjs <main.js of
-// the bridge> <address of Redis> <key prefix> <users> <members of the group>
+// Fills the directory with the bridge's own code, without HTTP and without marks. Usage:
+// preload.mjs <main.js of the bridge> <address of Redis> <key prefix> <users> <members of the group>
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -20,6 +20,7 @@ const { directory } = createDesiredState({ redis, scripts: loadScripts(redis) },
 const context = { operation: 'create', profile: profileOf('auto') };
 const userType = userResourceType({ userAttributes: [] });
 
+/** Stores one resource. @throws Error unless the directory stored it */
 async function put(kind, type, id, body, steps) {
   const resource = parseResource(type, body, context);
   const change = {

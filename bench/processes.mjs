@@ -1,5 +1,4 @@
-// Starts the child processes of a measurement, a private Redis and the servers, each pinned to a core, and
-// stops them.
+// Starts and stops the child processes of a measurement: a private Redis and the servers, each pinned to a core.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, connect } from 'node:net';
@@ -15,9 +14,10 @@ export const LOAD_CORE = 1;
 export const TOKEN = 'a-token-for-measurements-0123456789';
 
 /** Guard limits so high that no deactivation is held for approval. */
-const OPEN = { deactivate: { count: 1_000_000, percent: 100 } };
+const UNLIMITED_GUARD = { deactivate: { count: 1_000_000, percent: 100 } };
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-V']).status === 0;
+/** Unit of the processor times in /proc. */
 const TICKS_PER_SECOND = 100;
 const START_LIMIT_MS = 20_000;
 
@@ -53,7 +53,7 @@ export function createStage() {
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-bench-'));
   const children = [];
 
-  /** @returns {import('node:child_process').ChildProcess} */
+  /** Starts a process on a core, if this machine can pin. @returns {import('node:child_process').ChildProcess} */
   function start(core, command, args, options = {}) {
     const pinned = canPin ? ['taskset', '-c', String(core), command, ...args] : [command, ...args];
     const child = spawn(pinned[0], pinned.slice(1), {
@@ -76,9 +76,11 @@ export function createStage() {
 
   async function startRedis() {
     const port = await freePort();
+    const address = ['--bind', '127.0.0.1', '--port', String(port)];
     const persistence = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''];
-    const quiet = ['--auto-aof-rewrite-percentage', '0', '--dir', folder, '--loglevel', 'warning'];
-    const args = ['--bind', '127.0.0.1', '--port', String(port), ...persistence, ...quiet];
+    // A rewrite of the append-only file would disturb the measurement.
+    const files = ['--auto-aof-rewrite-percentage', '0', '--dir', folder, '--loglevel', 'warning'];
+    const args = [...address, ...persistence, ...files];
     const child = start(LOAD_CORE, 'redis-server', args);
     await untilOpen(child, port);
     return { port, url: `redis://127.0.0.1:${port}`, pid: child.pid };
@@ -94,7 +96,7 @@ export function createStage() {
   }
 
   /**
-   * The bridge as an operator starts it, with a settings file.
+   * Starts the bridge as an operator does, with a settings file, and waits until it listens.
    * @param {{ node: string, nodeArguments?: string[], main: string, role: string, name: string, redisUrl: string,
    *           platform?: { url: string, token: string }, requestsPerSecond?: number, target?: object }} options
    */
@@ -121,7 +123,7 @@ export function createStage() {
           token,
           allowLoopbackHttp: true,
           rateLimit: { requestsPerSecond },
-          guard: OPEN,
+          guard: UNLIMITED_GUARD,
           ...target,
         },
       },
@@ -166,9 +168,9 @@ export function createStage() {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
-    const impatience = startTimer(() => child.kill('SIGKILL'), 15_000);
+    const timer = startTimer(() => child.kill('SIGKILL'), 15_000);
     await ended;
-    clearTimeout(impatience);
+    clearTimeout(timer);
   }
 
   async function stop() {

@@ -1,5 +1,5 @@
-// Fills Redis with resources that equal the platform double, as pushes and syncs would leave them:
-// reconcile-load.mjs <dist folder> <Redis> <prefix> <users> <groups> <members per group>
+// Fills Redis with resources that equal those of the platform double, as pushes and syncs would leave them. Usage:
+// reconcile-load.mjs <dist folder> <address of Redis> <key prefix> <users> <groups> <members per group>
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -26,6 +26,7 @@ const common = { expected: 0, now: Date.now(), request: 'bench' };
 const userType = userResourceType({ userAttributes: [] });
 const groupType = groupResourceType();
 
+/** Calls `work` with 0 to `total` - 1, AT_ONCE at a time. */
 async function atOnce(total, work) {
   let next = 0;
   const run = async () => {

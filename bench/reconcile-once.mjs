@@ -1,6 +1,6 @@
-// Runs one measured pass in a process of its own, so that memory is measured per pass: reconcile-once.mjs
-// <walk|reconcile> <dist> <settings>. `walk` only fetches and parses the pages of users and groups, with the
-// same client, page size and concurrency.
+// Runs one measured pass in a process of its own, so that memory is measured per pass. `walk` only fetches and parses
+// the pages of users and groups, with the same client, page size and concurrency as `reconcile`. Usage:
+// reconcile-once.mjs <walk|reconcile> <dist folder> <settings file>
 import console from 'node:console';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -40,7 +40,11 @@ async function run() {
   const startedAt = performance.now();
   const signal = new globalThis.AbortController().signal;
   const { report, plan } = await reconcile(scopes[0].scope, {
-    ...{ id: 'bench', signal, repair: true, guard, logger: silentLogger },
+    id: 'bench',
+    signal,
+    repair: true,
+    guard,
+    logger: silentLogger,
   });
   const wallMs = performance.now() - startedAt;
   await stop();
@@ -54,7 +58,7 @@ async function run() {
   };
 }
 
-// The same flag as in src/cli/scopes.ts.
+// The commands of the bridge set the same flag (src/cli/scopes.ts).
 setFlagsFromString('--heap-growing-percent=100');
 const cpu = process.cpuUsage();
 const result = what === 'walk' ? await walk() : await run();

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { attributes } from './estate.mjs';
+import { median } from './load.mjs';
 import { createStage, freePort, LOAD_CORE, SERVER_CORE } from './processes.mjs';
 
 const { values } = parseArgs({
@@ -26,10 +27,10 @@ const { values } = parseArgs({
 });
 const dist = join(process.cwd(), dirname(values.bridge));
 const here = (file) => new URL(file, import.meta.url).pathname;
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 const memoryOf = async (redis) => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
 
+/** Runs one pass of reconcile-once.mjs, `walk` or `reconcile`. @returns its figures */
 async function once(stage, what, file) {
   const args = [here('./reconcile-once.mjs'), what, dist, file];
   const child = stage.start(SERVER_CORE, values.node, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -48,6 +49,7 @@ async function runToEnd(file, args) {
   if (code !== 0) throw new Error(`${file} ended with ${code}`);
 }
 
+/** Measures all figures for one number of users. */
 async function measure(users) {
   const stage = createStage();
   try {
@@ -104,12 +106,13 @@ async function measure(users) {
   }
 }
 
-const found = [];
-for (const users of values.users.split(',').map(Number)) found.push(await measure(users));
-const [small, large] = [found[0], found.at(-1)];
+const sizes = [];
+for (const users of values.users.split(',').map(Number)) sizes.push(await measure(users));
+const small = sizes[0];
+const large = sizes.at(-1);
 const growth = Number((large.runMs / small.runMs).toFixed(1));
-if (values.json) console.log(JSON.stringify({ sizes: found, growth }));
+if (values.json) console.log(JSON.stringify({ sizes, growth }));
 else {
-  for (const size of found) console.log(size);
+  for (const size of sizes) console.log(size);
   console.log(`growth from ${small.users} to ${large.users} users: ${growth} times`);
 }

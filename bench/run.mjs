@@ -36,16 +36,16 @@ const rounds = Number(flags.rounds);
 const seconds = Number(flags.seconds);
 const connections = Number(flags.connections);
 const isWanted = ({ name }) => flags.only === undefined || flags.only.split(',').includes(name);
-const note = (text) => process.stderr.write(`${text}\n`);
+const reportProgress = (text) => process.stderr.write(`${text}\n`);
 
-/** Runs one slice of load on one server. @returns the load result and the processor time of the server */
+/** Runs an operation on one server for `length` seconds. @returns the figures of this slice */
 async function slice(server, operation, length = seconds) {
   const before = processorSeconds(server.pid);
   const { headers, next, onAnswer } = operation;
   const result = await runLoad({ port: server.port, headers, connections, seconds: length, next, onAnswer });
   const busy = processorSeconds(server.pid) - before;
   if (result.failed > 0)
-    note(`${operation.name ?? 'ceiling'}: ${result.failed} failed, first: ${result.firstFailure}`);
+    reportProgress(`${operation.name ?? 'ceiling'}: ${result.failed} failed, first: ${result.firstFailure}`);
   return {
     perSecond: result.requests / result.seconds,
     cpuMicros: (busy / result.requests) * 1e6,
@@ -56,6 +56,7 @@ async function slice(server, operation, length = seconds) {
   };
 }
 
+/** Returns the median of each figure. */
 const summary = (slices) =>
   Object.fromEntries(Object.keys(slices[0]).map((key) => [key, median(slices.map((each) => each[key]))]));
 
@@ -65,13 +66,13 @@ const summary = (slices) =>
  */
 function toRow(name, bridge, samples) {
   const row = { operation: name, bridge, ...summary(samples.map((sample) => sample.measured)) };
-  const held = samples.filter((sample) => sample.ceiling);
-  if (held.length === 0) return row;
+  const compared = samples.filter((sample) => sample.ceiling);
+  if (compared.length === 0) return row;
   return {
     ...row,
-    ceiling: summary(held.map((sample) => sample.ceiling)),
-    ratio: median(held.map(({ measured, ceiling }) => measured.perSecond / ceiling.perSecond)),
-    cpuRatio: median(held.map(({ measured, ceiling }) => ceiling.cpuMicros / measured.cpuMicros)),
+    ceiling: summary(compared.map((sample) => sample.ceiling)),
+    ratio: median(compared.map(({ measured, ceiling }) => measured.perSecond / ceiling.perSecond)),
+    cpuRatio: median(compared.map(({ measured, ceiling }) => ceiling.cpuMicros / measured.cpuMicros)),
   };
 }
 
@@ -95,7 +96,7 @@ async function startBridges(stage, redis, users, role) {
   for (const [index, path] of flags.bridge.entries()) {
     const main = resolve(path);
     const name = `bridge${index + 1}`;
-    note(`preloading ${users} users for ${main}`);
+    reportProgress(`preloading ${users} users for ${main}`);
     const members = Math.min(users, GROUP_MEMBERS);
     await stage.runToEnd(flags.node, './preload.mjs', [
       main,
@@ -136,14 +137,14 @@ async function measure(users, role) {
     const samples = new Map();
     for (let round = 0; round <= rounds; round++) {
       const warmUp = round === 0;
-      note(warmUp ? 'warming up' : `round ${round} of ${rounds}`);
+      reportProgress(warmUp ? 'warming up' : `round ${round} of ${rounds}`);
       const length = warmUp ? WARM_UP_SECONDS : seconds;
       for (const [index, { name: operation, ceiling: against }] of bridges[0].operations.entries()) {
-        const held = against && (await slice(ceiling, ceilings[against], length));
+        const comparison = against && (await slice(ceiling, ceilings[against], length));
         for (const bridge of bridges) {
           const measured = await slice(bridge.server, bridge.operations[index], length);
           const key = `${operation} ${bridge.name}`;
-          if (!warmUp) samples.set(key, [...(samples.get(key) ?? []), { measured, ceiling: held }]);
+          if (!warmUp) samples.set(key, [...(samples.get(key) ?? []), { measured, ceiling: comparison }]);
         }
       }
     }
@@ -164,7 +165,7 @@ async function measure(users, role) {
 }
 
 if (!pinSelf(LOAD_CORE))
-  note('no pinning here: server and load share the processors, ratios are less certain');
+  reportProgress('no pinning here: server and load share the processors, ratios are less certain');
 const reports = [];
 for (const role of flags.role.split(',')) {
   for (const users of flags.users.split(',')) reports.push(await measure(Number(users), role));
