@@ -72,7 +72,7 @@ function pageFrom<Item>(
   call: Call,
   ids: readonly number[],
   start: number,
-  cursorAt: (place: number) => string,
+  cursorAt: (position: number) => string,
   show: (id: number) => Item,
 ): CursorPage<Item> {
   const first = queryCount(call, 'first', 1);
@@ -101,7 +101,7 @@ export function cursorPage<Item>(
 ): CursorPage<Item> {
   const after = queryText(call, 'after');
   const start = after === undefined ? 0 : positionAfter(ids, parseCursor(kind, after), isDescending);
-  return pageFrom(call, ids, start, (place) => toCursor(kind, ids[place] ?? 0), show);
+  return pageFrom(call, ids, start, (position) => toCursor(kind, ids[position] ?? 0), show);
 }
 
 /**
@@ -115,17 +115,17 @@ export function orderedPage<Item>(
   show: (id: number) => Item,
 ): CursorPage<Item> {
   const after = queryText(call, 'after');
-  const cursorAt = (id: number, place: number): string =>
-    Buffer.from(`${kind}:${id}:${place}`).toString('base64url');
+  const cursorAt = (id: number, position: number): string =>
+    Buffer.from(`${kind}:${id}:${position}`).toString('base64url');
   let start = 0;
   if (after !== undefined) {
-    const [, id, place] = /:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
-    if (cursorAt(Number(id), Number(place)) !== after)
+    const [, id, position] = /:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
+    if (cursorAt(Number(id), Number(position)) !== after)
       throw new SandboxProblem(400, 'after is not a cursor of this list');
     const found = ids.indexOf(Number(id));
-    start = found < 0 ? Number(place) : found + 1;
+    start = found < 0 ? Number(position) : found + 1;
   }
-  return pageFrom(call, ids, start, (place) => cursorAt(ids[place] ?? 0, place), show);
+  return pageFrom(call, ids, start, (position) => cursorAt(ids[position] ?? 0, position), show);
 }
 
 /** Bounds of an offset page; `limit` is the applied one, after the cap. */

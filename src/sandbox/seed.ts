@@ -100,8 +100,8 @@ function addCrowd(current: CurrentState, count: number): void {
   const { state } = current;
   const [country] = state.attributes.find('name', 'country');
   const everyone = createGroup(current, 'all-staff', 'group-all-staff');
-  const ids = Array.from({ length: count }, (_, place) => {
-    const number = String(place + 1).padStart(6, '0');
+  const ids = Array.from({ length: count }, (_, index) => {
+    const number = String(index + 1).padStart(6, '0');
     const userName = `user${number}@acme.example`;
     const person = createPerson(current, {
       userName,
@@ -112,7 +112,7 @@ function addCrowd(current: CurrentState, count: number): void {
       firstName: `User ${number}`,
       givenName: 'User',
       familyName: number,
-      values: new Map(country ? [[country.id, COUNTRIES[place % COUNTRIES.length] ?? 'DE']] : []),
+      values: new Map(country ? [[country.id, COUNTRIES[index % COUNTRIES.length] ?? 'DE']] : []),
       aliasSource: 'scim',
     });
     return person.id;

@@ -45,7 +45,7 @@ function createIndex<T extends TableRow>(keysOf: (record: T) => readonly string[
     move(before: T | undefined, after: T | undefined) {
       const old = before ? keysOf(before) : [];
       const fresh = after ? keysOf(after) : [];
-      if (old.length === fresh.length && old.every((key, place) => key === fresh[place])) return;
+      if (old.length === fresh.length && old.every((key, index) => key === fresh[index])) return;
       if (before) for (const key of old) drop(key, before.id);
       if (after) for (const key of fresh) add(key, after.id);
     },

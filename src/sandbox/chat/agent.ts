@@ -107,7 +107,7 @@ function rowText(rows: Rows, row: Rows['data'][number]): string {
   if (row.length === 1) return String(row[0] ?? 'none');
   const [first, ...rest] = row.map((cell) => String(cell ?? 'none'));
   if (rest.length === 1) return `${first}: ${rest[0]}`;
-  return row.map((cell, place) => `${rows.schema[place]?.name} ${String(cell ?? 'none')}`).join(', ');
+  return row.map((cell, index) => `${rows.schema[index]?.name} ${String(cell ?? 'none')}`).join(', ');
 }
 
 /** Returns the answer to a question: title, number of rows, and the first rows as text. */

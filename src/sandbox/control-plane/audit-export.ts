@@ -88,9 +88,9 @@ function eventsBetween(call: Call, start: number, end: number): AuditRecord[] {
   const oldest = auditRetentionDays === 0 ? -Infinity : call.nowMs - auditRetentionDays * DAY_MS;
   const timed = call.state.audit
     .events(auditRetentionEvents)
-    .map((event, place) => ({ event, place, atMs: Date.parse(event.timestamp) }))
+    .map((event, index) => ({ event, index, atMs: Date.parse(event.timestamp) }))
     .filter(({ atMs }) => atMs >= Math.max(start, oldest) && atMs <= end);
-  timed.sort((left, right) => right.atMs - left.atMs || right.place - left.place);
+  timed.sort((left, right) => right.atMs - left.atMs || right.index - left.index);
   const cut = call.fault.truncation;
   return timed.slice(0, cut ? Math.floor(timed.length * cut.keep) : undefined).map(({ event }) => event);
 }

@@ -1,9 +1,19 @@
-// Handles `GET` and `PUT /api/v1/deployments/{id}`, including the change of version (contract 4.5).
+// Handles `POST /build/api/v1/deployments` (contract 10) and `GET` and `PUT /api/v1/deployments/{id}`, including the
+// change of version (contract 4.5).
+import { randomBytes } from 'node:crypto';
+import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
-import { isJsonObject, optionalBoolean, textOrNull, own, type SandboxJsonObject } from '../json.ts';
+import {
+  isJsonObject,
+  optionalBoolean,
+  textOrNull,
+  own,
+  requireText,
+  type SandboxJsonObject,
+} from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { DeploymentRecord } from '../records.ts';
-import { productionBranch } from './deployments.ts';
+import { createDeployment, productionBranch } from './deployments.ts';
 import { deploymentOf, accessibleDeployment, requirePermission } from './reach.ts';
 import { noteRun } from './releases.ts';
 import { toImage, wantedRelease } from './versions.ts';
@@ -23,6 +33,17 @@ export function toSettingsView(call: Call, deployment: DeploymentRecord): Sandbo
     releaseChannelVersionHold: isHeld,
     templateVariables: deployment.templateVariables,
   };
+}
+
+/** Handles `POST`: 200 with the settings of a new deployment with a production branch. @throws 400, 403 */
+export function postDeployment(call: Call): HandlerReply {
+  const name = requireText(bodyOf(call), 'name');
+  requireAdmin(call.caller);
+  const branches = [{ name: 'main', kind: 'production', owner: null } as const];
+  const apiSecret = randomBytes(24).toString('hex');
+  const deployment = createDeployment(call, { name, apiSecret, branches });
+  audit(call, 'Created deployment', { name, deploymentId: deployment.id }, name);
+  return { status: 200, body: toSettingsView(call, deployment) };
 }
 
 /** Handles `GET`: 200; 403, 404. */
@@ -54,7 +75,7 @@ function changeOf(body: SandboxJsonObject): Change {
   };
 }
 
-/** A version that is not the newest of its channel is pinned unless the client says otherwise. */
+/** Returns the release after the change. A version that is not the newest of its channel is pinned by default. */
 function releaseAfter(call: Call, deployment: DeploymentRecord, change: Change): DeploymentRecord['release'] {
   const { release } = deployment;
   if (change.version === null && change.channel === null) {

@@ -37,9 +37,9 @@ export function createDeployment(current: CurrentState, given: NewDeployment): D
     apiSecret: given.apiSecret,
     agents: given.agents ?? [id],
     tokenAuthentication: given.tokenAuthentication ?? false,
-    branches: given.branches.map((branch, place) => ({
+    branches: given.branches.map((branch, index) => ({
       ...branch,
-      id: firstBranchId + place,
+      id: firstBranchId + index,
       isStagingEnabled: false,
       lastHash: createHash('sha1').update(`${id}/${branch.name}`).digest('hex'),
     })),

@@ -14,9 +14,9 @@ import { createDeployment, type NewBranch } from './deployments.ts';
 import { publish } from './releases.ts';
 
 /** Parses a branch name or `{name, kind?, owner?}`; the first branch of a deployment is its production branch. */
-function branchOf(entry: unknown, place: number): NewBranch {
+function branchOf(entry: unknown, index: number): NewBranch {
   const branch = isJsonObject(entry) ? entry : { name: entry };
-  const kind = own(branch, 'kind') ?? (place === 0 ? 'production' : 'shared');
+  const kind = own(branch, 'kind') ?? (index === 0 ? 'production' : 'shared');
   if (kind !== 'production' && kind !== 'shared' && kind !== 'personal') {
     throw new SandboxProblem(400, 'branch kind must be production, shared or personal');
   }

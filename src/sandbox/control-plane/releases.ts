@@ -42,7 +42,7 @@ export function headOf(state: State, channel: string): Version {
 export function listedReleases(state: State): (Release & { isHead: boolean })[] {
   return channelsOf(state).flatMap((channel) =>
     releasesOf(state, channel)
-      .map((release, place) => ({ ...release, isHead: place === 0 }))
+      .map((release, index) => ({ ...release, isHead: index === 0 }))
       .filter((release) => release.isHead || release.wasRun),
   );
 }

@@ -29,10 +29,10 @@ export function listVersions(call: Call): HandlerReply {
   const deployment = accessibleDeployment(call);
   const listed = listedReleases(call.state);
   const items = listed.map((release) => showRelease(deployment, release));
-  const places = items.map((_item, place) => place + 1);
+  const places = items.map((_item, index) => index + 1);
   return {
     status: 200,
-    body: { data: items, ...cursorPage(call, 'version', places, (place) => items[place - 1]) },
+    body: { data: items, ...cursorPage(call, 'version', places, (index) => items[index - 1]) },
   };
 }
 

@@ -19,9 +19,10 @@ function describe(cube: Cube, member: Described): SegmentDocument {
 
 const DRILLS = { drillMembers: [], drillMembersGrouped: { measures: [], dimensions: [] } };
 const NUMBER = { name: 'number', specifier: ',.2~f' };
+const NO_FOLDERS = { hierarchies: [], folders: [], nestedFolders: [] };
 const SHOWN = { isVisible: true, public: true };
 
-/** Returns the member of the cube behind a view. */
+/** Returns `aliasMember`: the member of a cube that a member of a view shows. */
 function aliasOf(cube: Cube, { name, from, alias }: Described): { aliasMember?: string } {
   if (alias !== undefined) return { aliasMember: alias };
   const source = from ?? cube.base;
@@ -33,18 +34,27 @@ function showMeasure(cube: Cube, measure: Measure): MemberDocument {
     ...describe(cube, measure),
     type: 'number',
     aggType: measure.aggType,
-    ...{ cumulative: false, cumulativeTotal: false, ...DRILLS, ...aliasOf(cube, measure), ...SHOWN },
+    cumulative: false,
+    cumulativeTotal: false,
+    ...DRILLS,
+    ...aliasOf(cube, measure),
+    ...SHOWN,
     formatDescription: NUMBER,
   };
 }
 
 function showDimension(cube: Cube, dimension: Dimension): MemberDocument {
-  const primaryKey = dimension.isKey ?? false;
-  const flags = { primaryKey, suggestFilterValues: true, ...aliasOf(cube, dimension), ...SHOWN };
-  const format = dimension.type === 'number' ? { formatDescription: NUMBER } : {};
-  const { type, granularities } = dimension;
-  const steps = granularities === undefined ? {} : { granularities };
-  return { ...describe(cube, dimension), type, ...flags, ...format, ...steps };
+  const { type, isKey, granularities } = dimension;
+  return {
+    ...describe(cube, dimension),
+    type,
+    primaryKey: isKey ?? false,
+    suggestFilterValues: true,
+    ...aliasOf(cube, dimension),
+    ...SHOWN,
+    ...(type === 'number' ? { formatDescription: NUMBER } : {}),
+    ...(granularities === undefined ? {} : { granularities }),
+  };
 }
 
 const showSegment = (cube: Cube, segment: Segment) => ({ ...describe(cube, segment), ...SHOWN });
@@ -56,7 +66,8 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
     type: cube.kind,
     title: cube.title,
     ...(cube.description === undefined ? {} : { description: cube.description }),
-    ...{ ...SHOWN, hierarchies: [], folders: [], nestedFolders: [] },
+    ...SHOWN,
+    ...NO_FOLDERS,
     measures: cube.measures.map((one) => showMeasure(cube, one)),
     dimensions: cube.dimensions.map((one) => showDimension(cube, one)),
     segments: cube.segments.map((one) => showSegment(cube, one)),
@@ -78,7 +89,7 @@ export function visibleCubes(model: Model, context: CoreDataSecurityContext): Cu
 export function toCubeMeta(model: Model, context: CoreDataSecurityContext, onlyViews = false): MetaDocument {
   const cubes = visibleCubes(model, context)
     .filter(({ kind }) => !onlyViews || kind === 'view')
-    .map((cube, place) => showCube(cube, place + 1));
+    .map((cube, index) => showCube(cube, index + 1));
   return { cubes, compilerId: model.name };
 }
 
@@ -94,7 +105,7 @@ const annotateDimension = (cube: Cube, dimension: Dimension) => {
   return { ...described, type: dimension.type };
 };
 
-/** Returns title and type of every member of the answer. */
+/** Returns title and type of every member of the answer, by kind and name. */
 export function annotationOf(query: Query): Readonly<Record<string, Annotation>> {
   const times = query.timeDimensions.flatMap(({ cube, name, member, granularity }): [string, unknown][] => {
     if (granularity === null) return [];

@@ -39,6 +39,7 @@ export function toNativeCell(value: DuckDBValue, engineType: string): Cell {
 export function toCell(value: DuckDBValue): Cell {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  // The engine's timestamps have `micros`, its dates `days`, and its intervals both.
   if ('micros' in value && 'toString' in value && !('days' in value)) {
     return toMoment(Number(value.micros / MICROS_PER_MS), () => value.toString());
   }

@@ -23,11 +23,11 @@ export {
   type CoreDataSecurityContext,
 } from './security-context.ts';
 
-/** Queries of one context at one branch. */
+/** Runs the queries of one security context at one branch. */
 export interface QueryAccess {
-  /** Resolves a query of valid form. @throws SandboxProblem 400 */
+  /** Finds the members that a query names; its form must be valid. @throws SandboxProblem 400 */
   resolve(form: QueryForm): Query;
-  /** Runs a query. Rejects with SandboxProblem 400 for members that the context may not see, and when the engine refuses it. */
+  /** Runs a query. @throws SandboxProblem 400 for hidden members and for queries that the engine refuses */
   run(query: Query, role: ResultRole): Promise<LoadResult>;
   /** Returns the statement of a query; it does not run. */
   statementOf(query: Query): Promise<Statement>;
@@ -44,7 +44,7 @@ export interface CoreData {
   /** Returns the part of the model that the context may see. */
   meta(deployment: DeploymentRecord, context: CoreDataSecurityContext, onlyViews?: boolean): MetaDocument;
   /**
-   * Runs SQL over the model. The iteration throws SandboxProblem as queries do; ending it early cancels the query.
+   * Runs SQL over the model. The iteration throws a SandboxProblem as queries do; ending it early cancels the query.
    * `branchName` null = the production branch.
    */
   sql(

@@ -29,7 +29,7 @@ export interface CoreDataDeps {
   readonly model?: Model | undefined;
 }
 
-/** Largest text size of one result, characters. */
+/** Largest size of one result; a text counts by its length. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Returns the branch's name. @throws SandboxProblem 404 when the deployment has no such branch. */
@@ -69,7 +69,7 @@ export function createCoreData({ now, settings, model: given }: CoreDataDeps): C
       cube.isPublic && isShown(visiblePart(cube, context), member.name);
 
     async function statementsOf(query: Query): Promise<LoadStatements> {
-      return toStatements(query, await stores.placeOf(deployment, branch));
+      return toStatements(query, await stores.tableNamesOf(deployment, branch));
     }
 
     /** @throws 400 for a member of the answer that the context may not see. A filter may use a private member. */
@@ -111,7 +111,7 @@ export function createCoreData({ now, settings, model: given }: CoreDataDeps): C
         engine,
         model: modelOf(deployment),
         context,
-        place: await stores.placeOf(deployment, branch),
+        tableName: await stores.tableNamesOf(deployment, branch),
         nowMs: now(),
         bounds: boundsOf(AbortSignal.any(signals)),
         failAfterRows: settings().sqlFailAfterRows,

@@ -1,5 +1,5 @@
-// Runs SQL over the model: parses it with the engine's parser, rewrites it over the rows of the context,
-// streams the result (contract 5.2).
+// Runs a client's SQL over the model: parses it with the engine's parser, rewrites it so that it reads only rows that
+// the security context may see, and streams the result (contract 5.2).
 import { SandboxProblem } from '../problem.ts';
 import type { SqlPart, SqlQuery } from './documents.ts';
 import type { CoreDataSecurityContext } from './security-context.ts';
@@ -15,14 +15,13 @@ import { namesIn } from './sql/names.ts';
 import { MAX_SQL_LENGTH, PARSE_SQL } from './sql/syntax.ts';
 import type { Statement } from './statement.ts';
 
-/** Number of rows in one part of the stream. */
-const PORTION = 100;
+const ROWS_PER_PART = 100;
 
 export interface SqlSetting {
   readonly engine: Engine;
   readonly model: Model;
   readonly context: CoreDataSecurityContext;
-  readonly place: QualifiedTableName;
+  readonly tableName: QualifiedTableName;
   readonly nowMs: number;
   readonly bounds: Bounds;
   /** Number of rows after which the stream fails (an injected fault); null = no failure. */
@@ -42,7 +41,7 @@ async function parse(engine: Engine, query: string, bounds: Bounds): Promise<str
 /** Returns the statement to run; throws SandboxProblem 400 for SQL that is not allowed. */
 async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSetting): Promise<Statement> {
   if (!isTimezone(timezone)) throw userError('timezone must be the name of a zone');
-  const { engine, model, context, place, nowMs, bounds } = setting;
+  const { engine, model, context, tableName, nowMs, bounds } = setting;
   const cubes = model.cubes
     .map((cube) => namedInSql(cube, context))
     .filter(
@@ -62,9 +61,13 @@ async function translate({ query, timezone = 'UTC' }: SqlQuery, setting: SqlSett
     findCube: (name) => cubes.find((cube) => cube.isPublic && cube.name === name),
     relation: (cube, bind) =>
       relationSql([cube], {
-        ...{ place, timezone, bind },
+        tableName,
+        timezone,
+        bind,
         access: rowAccessOf(evaluated(cube), {
-          ...{ context, setting: { model, nowMs, timezone }, filterCount: 0 },
+          context,
+          setting: { model, nowMs, timezone },
+          filterCount: 0,
         }),
         columnOf: (_one, member) => member,
       }),
@@ -80,8 +83,8 @@ export async function* runSql(query: SqlQuery, setting: SqlSetting): AsyncGenera
   const { failAfterRows } = setting;
   const breaks = failAfterRows !== null && failAfterRows <= rows.length;
   const sent = breaks ? rows.slice(0, failAfterRows) : rows;
-  for (let start = 0; start < sent.length; start += PORTION) {
-    yield { kind: 'rows', rows: sent.slice(start, start + PORTION) };
+  for (let start = 0; start < sent.length; start += ROWS_PER_PART) {
+    yield { kind: 'rows', rows: sent.slice(start, start + ROWS_PER_PART) };
   }
   if (breaks) throw new SandboxProblem(500, 'Injected fault in the middle of the rows');
   if (failure !== null) throw userError(failure);

@@ -1,4 +1,5 @@
-// Parses date ranges of queries and dates of filters: dates, moments, or words such as `last 7 days`, in a time zone.
+// Parses the date ranges of queries and the dates of filters, in a time zone. Both may be dates (`2026-01-31`), moments
+// (a date with a time) or words such as `last 7 days`.
 import { rangeOfWords } from './date-words.ts';
 import { userError } from './members.ts';
 
@@ -8,8 +9,8 @@ export type Span = readonly [from: string, to: string];
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT =
   /^(\d{4})-?(\d{2})-?(\d{2})[T ](\d{2}):?(\d{2})(?::?(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
-/** A date or moment that is no word, in a filter. */
-const WRITTEN = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/;
+/** A date or a moment; any other text in a filter is taken as words. */
+const DATE_OR_MOMENT = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/;
 
 /** Returns the zone as the list of zones spells it; undefined for a name that this machine does not know. */
 export function zoneNamed(name: string): string | undefined {
@@ -49,7 +50,7 @@ const toText = (date: Date): string => date.toISOString().slice(0, -1).replace('
 const invalidDate = (): Error =>
   userError('Error: invalid input syntax for type timestamp with time zone: "Invalid date"');
 
-/** Returns a time without an offset as UTC, with its offset if it has one; NaN for other text. */
+/** Parses a date or a moment; without an offset it is read as UTC. `ms` is NaN for other text. */
 function readMoment(text: string): { ms: number; hasOffset: boolean } {
   const [, year, month, day, hours, minutes, seconds = '00', fraction = '', offset] = MOMENT.exec(text) ?? [];
   const date =
@@ -65,20 +66,29 @@ function readMoment(text: string): { ms: number; hasOffset: boolean } {
   return { ms: isDay ? Date.parse(`${date}T${time}${zone}`) : NaN, hasOffset: offset !== undefined };
 }
 
-const edge = (end: 'from' | 'to'): string => (end === 'from' ? '00:00:00.000' : '23:59:59.999');
+const timeOfEnd = (end: 'from' | 'to'): string => (end === 'from' ? '00:00:00.000' : '23:59:59.999');
 
-/** Returns one end of a range. An offset is read and then left out, as in Cube. @throws 400 */
+/**
+ * Returns one end of a range. A moment with an offset becomes its UTC time, which is then used as a time in the zone,
+ * as in Cube. @throws 400
+ */
 function endOfRange(text: string, end: 'from' | 'to'): string {
+  if (DATE.test(text)) {
+    if (Number.isNaN(readMoment(`${text}T00:00`).ms)) throw invalidDate();
+    return `${text} ${timeOfEnd(end)}`;
+  }
   const { ms } = readMoment(text);
-  const isOutside = Number.isNaN(ms) || Math.abs(ms) > 8.64e15;
-  if (DATE.test(text) ? Number.isNaN(readMoment(`${text}T00:00`).ms) : isOutside) throw invalidDate();
-  return DATE.test(text) ? `${text} ${edge(end)}` : toText(new Date(ms));
+  if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15) throw invalidDate();
+  return toText(new Date(ms));
 }
 
-/** Returns a date of a filter in the zone; a day that the month does not have is one of the next month. @throws 400 */
+/**
+ * Returns a date or moment of a filter as a time in the zone. A day that the month does not have becomes a day of the
+ * next month. @throws 400
+ */
 export function momentOfFilter(text: string, end: 'from' | 'to', timezone: string): string {
   if (DATE.test(text)) {
-    const ms = Date.parse(`${text}T${edge(end)}Z`);
+    const ms = Date.parse(`${text}T${timeOfEnd(end)}Z`);
     if (Number.isNaN(ms)) throw invalidDate();
     return toText(new Date(ms));
   }
@@ -87,16 +97,16 @@ export function momentOfFilter(text: string, end: 'from' | 'to', timezone: strin
   return toText(hasOffset ? wallClock(ms, timezone) : new Date(ms));
 }
 
-/** Returns true for a value of a filter that is a date or a moment. */
-export const isWritten = (text: string): boolean => WRITTEN.test(text);
+/** Returns true for a value of a filter that is a date or a moment, not words. */
+export const isDateOrMoment = (text: string): boolean => DATE_OR_MOMENT.test(text);
 
-/** Parses words. @throws 400 if they name no date */
+/** Returns the range that words name. @throws 400 if they name no date */
 export function parseWords(words: string, nowMs: number, timezone: string): Span {
   const [first, last] = rangeOfWords(words, wallClock(nowMs, timezone));
   return [toText(first), toText(last)];
 }
 
-/** Parses words, or a list of one or two dates. @throws 400 */
+/** Returns the range of words, or of a list with one or two dates or moments. @throws 400 */
 export function parseSpan(range: string | readonly string[], nowMs: number, timezone: string): Span {
   if (typeof range === 'string') return parseWords(range, nowMs, timezone);
   const [from = '', to = from] = range;

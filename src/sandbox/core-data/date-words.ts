@@ -1,4 +1,5 @@
-// Parses words for dates in the order of Cube: `last week`, `next 2 quarters`, `today`, `from A to B`, natural language.
+// Parses words for dates. As in Cube, the forms are tried in this order: `last week`, `next 2 quarters`, `today`,
+// `from A to B`, other English phrases.
 import { userError } from './members.ts';
 
 /** Local times in the UTC fields of a Date; both ends are included. */
@@ -55,30 +56,35 @@ function addUnits(unit: TimeUnit, date: Date, count: number): Date {
   return moved;
 }
 
-/** Returns the units from the one with `first` to the one with `last`, whole. */
+/** Widens a range to whole units: from the beginning of the unit with `first` to the end of the unit with `last`. */
 const wholeUnits = (unit: TimeUnit, first: Date, last: Date): WordRange => [
   startOfUnit(unit, first),
   new Date(addUnits(unit, startOfUnit(unit, last), 1).getTime() - 1),
 ];
 
-const toCount = (word: string): number =>
-  /^\d/.test(word) ? Number(word) : word.startsWith('a') ? 1 : NUMBERS.indexOf(word);
+/** Returns the number of digits, of `a` or `an`, or of a number word; -1 for any other word. */
+function toCount(word: string): number {
+  if (/^\d/.test(word)) return Number(word);
+  return word.startsWith('a') ? 1 : NUMBERS.indexOf(word);
+}
 
+/** Returns the date of a phrase such as `3 March`; without a year it is the nearest one. */
 function byMonth(text: string, now: Date): Date | undefined {
-  const [, before, name, after, year] = BY_MONTH.exec(text) ?? [];
+  const [, before, name, after, named] = BY_MONTH.exec(text) ?? [];
   if (name === undefined) return undefined;
   const month = MONTHS.indexOf(name.slice(0, 3));
   const day = Number(before ?? after ?? 1);
-  const on = (each: number): Date => new Date(Date.UTC(each, month, day, 12));
+  const inYear = (year: number): Date => new Date(Date.UTC(year, month, day, 12));
   const present = now.getUTCFullYear();
   const distance = (date: Date): number => Math.abs(date.getTime() - now.getTime());
   const [nearest] = [present - 1, present, present + 1]
-    .map(on)
+    .map(inYear)
     .sort((left, right) => distance(left) - distance(right));
-  const date = year === undefined ? nearest : on(Number(year));
+  const date = named === undefined ? nearest : inYear(Number(named));
   return date?.getUTCMonth() === month ? date : undefined;
 }
 
+/** Returns the date of a weekday: with `this`, `last` or `next`, else the nearest one. */
 function byWeekday(text: string, now: Date): Date | undefined {
   const [, which, name] = BY_WEEKDAY.exec(text) ?? [];
   if (name === undefined) return undefined;
@@ -90,19 +96,23 @@ function byWeekday(text: string, now: Date): Date | undefined {
   return addUnits('day', now, which === undefined && forward > 3 ? forward - 7 : forward);
 }
 
+/** Returns the date of `2026-01-31` or `1/31/2026`, at noon or at the time that follows. */
 function byNumbers(text: string): Date | undefined {
   const [, year, month, day] = /\b(\d{4})[-/](\d{1,2})[-/](\d{1,2})/.exec(text) ?? [];
   const [, usMonth, usDay, shortYear] = /\b(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})\b/.exec(text) ?? [];
   const usYear = shortYear?.length === 2 ? `20${shortYear}` : shortYear;
-  const [y, m, d] = [year ?? usYear, month ?? usMonth, day ?? usDay].map(Number);
-  if (y === undefined || m === undefined || d === undefined || Number.isNaN(y)) return undefined;
+  const yearNumber = Number(year ?? usYear);
+  const monthNumber = Number(month ?? usMonth);
+  const dayNumber = Number(day ?? usDay);
+  if (Number.isNaN(yearNumber)) return undefined;
   const [, hours = '12', minutes = '0', seconds = '0'] =
     /\d[t ](\d{1,2}):(\d{2})(?::(\d{2}))?/.exec(text) ?? [];
-  const date = new Date(Date.UTC(y, m - 1, d, Number(hours), Number(minutes), Number(seconds)));
-  return date.getUTCMonth() === m - 1 && date.getUTCDate() === d ? date : undefined;
+  const time = [Number(hours), Number(minutes), Number(seconds)] as const;
+  const date = new Date(Date.UTC(yearNumber, monthNumber - 1, dayNumber, ...time));
+  return date.getUTCMonth() === monthNumber - 1 && date.getUTCDate() === dayNumber ? date : undefined;
 }
 
-/** Returns the moment that natural language names; undefined if it names none. */
+/** Returns the moment that an English phrase names; undefined if it names none. */
 function naturalMoment(words: string, now: Date): Date | undefined {
   const text = words
     .replace(/(\d)(?:st|nd|rd|th)\b/g, '$1')
@@ -120,7 +130,7 @@ function naturalMoment(words: string, now: Date): Date | undefined {
   if (unit !== undefined) return Math.abs(count) <= MAX_COUNT ? addUnits(unit, now, count) : undefined;
   if (/\b(?:now|today|tonight|this (?:morning|afternoon|evening|night))\b/.test(text)) return now;
   if (/\b(?:yesterday)\b/.test(text)) return addUnits('day', now, -1);
-  // In the small hours it is the night of the same day.
+  // Until six in the morning, the last night belongs to the same day.
   if (/\blast night\b/.test(text)) return now.getUTCHours() > 6 ? addUnits('day', now, -1) : now;
   if (/\btomorrow\b/.test(text)) return addUnits('day', now, 1);
   return byNumbers(text) ?? byMonth(text, now) ?? byWeekday(text, now);
@@ -128,8 +138,8 @@ function naturalMoment(words: string, now: Date): Date | undefined {
 
 const cannotParse = (words: string) => userError(`Can't parse date: '${words.slice(0, 60)}'`);
 
-/** @throws 400 if the words name no moment */
-function required(words: string, now: Date): Date {
+/** Returns the moment that the words name. @throws 400 if they name none */
+function requireMoment(words: string, now: Date): Date {
   const moment = naturalMoment(words, now);
   if (!moment) throw cannotParse(words);
   return moment;
@@ -168,7 +178,7 @@ export function rangeOfWords(words: string, now: Date): WordRange {
   }
   const [, from, to] = /^from (.*) to (.*)$/.exec(text) ?? [];
   if (from !== undefined && to !== undefined)
-    return widened(text, required(from.trim(), now), required(to.trim(), now));
+    return widened(text, requireMoment(from.trim(), now), requireMoment(to.trim(), now));
   const [, begin, end] = /^(.*\S)\s+(?:to|until|till|through|-|–)\s+(\S.*)$/.exec(text) ?? [];
   if (begin !== undefined && end !== undefined) {
     const [first, last] = [naturalMoment(begin, now), naturalMoment(end, now)];
@@ -177,6 +187,6 @@ export function rangeOfWords(words: string, now: Date): WordRange {
     const dated = year && !/\d{4}/.test(begin) ? naturalMoment(`${begin} ${year[0]}`, now) : first;
     if (dated && last) return widened(text, dated, last);
   }
-  const moment = required(text, now);
+  const moment = requireMoment(text, now);
   return widened(text, moment, moment);
 }

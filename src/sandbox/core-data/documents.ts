@@ -57,5 +57,5 @@ export interface SqlQuery {
 /** The body of an answer to `/v1/load` (contract 5.1). */
 export type LoadResult = Readonly<Record<string, unknown>>;
 
-/** Part of a result in a request of several queries: its further column. */
+/** Role of a result in its request; a blended or compared result has an additional column. */
 export type ResultRole = 'single' | 'blending' | 'compareDateRange';

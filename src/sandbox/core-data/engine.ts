@@ -1,4 +1,4 @@
-// Runs DuckDB in memory, without access to files, extensions and its settings, and with limits for every query.
+// Runs DuckDB in memory. Queries have limits, and cannot access files, load extensions or change settings.
 import type { DuckDBConnection, DuckDBInstance, DuckDBResult } from '@duckdb/node-api';
 import { SandboxProblem } from '../problem.ts';
 import { toCell, toColumnType, toNativeCell } from './cells.ts';
@@ -67,22 +67,22 @@ function engineMessage(error: unknown): string {
   const [first = ''] = String(isError ? error.message : error).split('\n');
   if (first.startsWith('INTERRUPT')) return 'The query took too long';
   // The source column is an internal name too.
-  const told = first.replace(/ when casting from source column .*/, '');
-  return told.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
+  const message = first.replace(/ when casting from source column .*/, '');
+  return message.replace(/\b(file|store_\d+)[^\s"]*/gi, '').trim();
 }
 
 async function collect(result: DuckDBResult, bounds: Bounds, keepsNumbers: boolean): Promise<QueryAnswer> {
   const columns = result
     .columnNames()
-    .map((name, place) => ({ name, column_type: toColumnType(String(result.columnType(place))) }));
-  const types = columns.map((_column, place) => String(result.columnType(place)));
+    .map((name, index) => ({ name, column_type: toColumnType(String(result.columnType(index))) }));
+  const types = columns.map((_column, index) => String(result.columnType(index)));
   const rows: Cell[][] = [];
   let bytes = 0;
   try {
     for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
       for (const values of chunk.getRows()) {
-        const row = values.map((value, place) =>
-          keepsNumbers ? toNativeCell(value, types[place] ?? '') : toCell(value),
+        const row = values.map((value, index) =>
+          keepsNumbers ? toNativeCell(value, types[index] ?? '') : toCell(value),
         );
         for (const cell of row) bytes += typeof cell === 'string' ? cell.length : 4;
         if (rows.length >= bounds.maxRows || bytes > bounds.maxBytes) {
@@ -113,6 +113,7 @@ async function runBounded(
   } finally {
     clearTimeout(timer);
     bounds.signal?.removeEventListener('abort', interrupt);
+    // Ends a statement whose rows were not all read.
     connection.interrupt();
     connection.disconnectSync();
   }

@@ -18,7 +18,8 @@ import { openCoreDataSession, requireScope, type ApiScope, type CoreDataSession 
 import { createSlowQueries } from './slow-queries.ts';
 import { sqlQueryIn, toLines } from './sql-stream.ts';
 
-type Ask = (session: CoreDataSession, request: Request, branchName: string | null) => unknown;
+/** Returns the body of an answer, or a promise of it. */
+type Answer = (session: CoreDataSession, request: Request, branchName: string | null) => unknown;
 const PATH = /^\/v1\/(?:load|subscribe|sql|dry-run|cubesql|meta|data-sources|entities(?:\/[^/]+)?)\/?$/;
 const STREAM_HEADERS = { 'Content-Type': 'application/json; charset=utf-8' };
 /** Answer to a slow query until its result is ready. */
@@ -73,16 +74,17 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     else sendReply(response, reply);
   }
 
-  function at(scope: ApiScope, ask: Ask): RequestHandler {
+  /** Returns a handler for tokens with the scope. */
+  function withScope(scope: ApiScope, answer: Answer): RequestHandler {
     return async (request) => {
       const session = sessionOf(request);
       requireScope(session, scope);
       const branchName = branchOf(runtime, session, request);
-      await finish(request, { status: 200, body: await ask(session, request, branchName) });
+      await finish(request, { status: 200, body: await answer(session, request, branchName) });
     };
   }
 
-  const answerLoad: Ask = async ({ deployment, context }, request, branchName) => {
+  const answerLoad: Answer = async ({ deployment, context }, request, branchName) => {
     const source = sourceOf(request.method, request.body, request.query);
     const key = JSON.stringify([deployment.id, branchName, context, source]);
     const waited = await slow.ask(key, runtime.settings.dataContinueWaitMs, () =>
@@ -91,8 +93,9 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     return waited.kind === 'done' ? waited.result : CONTINUE_WAIT;
   };
 
+  /** Returns the answer of a call that only describes a query and does not run it. */
   const describing =
-    (describe: (source: SandboxJsonObject, access: QueryAccess) => unknown): Ask =>
+    (describe: (source: SandboxJsonObject, access: QueryAccess) => unknown): Answer =>
     ({ deployment, context }, request, branchName) =>
       describe(
         sourceOf(request.method, request.body, request.query),
@@ -104,9 +107,9 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     requireScope(session, 'data');
     const { deployment, context } = session;
     const branchName = branchOf(runtime, session, request);
-    const left = new AbortController();
-    response.once('close', () => left.abort());
-    const query = { ...sqlQueryIn(request.body), signal: left.signal };
+    const disconnected = new AbortController();
+    response.once('close', () => disconnected.abort());
+    const query = { ...sqlQueryIn(request.body), signal: disconnected.signal };
     const parts = runtime.coreData.sql(deployment, branchName, context, query);
     const refreshedAt = new Date(runtime.clock.now()).toISOString();
     await finish(request, {
@@ -119,15 +122,15 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
   function createRoutes(mount: string) {
     const router = Router({ caseSensitive: true, mergeParams: true });
     for (const path of ['/v1/load', '/v1/subscribe']) {
-      router.get(path, at('data', answerLoad));
-      router.post(path, at('data', answerLoad));
+      router.get(path, withScope('data', answerLoad));
+      router.post(path, withScope('data', answerLoad));
     }
-    router.get('/v1/sql', at('sql', describing(showSql)));
-    router.post('/v1/sql', at('sql', describing(showSql)));
-    router.get('/v1/dry-run', at('data', describing(dryRun)));
-    router.post('/v1/dry-run', at('data', describing(dryRun)));
+    router.get('/v1/sql', withScope('sql', describing(showSql)));
+    router.post('/v1/sql', withScope('sql', describing(showSql)));
+    router.get('/v1/dry-run', withScope('data', describing(dryRun)));
+    router.post('/v1/dry-run', withScope('data', describing(dryRun)));
     router.post('/v1/cubesql', answerSql);
-    const answerMeta = at('meta', ({ deployment, context }, request) =>
+    const answerMeta = withScope('meta', ({ deployment, context }, request) =>
       runtime.coreData.meta(deployment, context, request.query['onlyViews'] === 'true'),
     );
     router.get('/v1/meta', answerMeta);
@@ -135,17 +138,17 @@ export function createCoreDataFamily(runtime: SandboxRuntime): ApiFamily {
     router.post('/v1/meta', answerMeta);
     router.get(
       '/v1/data-sources',
-      at('meta', ({ deployment }) => listDataSources(runtime.coreData.modelOf(deployment))),
+      withScope('meta', ({ deployment }) => listDataSources(runtime.coreData.modelOf(deployment))),
     );
     router.get(
       '/v1/entities',
-      at('meta', ({ deployment, context }, request) =>
+      withScope('meta', ({ deployment, context }, request) =>
         listEntities(request, runtime.settings, runtime.coreData.modelOf(deployment), context),
       ),
     );
     router.get(
       '/v1/entities/:name',
-      at('meta', ({ deployment, context }, request) =>
+      withScope('meta', ({ deployment, context }, request) =>
         showEntity(runtime.coreData.modelOf(deployment), context, String(request.params['name'])),
       ),
     );

@@ -1,7 +1,7 @@
 // Converts a filter to SQL over the columns of its members; values are bound parameters.
 import type { Operator } from './filter-form.ts';
 import { comparedValue, type FilterTarget } from './filter-values.ts';
-import { aboutOf, type CoreDataFilter } from './filters.ts';
+import { targetKindOf, type CoreDataFilter } from './filters.ts';
 import type { Bind } from './statement.ts';
 
 const COMPARISONS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
@@ -43,7 +43,7 @@ const DATES: Partial<Record<Operator, (column: string, end: End) => string>> = {
   notInDateRange: (column, end) => `${column} < ${end('from')} OR ${column} > ${end('to')}`,
   beforeDate: (column, end) => `${column} < ${end('from')}`,
   onTheDate: (column, end) => `${column} >= ${end('from')} AND ${column} <= ${end('to')}`,
-  // A bare date is its midnight here, as in Cube's planner of old.
+  // A date without a time means its midnight, as in the former query planner of Cube.
   beforeOrOnDate: (column, end) => `${column} <= ${end('from')}`,
   afterDate: (column, end) => `${column} > ${end('from')}`,
   afterOrOnDate: (column, end) => `${column} >= ${end('from')}`,
@@ -61,7 +61,7 @@ function conditionSql(filter: CoreDataFilter & { kind: 'condition' }, column: st
   if (operator === 'notSet') return `${column} IS NULL`;
   const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
   if (compare !== undefined) {
-    // Further values have no effect.
+    // Only the first value counts, as in Cube.
     const first = values.find((value) => value !== null);
     return first === undefined ? 'FALSE' : `${column} ${compare} ${typed(filter, first, bind)}`;
   }
@@ -87,6 +87,6 @@ export function filterSql(
   bind: Bind,
 ): string {
   if (filter.kind === 'condition') return conditionSql(filter, columnOf(filter.target), bind);
-  const parts = filter.parts.filter((part) => aboutOf(part) !== null);
+  const parts = filter.parts.filter((part) => targetKindOf(part) !== null);
   return parts.map((part) => `(${filterSql(part, columnOf, bind)})`).join(` ${filter.kind.toUpperCase()} `);
 }

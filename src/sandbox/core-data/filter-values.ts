@@ -1,5 +1,5 @@
 // Checks the values of a condition against the member: dates are resolved, other values must fit the column.
-import { isWritten, momentOfFilter, parseWords, type Span } from './date-range.ts';
+import { isDateOrMoment, momentOfFilter, parseWords, type Span } from './date-range.ts';
 import type { Operator } from './filter-form.ts';
 import { userError, type FoundMember } from './members.ts';
 import type { Dimension, Measure, Model } from './model.ts';
@@ -29,7 +29,7 @@ export interface ConditionValues {
 
 const PG_TRUE = new Set(['t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1']);
 const PG_FALSE = new Set(['f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0']);
-/** The comparison that Cube writes for a date operator. */
+/** SQL operator of each date operator, as PostgreSQL names it in an error. */
 const COMPARISONS: Partial<Record<Operator, string>> = {
   inDateRange: '>=',
   onTheDate: '>=',
@@ -40,9 +40,8 @@ const COMPARISONS: Partial<Record<Operator, string>> = {
   afterOrOnDate: '>=',
 };
 const isRange = (operator: Operator): boolean => /Range$/.test(operator) || operator === 'onTheDate';
-const isText = (operator: Operator): boolean => /(?:ontains|tartsWith|ndsWith)$/.test(operator);
-const isCompared = (operator: Operator): boolean =>
-  /^[gl]te?$/.test(operator) || /quals$/.test(operator) || /^(?:notI|i)n$/.test(operator);
+const isText = (operator: Operator): boolean => /(?:contains|startsWith|endsWith)$/i.test(operator);
+const COMPARED: readonly Operator[] = ['equals', 'notEquals', 'in', 'notIn', 'gt', 'gte', 'lt', 'lte'];
 
 /** Returns the type as PostgreSQL, behind most Cube servers, names it. */
 function columnType({ kind, member }: FilterTarget): string {
@@ -58,7 +57,7 @@ const badValue = (type: string, value: string) =>
   userError(`Error: invalid input syntax for type ${type}: "${value.slice(0, 100)}"`);
 const badSyntax = (near: string) => userError(`Error: syntax error at or near "${near}"`);
 
-/** @returns the value that the database compares with the column. @throws 400 with the text of the database */
+/** Returns the value as the database compares it with the column. @throws 400 with the database's message */
 function fitting(type: string, value: string): string {
   const word = value.trim().toLowerCase();
   if (type === 'boolean') {
@@ -76,13 +75,13 @@ function fitting(type: string, value: string): string {
   return word;
 }
 
-/** An offset is left out, because the column has none. */
+/** Returns the moment without its offset, because the column has no zone. @throws 400 */
 function fittingMoment(value: string): string {
-  const written = value.replace(/(?:Z|[+-]\d{2}(?::?\d{2})?)$/, (end) =>
-    /[T ]\d{2}:/.test(value) ? '' : end,
-  );
+  const hasTime = /[T ]\d{2}:/.test(value);
+  const local = hasTime ? value.replace(/(?:Z|[+-]\d{2}(?::?\d{2})?)$/, '') : value;
+  if (!isDateOrMoment(local)) throw badValue('timestamp', value);
   try {
-    return momentOfFilter(isWritten(written) ? written : '', 'from', 'UTC');
+    return momentOfFilter(local, 'from', 'UTC');
   } catch {
     throw badValue('timestamp', value);
   }
@@ -92,7 +91,7 @@ const toLocal = (moment: string): string => moment.replace(' ', 'T');
 
 /** Resolves words in the values of a date operator. @throws 400 */
 function resolveWords({ operator, values }: FilterCondition, { nowMs, timezone }: FilterSetting): Values {
-  const areWords = values.some((value) => value !== null && !isWritten(value));
+  const areWords = values.some((value) => value !== null && !isDateOrMoment(value));
   if (isRange(operator) && values.length > 1 && areWords)
     throw userError(
       `Relative-date strings are only supported when \`values\` has a single element for operator \`${operator}\`. ` +
@@ -115,14 +114,14 @@ function datesOf(condition: FilterCondition, setting: FilterSetting): ConditionV
     throw userError(
       `Error: operator does not exist: ${type} ${COMPARISONS[operator]} timestamp with time zone`,
     );
-  const [first, last] = values.map((value, place) => {
+  const [first, last] = values.map((value, index) => {
     if (value === null) throw badValue('timestamp with time zone', 'Invalid date');
-    return momentOfFilter(value, place === 0 ? 'from' : 'to', setting.timezone);
+    return momentOfFilter(value, index === 0 ? 'from' : 'to', setting.timezone);
   });
   return { values, span: [first ?? '', last ?? first ?? ''] };
 }
 
-/** @returns values that fit the member, with the span of a date operator. @throws 400 */
+/** Returns the values, checked against the member, and the span of a date operator. @throws 400 */
 export function valuesOf(condition: FilterCondition, setting: FilterSetting): ConditionValues {
   const { target, operator, values } = condition;
   if (COMPARISONS[operator] !== undefined) return datesOf(condition, setting);
@@ -135,7 +134,7 @@ export function valuesOf(condition: FilterCondition, setting: FilterSetting): Co
     if (present.length === 0 && negation === '') throw badSyntax('OR');
     if (type !== 'text') throw userError(`Error: operator does not exist: ${type} ${negation}~~* text`);
   }
-  if (isCompared(operator)) {
+  if (COMPARED.includes(operator)) {
     for (const value of present) fitting(type, value);
     const isList = operator === 'in' || operator === 'notIn' || values.length > 1;
     if (present.length === 0 && /^[gl]te?$/.test(operator))

@@ -19,11 +19,12 @@ export type CoreDataFilter =
   | {
       readonly kind: 'and' | 'or';
       readonly parts: readonly CoreDataFilter[];
-      /** Null = an empty group, which filters nothing. */
-      readonly about: FilterTarget['kind'] | null;
+      /** Kind of the members in all parts. Null = an empty group, which filters nothing. */
+      readonly targetKind: FilterTarget['kind'] | null;
     };
 
 const WITHOUT_VALUES: readonly Operator[] = ['set', 'notSet', 'measureFilter'];
+
 function targetOf(model: Model, name: string): FilterTarget {
   const measure = lookUp(model, 'measures', name);
   if (measure) return { ...measure, kind: 'measure' };
@@ -37,14 +38,14 @@ function parseFilter(item: SandboxJsonObject, setting: FilterSetting): CoreDataF
     const group = own(item, kind);
     if (group === undefined) continue;
     const parts = (group as SandboxJsonObject[]).map((part) => parseFilter(part, setting));
-    const [first = null, ...others] = parts.flatMap((part) => aboutOf(part) ?? []);
+    const [first = null, ...others] = parts.flatMap((part) => targetKindOf(part) ?? []);
     // Dimensions are filtered before aggregation and measures after it, so one group cannot contain both.
-    if (others.some((about) => about !== first)) {
+    if (others.some((other) => other !== first)) {
       throw compilerError(
         `You cannot use dimension and measure in same condition: ${JSON.stringify(item).slice(0, 300)}`,
       );
     }
-    return { kind, parts, about: first };
+    return { kind, parts, targetKind: first };
   }
   const target = targetOf(setting.model, String(own(item, 'member') ?? own(item, 'dimension')));
   const operator = own(item, 'operator') as Operator;
@@ -53,9 +54,12 @@ function parseFilter(item: SandboxJsonObject, setting: FilterSetting): CoreDataF
   return { kind: 'condition', target, operator, ...valuesOf({ target, operator, values }, setting) };
 }
 
-/** Returns whether the filter applies to rows or to aggregates; null for a group without conditions. */
-export function aboutOf(filter: CoreDataFilter): FilterTarget['kind'] | null {
-  return filter.kind === 'condition' ? filter.target.kind : filter.about;
+/**
+ * Returns the kind of the members that the filter tests: dimensions are filtered in rows, measures after aggregation.
+ * Null for a group without conditions.
+ */
+export function targetKindOf(filter: CoreDataFilter): FilterTarget['kind'] | null {
+  return filter.kind === 'condition' ? filter.target.kind : filter.targetKind;
 }
 
 /** @throws 400 for a condition that needs values and has none */

@@ -17,17 +17,28 @@ export type TimeBucket = (column: string) => string;
 const MONTHS: Partial<Record<Unit, number>> = { month: 1, quarter: 3, year: 12 };
 const DAYS: Partial<Record<Unit, number>> = { day: 1, week: 7 };
 const SECONDS: Partial<Record<Unit, number>> = { second: 1, minute: 60, hour: 3600 };
-/** An interval without an origin begins with the year, so that a year must consist of whole intervals. */
-const PARTS_OF: Readonly<Record<Unit, number>> = {
-  ...{ second: 60, minute: 60, hour: 24, day: 1, week: 1, month: 12, quarter: 4, year: 0 },
+/**
+ * Number of units in the next longer one. The intervals of a granularity without an origin begin with the year, so
+ * their length must divide this number; it is 1 where only an interval of one unit fits.
+ */
+const UNITS_IN_NEXT: Readonly<Record<Unit, number>> = {
+  second: 60,
+  minute: 60,
+  hour: 24,
+  day: 1,
+  week: 1,
+  month: 12,
+  quarter: 4,
+  year: 0,
 };
 const MAX_PARTS = 8;
 
+/** Parses an interval such as `1 month 10 days`; undefined for other text. */
 function partsOf(text: string): { count: number; unit: Unit }[] | undefined {
   const words = text.split(/\s+/);
   if (words.length % 2 !== 0 || words.length > 2 * MAX_PARTS) return undefined;
-  const parts = Array.from({ length: words.length / 2 }, (_, place) => {
-    const [count = '', written = ''] = words.slice(2 * place);
+  const parts = Array.from({ length: words.length / 2 }, (_, index) => {
+    const [count = '', written = ''] = words.slice(2 * index);
     const unit = GRANULARITIES.find((one) => one === written || `${one}s` === written);
     return unit && /^-?\d{1,6}$/.test(count) ? { count: Number(count), unit } : undefined;
   });
@@ -44,7 +55,7 @@ function intervalOf(text: string): Interval {
   return total;
 }
 
-/** Returns the fault of a granularity, or undefined. */
+/** Returns the fault of a granularity as text, or undefined when it is valid. */
 export function granularityFault({
   interval,
   offset,
@@ -59,7 +70,7 @@ export function granularityFault({
     return '"offset" must be a count and a unit, such as "-1 day"';
   if (origin !== undefined)
     return isMoment(origin) ? undefined : '"origin" must be a date or a moment, such as "2026-01-05"';
-  const isWhole = only.unit === 'year' || PARTS_OF[only.unit] % only.count === 0;
+  const isWhole = only.unit === 'year' || UNITS_IN_NEXT[only.unit] % only.count === 0;
   return others.length === 0 && isWhole
     ? undefined
     : `the interval "${interval}" needs "origin", because it does not divide the next longer unit`;
@@ -88,7 +99,7 @@ function originOf(granularity: CustomGranularity, nowMs: number, timezone: strin
   return offset === undefined ? text : `(${text} + ${intervalSql(intervalOf(offset))})`;
 }
 
-/** Lengths that PostgreSQL gives to months and years when it divides intervals. */
+/** Returns the length as PostgreSQL counts it: a year has 365.25 days, a month 30. */
 const secondsOf = ({ months, days, seconds }: Interval): number =>
   Math.trunc(months / 12) * 365.25 * 86_400 + (months % 12) * 30 * 86_400 + days * 86_400 + seconds;
 

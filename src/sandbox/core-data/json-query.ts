@@ -39,7 +39,7 @@ export interface Query {
   readonly format: ResponseFormat;
   /** Cubes of all members; the first one reaches the others. */
   readonly cubes: readonly Cube[];
-  /** The query as it was asked for. */
+  /** The query as the client sent it. */
   readonly form: QueryForm;
 }
 
@@ -76,11 +76,9 @@ function resolveTime(entry: TimeDimensionForm, model: Model, nowMs: number, zone
     throw compilerError(
       `Granularity "${granularity.slice(0, 100)}" does not exist in dimension ${dimension}`,
     );
-  const bucket = known
-    ? plainTimeBucket(known)
-    : custom
-      ? customTimeBucket(custom, nowMs, zone)
-      : (column: string): string => column;
+  let bucket: TimeBucket = (column) => column;
+  if (known) bucket = plainTimeBucket(known);
+  else if (custom) bucket = customTimeBucket(custom, nowMs, zone);
   return { ...found, granularity: granularity ?? null, bucket, span };
 }
 
@@ -90,7 +88,7 @@ function toOrder(order: QueryForm['order']): OrderStep[] | null {
   return steps.map(([id, direction]) => ({ id, isDescending: direction === 'desc' }));
 }
 
-/** Returns the path to the cube that a member comes from, as Cube tells it. */
+/** Returns the path to the cube that a member comes from, as Cube's error message shows it. */
 function joinHintOf({ cube, member }: FoundMember<{ readonly from?: string }>): string {
   const { base } = cube;
   if (cube.kind === 'cube' || base === undefined) return cube.name;
@@ -116,11 +114,13 @@ interface QueryMember {
   readonly from?: string;
 }
 
-/** Returns the members of a query in the order in which it names them, with those of its filters. */
+function membersOfFilter(filter: CoreDataFilter): FoundMember<QueryMember>[] {
+  return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(membersOfFilter);
+}
+
+/** Returns the members that a query names: first the selected ones, then those of its filters. */
 function membersOfQuery(query: NamedMembers): FoundMember<QueryMember>[] {
-  const filtered = query.filters.flatMap(function members(filter): FoundMember<QueryMember>[] {
-    return filter.kind === 'condition' ? [filter.target] : filter.parts.flatMap(members);
-  });
+  const filtered = query.filters.flatMap(membersOfFilter);
   return [...query.measures, ...query.dimensions, ...query.timeDimensions, ...query.segments, ...filtered];
 }
 

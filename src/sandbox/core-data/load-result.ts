@@ -28,8 +28,8 @@ const isoOf = (moment: string): string => {
  */
 function namedColumns(query: Query, role: ResultRole): NamedColumn[] {
   const taken = new Set(query.dimensions.map(({ name }) => name));
-  const columns = columnsOf(query).flatMap(({ name }, place): NamedColumn[] => {
-    const cellOf = (row: readonly Cell[]): Cell => row[place] ?? null;
+  const columns = columnsOf(query).flatMap(({ name }, index): NamedColumn[] => {
+    const cellOf = (row: readonly Cell[]): Cell => row[index] ?? null;
     const [cube, member, granularity] = name.split('.');
     const plain = `${cube}.${member}`;
     if (granularity === undefined) return [[name, cellOf]];
@@ -82,7 +82,9 @@ export function showQuery(query: Query): LoadResult {
     ...(query.order === null
       ? {}
       : { order: query.order.map(({ id, isDescending }) => ({ id, desc: isDescending })) }),
-    ...{ limit, rowLimit: limit, timezone: query.timezone },
+    limit,
+    rowLimit: limit,
+    timezone: query.timezone,
     ...(query.offset === null ? {} : { offset: query.offset }),
     ...(form.total === undefined ? {} : { total: form.total }),
     ...(form.ungrouped === undefined ? {} : { ungrouped: form.ungrouped }),

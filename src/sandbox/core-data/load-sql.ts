@@ -2,7 +2,7 @@
 // parameters.
 import { filterSql } from './filter-sql.ts';
 import type { FilterTarget } from './filter-values.ts';
-import { aboutOf } from './filters.ts';
+import { targetKindOf } from './filters.ts';
 import type { OrderStep, Query, TimeDimension } from './json-query.ts';
 import type { FoundMember } from './members.ts';
 import type { Cube, Measure, QualifiedTableName } from './model.ts';
@@ -90,15 +90,16 @@ export function sortStepsOf(query: Query): OrderStep[] {
   }
   const time = query.timeDimensions.find(({ granularity }) => granularity !== null);
   if (time) return [{ id: `${time.name}.${time.granularity}`, isDescending: false }];
-  const [[measure], [dimension]] = [query.measures, query.dimensions];
+  const [measure] = query.measures;
+  const [dimension] = query.dimensions;
   if (!dimension) return [];
   return measure ? [{ id: measure.name, isDescending: true }] : [{ id: dimension.name, isDescending: false }];
 }
 
 function orderSql(query: Query, columns: readonly LoadColumn[]): string {
-  const place = (name: string): number => columns.findIndex((column) => column.name === name) + 1;
+  const positionOf = (name: string): number => columns.findIndex((column) => column.name === name) + 1;
   return sortStepsOf(query)
-    .map(({ id, isDescending }) => `${place(id)} ${isDescending ? 'DESC' : 'ASC'}`)
+    .map(({ id, isDescending }) => `${positionOf(id)} ${isDescending ? 'DESC' : 'ASC'}`)
     .join(', ');
 }
 
@@ -109,32 +110,37 @@ export interface LoadStatements {
 }
 
 /** Returns the statement of a query and the one that counts its rows. */
-export function toStatements(query: Query, place: QualifiedTableName): LoadStatements {
+export function toStatements(query: Query, tableName: QualifiedTableName): LoadStatements {
   const values: string[] = [];
-  const bind: Bind = (value) => `$${values.push(value)}`;
+  const bind: Bind = (value) => {
+    values.push(value);
+    return `$${values.length}`;
+  };
   const columns = columnsOf(query);
   const { timezone, access } = query;
   const columnOf = (cube: Cube, member: string): string => `${cube.name}.${member}`;
-  const relation = relationSql(query.cubes, { place, access, timezone, bind, columnOf });
+  const relation = relationSql(query.cubes, { tableName, access, timezone, bind, columnOf });
   const columnFor = (target: FilterTarget): string =>
     target.kind === 'measure' ? measureSql(query, target) : quoteName(target.name);
-  const conditions = (about: FilterTarget['kind']): string[] =>
-    query.filters.filter((one) => aboutOf(one) === about).map((one) => filterSql(one, columnFor, bind));
+  const conditions = (targetKind: FilterTarget['kind']): string[] =>
+    query.filters
+      .filter((filter) => targetKindOf(filter) === targetKind)
+      .map((filter) => filterSql(filter, columnFor, bind));
   const onRows = [
     ...query.segments.map(({ name }) => quoteName(name)),
     ...query.timeDimensions.flatMap((time) => spanSql(time, bind)),
     ...conditions('dimension'),
   ];
-  const onSums = conditions('measure');
+  const onAggregates = conditions('measure');
   const groups = columns.flatMap(({ isAggregate }, index) => (isAggregate ? [] : [String(index + 1)]));
   const isGrouped = !query.isUngrouped && groups.length > 0;
-  const all = (conditions: readonly string[]): string => conditions.map((one) => `(${one})`).join(' AND ');
+  const allOf = (list: readonly string[]): string => list.map((condition) => `(${condition})`).join(' AND ');
   const sql = [
     `SELECT ${columns.map((column) => `${column.sql} AS ${quoteName(column.name)}`).join(', ')}`,
     `FROM (${relation}) AS ${quoteName('rows')}`,
-    onRows.length > 0 ? `WHERE ${all(onRows)}` : '',
+    onRows.length > 0 ? `WHERE ${allOf(onRows)}` : '',
     isGrouped ? `GROUP BY ${groups.join(', ')}` : '',
-    onSums.length > 0 ? `HAVING ${all(onSums)}` : '',
+    onAggregates.length > 0 ? `HAVING ${allOf(onAggregates)}` : '',
   ].join(' ');
   const order = orderSql(query, columns);
   // Every column breaks ties, so that pages do not overlap.

@@ -13,10 +13,10 @@ import { checkCache, checkForm } from './query-form.ts';
 
 type QueryType = 'regularQuery' | 'blendingQuery' | 'compareDateRangeQuery';
 
-/** One request with its queries. `isMulti`: the client accepts several results; all clients of Cube ask for them. */
 interface QueryRequest {
   readonly queryType: QueryType;
   readonly queries: readonly Query[];
+  /** The client accepts an answer with several results; all clients of Cube do. */
   readonly isMulti: boolean;
 }
 
@@ -45,7 +45,7 @@ function decoded(sent: unknown): unknown {
   }
 }
 
-/** Returns one query for each range of `compareDateRange`; undefined without that. The queries are not checked yet. */
+/** Returns one query for each range of `compareDateRange`, not checked yet; undefined for a query without it. */
 function compared(value: unknown): SandboxJsonObject[] | undefined {
   const timeDimensions: unknown = isJsonObject(value) ? own(value, 'timeDimensions') : undefined;
   if (!isJsonObject(value) || !Array.isArray(timeDimensions)) return undefined;
@@ -66,6 +66,7 @@ function compared(value: unknown): SandboxJsonObject[] | undefined {
   }));
 }
 
+/** Checks that the blended queries have one granularity. @throws 400 */
 function requireBlendable(queries: readonly Query[]): void {
   const named = queries.flatMap(({ timeDimensions }) =>
     timeDimensions.flatMap(({ granularity }) => granularity ?? []),
@@ -87,14 +88,20 @@ function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequ
   const value = queryIn(source);
   const cache = own(source, 'cache');
   if (cache !== undefined && cache !== null) checkCache(cache);
-  const isList = Array.isArray(value);
-  const ranges = isList ? undefined : compared(value);
-  const sent: readonly unknown[] = isList ? value : (ranges ?? [value]);
+  let queryType: QueryType = 'regularQuery';
+  let sent: readonly unknown[] = [value];
+  const ranges = compared(value);
+  if (Array.isArray(value)) {
+    queryType = 'blendingQuery';
+    sent = value;
+  } else if (ranges) {
+    queryType = 'compareDateRangeQuery';
+    sent = ranges;
+  }
   if (sent.length > MAX_QUERIES)
     throw userError(`Invalid query format: "query" must contain less than or equal to ${MAX_QUERIES} items`);
   const queries = sent.map((one) => access.resolve(checkForm(one)));
-  if (isList) requireBlendable(queries);
-  const queryType = isList ? 'blendingQuery' : ranges ? 'compareDateRangeQuery' : 'regularQuery';
+  if (queryType === 'blendingQuery') requireBlendable(queries);
   return { queryType, queries, isMulti: own(source, 'queryType') === 'multi' };
 }
 
@@ -168,10 +175,10 @@ export function dryRun(source: SandboxJsonObject, access: QueryAccess): LoadResu
   const request = parseRequest(source, access);
   const { queryType, queries } = request;
   const pivotQuery = pivotOf(request, false);
-  const normalizedQueries = queries.map((query, place) => ({
+  const normalizedQueries = queries.map((query, index) => ({
     ...showQuery(query),
     // Cube adds `compareDateRange` to the dimensions of its first query.
-    ...(place === 0 && queryType === 'compareDateRangeQuery'
+    ...(index === 0 && queryType === 'compareDateRangeQuery'
       ? { dimensions: own(pivotQuery, 'dimensions') }
       : {}),
     cacheMode: 'stale-if-slow',

@@ -1,4 +1,4 @@
-// Finds the members that a query names as `cube.member`, and refuses those that the asker may not see.
+// Finds the members that a query names as `cube.member`, and builds the refusals of unknown and hidden ones.
 import { SandboxProblem } from '../problem.ts';
 import type { Cube, Dimension, Measure, Model, Segment } from './model.ts';
 
@@ -55,13 +55,17 @@ export function requireMember<K extends Kind>(model: Model, kind: K, name: strin
   return found;
 }
 
-/** Returns the refusal of a member that is private, or that no policy shows to the asker. Cube answers 500. */
-export const hiddenMember = ({
+/** Returns the refusal of a member that is private, or that no policy shows to the caller. Cube answers 500. */
+export function hiddenMember({
   cube,
   member,
   name,
-}: FoundMember<{ readonly isPrivate?: boolean }>): SandboxProblem =>
-  userError(
-    `Error: You requested hidden member: '${cube.isPublic && member.isPrivate !== true ? name : name.replace('.', '__')}'. Please make it visible using \`public: true\`. ` +
-      'Please note primaryKey fields are `public: false` by default: https://cube.dev/docs/schema/reference/joins#setting-a-primary-key.',
+}: FoundMember<{ readonly isPrivate?: boolean }>): SandboxProblem {
+  const isPublic = cube.isPublic && member.isPrivate !== true;
+  const shownName = isPublic ? name : name.replace('.', '__');
+  return userError(
+    `Error: You requested hidden member: '${shownName}'. Please make it visible using \`public: true\`. ` +
+      'Please note primaryKey fields are `public: false` by default: ' +
+      'https://cube.dev/docs/schema/reference/joins#setting-a-primary-key.',
   );
+}

@@ -52,7 +52,7 @@ export interface Measure extends Member {
   readonly isWhole?: true;
   /** Expression per row of the source that is aggregated; `1` for a count. */
   readonly sql: string;
-  /** Returns the aggregate over a column with `sql`, where `aggType` alone does not tell it. */
+  /** Returns the aggregate over a column that holds `sql`; set when `aggType` alone does not determine it. */
   readonly aggregate?: (column: string) => string;
   /** Returns the value of one row of that column. */
   readonly single?: (column: string) => string;
@@ -62,14 +62,14 @@ export interface Segment extends Member {
   readonly sql: string;
 }
 
-/**
- * A condition on a dimension. Each value is a text or a template such as `{ userAttributes.country }`; a value that is one
- * text, without braces, names a list attribute: `userAttributes.countries`.
- */
+/** A condition on a dimension. */
 export interface RowFilter {
   readonly dimension: string;
   readonly operator: Operator;
-  /** Absent for operators without values. */
+  /**
+   * A list of texts and templates such as `{ userAttributes.country }`, or the name of an attribute that is a list:
+   * `userAttributes.countries`. Absent for operators without values.
+   */
   readonly values?: readonly (string | number | boolean)[] | string;
 }
 
@@ -111,8 +111,8 @@ export interface Cube {
   readonly key: string;
   /** Cubes whose aliases are part of `source`, so that one query can have members of both. */
   readonly reaches?: readonly string[];
-  /** The part after FROM. */
-  readonly source: (place: QualifiedTableName) => string;
+  /** Returns the part after FROM. */
+  readonly source: (tableName: QualifiedTableName) => string;
   readonly measures: readonly Measure[];
   readonly dimensions: readonly Dimension[];
   readonly segments: readonly Segment[];

@@ -19,7 +19,7 @@ const incidents: Cube = {
   tables: ['incidents'],
   cubes: [],
   key: 'i.id',
-  source: (place) => `${place('incidents')} i`,
+  source: (tableName) => `${tableName('incidents')} i`,
   measures: [
     { name: 'count', title: 'Count', description: 'Number of incidents', aggType: 'count', sql: '1' },
     { name: 'total_minutes', title: 'Total Minutes', aggType: 'sum', sql: 'i.minutes' },
@@ -40,8 +40,8 @@ const incidents: Cube = {
 };
 
 function sample(sampling: Sampling): ModelTable[] {
-  const rows = Array.from({ length: INCIDENTS }, (_, place) => [
-    place + 1,
+  const rows = Array.from({ length: INCIDENTS }, (_, index) => [
+    index + 1,
     pick(sampling, SEVERITIES),
     pickCountry(sampling),
     between(sampling, 1, 600),

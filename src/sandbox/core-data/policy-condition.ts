@@ -1,7 +1,7 @@
 // Parses and evaluates conditions of access policies: `{ userAttributes.is_manager }` and comparisons.
 import type { CoreDataSecurityContext } from './security-context.ts';
 
-/** Returns the value of the condition for a context; Cube takes only some values that are not boolean. */
+/** Returns the value of the condition for a context; policy.ts decides about values that are not boolean. */
 export type PolicyTest = (context: CoreDataSecurityContext) => unknown;
 
 const PATH =
@@ -10,9 +10,8 @@ const INCLUDES = /^(.+)\.includes\((.+)\)$/s;
 const CONTAINED = /^(.+?)\s+in\s+(.+)$/s;
 const COMPARED = /^(.+?)\s*(===?|!==?)\s*(.+)$/s;
 
-type Value = (context: CoreDataSecurityContext) => unknown;
-
-function parseValue(text: string): Value | undefined {
+/** Parses a literal or an attribute; undefined for other text. */
+function parseValue(text: string): PolicyTest | undefined {
   const quoted = /^'([^']*)'$|^"([^"]*)"$/.exec(text);
   if (quoted) return () => quoted[1] ?? quoted[2];
   if (/^-?\d+(\.\d+)?$/.test(text)) return () => Number(text);
@@ -28,6 +27,7 @@ function parseValue(text: string): Value | undefined {
 const contains = (list: unknown, item: unknown): boolean =>
   Array.isArray(list) ? list.includes(item) : typeof list === 'string' && list.includes(String(item));
 
+/** Returns a condition over two values in the text; `left` and `right` are their capture groups in `match`. */
 function pair(
   match: RegExpExecArray | null,
   [left, right]: readonly [number, number],
@@ -37,6 +37,7 @@ function pair(
   return first && second ? (context) => test(first(context), second(context)) : undefined;
 }
 
+/** Parses a condition without `and` and `or`; undefined for text that the sandbox cannot read. */
 function parseTerm(text: string): PolicyTest | undefined {
   const negated = /^(?:!(?!=)|not\s)\s*(.+)$/s.exec(text);
   if (negated) {

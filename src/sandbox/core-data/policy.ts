@@ -35,7 +35,10 @@ function evaluate(filter: PolicyFilter, cube: Cube, context: CoreDataSecurityCon
   return { member: `${cube.name}.${dimension}`, operator, ...(values === undefined ? {} : { values }) };
 }
 
-/** Returns true if all conditions hold. @throws 400 as Cube does for the second and later ones if they are not boolean */
+/**
+ * Returns true if all conditions hold. Only the first may have a value that is not boolean, as in Cube.
+ * @throws 400 for such a value of a later one
+ */
 function areMet(conditions: readonly PolicyTest[], context: CoreDataSecurityContext): boolean {
   const [first, ...others] = conditions.map((condition) => condition(context));
   for (const value of others)
@@ -69,7 +72,9 @@ function partOf(cube: Cube, test: (name: string) => boolean): Cube {
   const { measures, dimensions, segments } = cube;
   return {
     ...cube,
-    ...{ measures: shown(measures), dimensions: shown(dimensions), segments: shown(segments) },
+    measures: shown(measures),
+    dimensions: shown(dimensions),
+    segments: shown(segments),
   };
 }
 
@@ -82,7 +87,7 @@ export function visiblePart(cube: Cube, context: CoreDataSecurityContext): Cube 
   );
 }
 
-/** Returns the cube as SQL may name it: without a matching policy it has its columns, and no rows. */
+/** Returns the cube with the columns that SQL may name. Without a matching policy these are all, but have no rows. */
 export const namedInSql = (cube: Cube, context: CoreDataSecurityContext): Cube =>
   matchingPolicies(cube, context).length > 0 ? visiblePart(cube, context) : partOf(cube, () => true);
 
@@ -139,7 +144,8 @@ export function policyFilters(
       belowViews.has(cube.name),
     );
     if (found === null) return null;
-    constraints.push(...[allOf(found)].filter((one) => one !== undefined));
+    const constraint = allOf(found);
+    if (constraint) constraints.push(constraint);
   }
   const whole = allOf(constraints);
   return whole === undefined ? [] : [whole];

@@ -31,7 +31,7 @@ export interface QueryForm {
   readonly limit?: number;
   readonly offset?: number;
   readonly total?: boolean | string;
-  /** The present value of the request; an empty text or null means the default. */
+  /** The zone as the client sent it; an empty text or null means UTC. */
   readonly timezone?: string | null;
   readonly ungrouped?: boolean | string;
   readonly responseFormat?: ResponseFormat;
@@ -48,6 +48,7 @@ const ORDER_NAME =
 export const invalidQuery = (path: string, fault: string) =>
   userError(`Invalid query format: "${path.slice(0, 200)}" ${fault}`);
 
+/** Checks a value; `path` is its place in the query. @throws 400 */
 type Check = (value: unknown, path: string) => void;
 
 const anything: Check = () => undefined;
@@ -59,7 +60,7 @@ const list =
     const { least = 0, most = MAX_LIST } = bounds;
     if (value.length < least) throw invalidQuery(path, `must contain at least ${least} items`);
     if (value.length > most) throw invalidQuery(path, `must contain less than or equal to ${most} items`);
-    for (const [place, entry] of value.entries()) check(entry, `${path}[${place}]`);
+    for (const [index, entry] of value.entries()) check(entry, `${path}[${index}]`);
   };
 
 const memberName =
@@ -112,8 +113,8 @@ const object =
       const check = Object.hasOwn(keys, key) ? keys[key] : undefined;
       if (check && entry !== undefined) check(entry, `${prefix}${key}`);
     }
-    const stranger = Object.keys(value).find((key) => !Object.hasOwn(keys, key));
-    if (stranger !== undefined) throw invalidQuery(`${prefix}${stranger}`, 'is not allowed');
+    const unknownKey = Object.keys(value).find((key) => !Object.hasOwn(keys, key));
+    if (unknownKey !== undefined) throw invalidQuery(`${prefix}${unknownKey}`, 'is not allowed');
   };
 
 const granularity: Check = (value, path) => {
@@ -183,7 +184,7 @@ const QUERY = object({
   timezone,
   responseFormat: oneOf(FORMATS),
   cache: (value) => checkCache(value),
-  // Replaced by `cache`, whatever it is.
+  // Ignored with any value; Cube uses `cache`.
   cacheMode: anything,
   joinHints: list(list(text)),
 });
@@ -193,8 +194,8 @@ export function checkForm(value: unknown): QueryForm {
   QUERY(value, 'value');
   const query = value as QueryForm;
   const { measures = [], dimensions = [], timeDimensions = [] } = query;
-  const asks = timeDimensions.some(({ granularity }) => granularity !== undefined);
-  if (measures.length === 0 && dimensions.length === 0 && !asks) {
+  const hasGranularity = timeDimensions.some(({ granularity }) => granularity !== undefined);
+  if (measures.length === 0 && dimensions.length === 0 && !hasGranularity) {
     throw userError(
       'Query should contain either measures, dimensions or timeDimensions with granularities in order to be valid',
     );

@@ -1,4 +1,5 @@
-// Builds cubes as one relation: a row per source row, a column per member, only the rows that the context may see.
+// Builds the SQL of cubes as one relation. It has a row for each source row that the security context may see, and a
+// column for each member.
 import { filterSql } from './filter-sql.ts';
 import type { FilterTarget } from './filter-values.ts';
 import type { Cube, Dimension, QualifiedTableName } from './model.ts';
@@ -12,7 +13,7 @@ function dimensionSql(dimension: Dimension, timezone: string, bind: Bind): strin
 }
 
 export interface RelationParts {
-  readonly place: QualifiedTableName;
+  readonly tableName: QualifiedTableName;
   readonly access: RowAccess;
   /** IANA name. */
   readonly timezone: string;
@@ -26,7 +27,7 @@ export interface RelationParts {
  * even below a join that the policy needs. There they would run on hidden rows, and an error such as a failed
  * cast would reveal their values. The engine moves no condition below a LIMIT.
  */
-const FENCE = 'LIMIT 1000000000000';
+const AFTER_POLICY = 'LIMIT 1000000000000';
 /** Member name of the column with the primary key of a joined cube; no member of a model can have it. */
 export const KEY_COLUMN = '#key';
 
@@ -37,7 +38,7 @@ export const KEY_COLUMN = '#key';
 export function relationSql(cubes: readonly Cube[], parts: RelationParts): string {
   const [root] = cubes;
   if (!root) throw new Error('A relation needs a cube');
-  const { place, access, timezone, bind, columnOf } = parts;
+  const { tableName, access, timezone, bind, columnOf } = parts;
   const columns = cubes.flatMap((cube) => {
     const named = (sql: string, name: string): string => `${sql} AS ${quoteName(columnOf(cube, name))}`;
     return [
@@ -53,6 +54,6 @@ export function relationSql(cubes: readonly Cube[], parts: RelationParts): strin
   const conditions = access.isDenied
     ? ['FALSE']
     : access.filters.map((filter) => `(${filterSql(filter, sqlOf, bind)})`);
-  const rows = `SELECT ${columns.join(', ')} FROM ${root.source(place)}`;
-  return conditions.length === 0 ? rows : `${rows} WHERE ${conditions.join(' AND ')} ${FENCE}`;
+  const rows = `SELECT ${columns.join(', ')} FROM ${root.source(tableName)}`;
+  return conditions.length === 0 ? rows : `${rows} WHERE ${conditions.join(' AND ')} ${AFTER_POLICY}`;
 }

@@ -21,7 +21,7 @@ interface Access {
   readonly filterCount: number;
 }
 
-/** Returns the names of members and of those that they are made of. */
+/** Returns the names of the members, and of further members that their SQL evaluates. */
 export const evaluatedNames = (
   members: readonly FoundMember<{ readonly uses?: readonly string[] }>[],
 ): string[] => [...new Set(members.flatMap(({ name, member }) => [name, ...(member.uses ?? [])]))];
@@ -30,10 +30,10 @@ export const evaluatedNames = (
 export function rowAccessOf(names: readonly string[], { context, setting, filterCount }: Access): RowAccess {
   const shown = policyFilters(setting.model.cubes, names, context);
   if (shown === null) return { isDenied: true, filters: [], shown: [] };
-  for (const [place, filter] of shown.entries())
+  for (const [index, filter] of shown.entries())
     if (!isFilterForm(filter))
       throw userError(
-        `Invalid query format: "filters[${filterCount + place}]" does not match any of the allowed types`,
+        `Invalid query format: "filters[${filterCount + index}]" does not match any of the allowed types`,
       );
   return { isDenied: false, filters: parseFilters(shown, setting), shown };
 }

@@ -48,7 +48,7 @@ const orders: Cube = {
   base: 'raw_orders',
   key: 'o.id',
   reaches: ['customers', 'raw_orders', 'raw_customers'],
-  source: (place) => `${place('orders')} o JOIN ${place('customers')} c ON c.id = o.customer_id`,
+  source: (tableName) => `${tableName('orders')} o JOIN ${tableName('customers')} c ON c.id = o.customer_id`,
   measures: [
     { name: 'count', title: 'Count', description: 'Number of orders', aggType: 'count', sql: '1' },
     {
@@ -85,7 +85,7 @@ const customers: Cube = {
   cubes: ['raw_customers'],
   base: 'raw_customers',
   key: 'c.id',
-  source: (place) => `${place('customers')} c`,
+  source: (tableName) => `${tableName('customers')} c`,
   measures: [
     { name: 'count', title: 'Count', description: 'Number of customers', aggType: 'count', sql: '1' },
     { name: 'average_credit', title: 'Average Credit', aggType: 'avg', sql: 'c.credit' },
@@ -114,7 +114,7 @@ const countries: Cube = {
   tables: ['countries'],
   cubes: [],
   key: 'r.code',
-  source: (place) => `${place('countries')} r`,
+  source: (tableName) => `${tableName('countries')} r`,
   measures: [{ name: 'count', title: 'Count', aggType: 'count', sql: '1' }],
   dimensions: [
     { name: 'code', title: 'Code', type: 'string', isKey: true, sql: 'r.code' },
@@ -125,12 +125,18 @@ const countries: Cube = {
   policies: [{ groups: ['*'], filters: [] }],
 };
 
-/** Returns a private cube that views use. It has no policy, because clients see it in filters only. */
-function createGround(name: string, view: Cube, reaches: readonly string[]): Cube {
+/** Returns a private cube that views use. It needs no policy, because clients can use it in filters only. */
+function createPrivateCube(name: string, view: Cube, reaches: readonly string[]): Cube {
   return {
     ...view,
-    ...{ name, kind: 'cube', title: name, description: 'For views only', isPublic: false, policies: [] },
-    ...{ reaches, cubes: [], tables: view.tables },
+    name,
+    kind: 'cube',
+    title: name,
+    description: 'For views only',
+    isPublic: false,
+    policies: [],
+    reaches,
+    cubes: [],
     dimensions: view.dimensions.filter(({ from = name }) => from === name),
   };
 }
@@ -138,17 +144,17 @@ function createGround(name: string, view: Cube, reaches: readonly string[]): Cub
 function sample(sampling: Sampling): ModelTable[] {
   const customerCount = sampling.isProduction ? CUSTOMERS : CUSTOMERS / 2;
   const orderCount = sampling.isProduction ? ORDERS : ORDERS / 2;
-  const customerRows = Array.from({ length: customerCount }, (_, place) => [
-    place + 1,
-    `Customer ${String(place + 1).padStart(3, '0')}`,
+  const customerRows = Array.from({ length: customerCount }, (_, index) => [
+    index + 1,
+    `Customer ${String(index + 1).padStart(3, '0')}`,
     pickCountry(sampling),
     pick(sampling, TIERS),
     between(sampling, 0, 100) * 250,
     sampling.roll() < 0.9,
     sampledMoment(sampling, 900),
   ]);
-  const orderRows = Array.from({ length: orderCount }, (_, place) => [
-    place + 1,
+  const orderRows = Array.from({ length: orderCount }, (_, index) => [
+    index + 1,
     between(sampling, 1, customerCount),
     pick(sampling, STATUSES),
     between(sampling, 500, 50_000) / 100,
@@ -197,8 +203,8 @@ export const SALES_MODEL: Model = {
     orders,
     customers,
     countries,
-    createGround('raw_orders', orders, ['raw_customers', 'orders', 'customers']),
-    createGround('raw_customers', customers, ['customers']),
+    createPrivateCube('raw_orders', orders, ['raw_customers', 'orders', 'customers']),
+    createPrivateCube('raw_customers', customers, ['customers']),
   ],
   sample,
 };

@@ -34,6 +34,7 @@ export function createDice(text: string): () => number {
   };
 }
 
+/** Returns one of the choices at random; each has its share of 1. */
 export function pick<T>(sampling: Sampling, choices: readonly (readonly [T, number])[]): T {
   let rest = sampling.roll();
   for (const [choice, share] of choices) {

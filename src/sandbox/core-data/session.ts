@@ -17,12 +17,12 @@ export interface CoreDataSession {
 }
 
 const EVERY_SCOPE: readonly ApiScope[] = ['meta', 'data', 'sql'];
-/** Longest accepted token; longer text is not verified against each deployment. */
+/** Longest accepted token: a longer one would be expensive to verify against each deployment. */
 const MAX_TOKEN_LENGTH = 16_384;
 
 /**
- * Returns the token: `x-cube-authorization` before `Authorization`, and what stands between the first and the second
- * blank, if there is a blank (contract 1.1).
+ * Returns the token of `x-cube-authorization`, else of `Authorization`. It is the second word of the header, or the
+ * only one (contract 1.1). @throws 403 without a token
  */
 function tokenOf(request: Request): string {
   const sent = request.headers['x-cube-authorization'] ?? request.headers.authorization;
@@ -39,15 +39,14 @@ function tokenOf(request: Request): string {
 function scopesOf(claims: SandboxJsonObject): ReadonlySet<string> {
   const claim = own(claims, 'scope');
   if (claim === undefined || claim === null) return new Set(EVERY_SCOPE);
-  const named: readonly unknown[] =
-    typeof claim === 'string' ? claim.split(/\s+/) : Array.isArray(claim) ? claim : [];
-  const texts = named.filter((one) => typeof one === 'string');
+  const named: readonly unknown[] = typeof claim === 'string' ? claim.split(/\s+/) : [claim].flat();
+  const texts = named.filter((scope) => typeof scope === 'string');
   return new Set(texts.includes('chat') ? [...texts, ...EVERY_SCOPE] : texts);
 }
 
 /**
- * A meta-sync token is always signed with the API secret, also when the deployment verifies other tokens in
- * another way (ASSUMED-57).
+ * Returns the claims of a meta-sync token, or null for any other token. It is always signed with the API secret, also
+ * when the deployment verifies other tokens in another way (ASSUMED-57).
  */
 async function metaSyncClaims(
   deployment: DeploymentRecord,
@@ -63,8 +62,9 @@ async function metaSyncClaims(
 export async function openCoreDataSession(request: Request, current: CurrentState): Promise<CoreDataSession> {
   const token = tokenOf(request);
   const { nowMs, state } = current;
+  if (token.length > MAX_TOKEN_LENGTH) throw new SandboxProblem(403, 'Invalid token');
   // One host serves all deployments of the sandbox, so the signature identifies the deployment.
-  for (const deployment of token.length > MAX_TOKEN_LENGTH ? [] : state.deployments.values()) {
+  for (const deployment of state.deployments.values()) {
     const claims =
       (await resolveContext(deployment, token, nowMs)) ?? (await metaSyncClaims(deployment, token, nowMs));
     if (claims) return { deployment, context: contextOfClaims(claims), scopes: scopesOf(claims) };

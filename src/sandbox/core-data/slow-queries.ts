@@ -20,12 +20,12 @@ const FORGET_MS = 60_000;
 export function createSlowQueries<T>(now: () => number = () => performance.now()): SlowQueries<T> {
   const running = new Map<string, Running<T>>();
 
-  function sweep(): void {
+  function dropForgotten(): void {
     for (const [key, { askedAtMs }] of running) if (now() - askedAtMs > FORGET_MS) running.delete(key);
   }
   return {
     async ask(key, waitMs, run) {
-      sweep();
+      dropForgotten();
       const entry = running.get(key) ?? { result: run(), askedAtMs: now() };
       entry.askedAtMs = now();
       running.set(key, entry);

@@ -5,19 +5,23 @@ import type { QualifiedTableName, CellValue, ModelTable } from './model.ts';
 import type { ModelOf } from './models.ts';
 import { createDice } from './sampling.ts';
 
-/** Age of the newest order of a new deployment; deployments of the seed have this age. */
-const YOUNGEST_MS = 30 * 86_400_000;
+/**
+ * No row is newer than this long after the deployment was created. Deployments of the seed are this old, so that
+ * their newest rows are of today.
+ */
+const ROWS_UNTIL_MS = 30 * 86_400_000;
 
 export interface Stores {
-  /** Resolves with the location of the branch's tables once they exist. */
-  placeOf(deployment: DeploymentRecord, branchName: string): Promise<QualifiedTableName>;
+  /** Creates the tables of the branch if there are none, and resolves with their names in the engine. */
+  tableNamesOf(deployment: DeploymentRecord, branchName: string): Promise<QualifiedTableName>;
 }
 
 function literal(value: CellValue): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
 }
 
-function fill(schema: string, table: ModelTable): string[] {
+/** Returns the statements that create the table with its rows. */
+function createTableSql(schema: string, table: ModelTable): string[] {
   const columns = table.columns.map(([name, type]) => `"${name}" ${type}`).join(', ');
   const rows = table.rows.map((row) => `(${row.map(literal).join(', ')})`).join(', ');
   const name = `memory.${schema}."${table.name}"`;
@@ -25,7 +29,7 @@ function fill(schema: string, table: ModelTable): string[] {
 }
 
 export function createStores(engine: Engine, now: () => number, modelOf: ModelOf): Stores {
-  const places = new Map<string, Promise<QualifiedTableName>>();
+  const tableNames = new Map<string, Promise<QualifiedTableName>>();
   let count = 0;
 
   async function make(deployment: DeploymentRecord, branchName: string): Promise<QualifiedTableName> {
@@ -36,23 +40,23 @@ export function createStores(engine: Engine, now: () => number, modelOf: ModelOf
     );
     const tables = modelOf(deployment).sample({
       roll: createDice(`${deployment.id}/${deployment.name}/${branchName}`),
-      untilMs: Math.min(now(), deployment.createdAtMs + YOUNGEST_MS),
+      untilMs: Math.min(now(), deployment.createdAtMs + ROWS_UNTIL_MS),
       isProduction,
     });
     await engine.prepare([
       `CREATE SCHEMA memory.${schema}`,
-      ...tables.flatMap((table) => fill(schema, table)),
+      ...tables.flatMap((table) => createTableSql(schema, table)),
     ]);
     return (table) => `memory.${schema}."${table}"`;
   }
   return {
-    placeOf(deployment, branchName) {
+    tableNamesOf(deployment, branchName) {
       const key = JSON.stringify([deployment.id, deployment.name, branchName]);
-      const known = places.get(key);
+      const known = tableNames.get(key);
       if (known) return known;
       const made = make(deployment, branchName);
-      places.set(key, made);
-      made.catch(() => places.delete(key));
+      tableNames.set(key, made);
+      made.catch(() => tableNames.delete(key));
       return made;
     },
   };

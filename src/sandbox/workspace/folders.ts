@@ -4,7 +4,7 @@ import { SandboxProblem } from '../problem.ts';
 import { addFolder, readNewFolder } from './create.ts';
 import { readInteger, readName, requireFolder } from './inputs.ts';
 import { listReply, queryId, visibleTo } from './lists.ts';
-import { thingKey, type FolderRecord } from './records.ts';
+import { itemGrantsKey, type FolderRecord } from './records.ts';
 import { requireRight } from './rights.ts';
 import { chainTo, contentOfFolder, subFoldersOf } from './tree.ts';
 import { toFolder } from './views.ts';
@@ -70,7 +70,7 @@ export function deleteFolder(call: Call): HandlerReply {
   if (content.some((item) => item.type === 'FOLDER'))
     throw new SandboxProblem(400, 'The folder has sub-folders');
   for (const item of content) workspace.put({ ...item, folderId: null });
-  for (const grant of grants.find('thing', thingKey('FOLDER', folder.id))) grants.remove(grant.id);
+  for (const grant of grants.find('item', itemGrantsKey('FOLDER', folder.id))) grants.remove(grant.id);
   workspace.remove(folder.id);
   return { status: 204 };
 }
@@ -82,5 +82,5 @@ export function listAncestors(call: Call): HandlerReply {
   const folder = folderOfPath(call);
   requireRight(call.state, call.caller, 'read', folder);
   const chain = chainTo(call.state, folder.deploymentId, folder.id);
-  return { status: 200, body: chain.map((one) => toFolder(call.state, one)) };
+  return { status: 200, body: chain.map((ancestor) => toFolder(call.state, ancestor)) };
 }

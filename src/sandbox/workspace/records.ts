@@ -78,7 +78,7 @@ export interface Grant {
 }
 
 /** Returns the index key of all items directly in a folder, or in the root (null), of a deployment. */
-export function placeKey(deploymentId: string, folderId: number | null): string {
+export function parentKey(deploymentId: string, folderId: number | null): string {
   return `${deploymentId}/${folderId ?? 'root'}`;
 }
 
@@ -90,7 +90,7 @@ export function grantKey(userId: number, type: Grant['type'], itemId: number): s
 export function createItems(deps: RecentChangesDeps): MemoryTable<ItemRecord> {
   return createTable<ItemRecord>(
     {
-      place: (item) => [placeKey(item.deploymentId, item.folderId)],
+      parent: (item) => [parentKey(item.deploymentId, item.folderId)],
       kind: (item) => [`${item.deploymentId}/${item.type}`],
       publicId: (item) => (item.type === 'REPORT' ? [item.publicId] : []),
     },
@@ -99,7 +99,7 @@ export function createItems(deps: RecentChangesDeps): MemoryTable<ItemRecord> {
 }
 
 /** Returns the index key of all grants on one item. */
-export function thingKey(type: Grant['type'], itemId: number): string {
+export function itemGrantsKey(type: Grant['type'], itemId: number): string {
   return `${type}/${itemId}`;
 }
 
@@ -108,7 +108,7 @@ export function createGrants(deps: RecentChangesDeps): MemoryTable<Grant> {
     {
       subject: (grant) => [grantKey(grant.userId, grant.type, grant.itemId)],
       user: (grant) => [String(grant.userId)],
-      thing: (grant) => [thingKey(grant.type, grant.itemId)],
+      item: (grant) => [itemGrantsKey(grant.type, grant.itemId)],
     },
     deps,
   );

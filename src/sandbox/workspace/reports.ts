@@ -34,7 +34,7 @@ export function createReport(call: Call): HandlerReply {
   const deploymentId = pathText(call, 'deploymentId');
   const folder = requireFolder(call.state, deploymentId, input.folderId);
   const workbook = input.workbookId === null ? null : requireWorkbook(call, deploymentId, input.workbookId);
-  for (const place of [folder, workbook]) if (place) requireRight(call.state, call.caller, 'edit', place);
+  for (const parent of [folder, workbook]) if (parent) requireRight(call.state, call.caller, 'edit', parent);
   const report = addReport(call, { deploymentId, ownerId: call.caller.user.id }, input);
   return { status: 200, body: toReportView(call.state, report) };
 }

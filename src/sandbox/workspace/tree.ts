@@ -1,6 +1,6 @@
 // Reads the folder tree of a deployment: ancestors, content and depth (contract 4.7).
 import type { State } from '../state.ts';
-import { placeKey, type FolderRecord, type ItemRecord } from './records.ts';
+import { parentKey, type FolderRecord, type ItemRecord } from './records.ts';
 
 /** Returns the folder with that id in that deployment, or undefined. */
 export function folderOf(state: State, deploymentId: string, id: number): FolderRecord | undefined {
@@ -10,7 +10,7 @@ export function folderOf(state: State, deploymentId: string, id: number): Folder
 
 /** Returns all items directly in a folder, or in the root (null), in order of creation. */
 export function contentOfFolder(state: State, deploymentId: string, folderId: number | null): ItemRecord[] {
-  return state.workspace.find('place', placeKey(deploymentId, folderId));
+  return state.workspace.find('parent', parentKey(deploymentId, folderId));
 }
 
 export function subFoldersOf(state: State, deploymentId: string, folderId: number | null): FolderRecord[] {

@@ -4,11 +4,8 @@ import { nodeAt, notSupported, textAt, type Node } from './syntax.ts';
 import { quoteText } from './writing.ts';
 
 const INTEGERS = new Set(['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT']);
-const TYPES: ReadonlyMap<string, string> = new Map(
-  [
-    ...['BOOLEAN', 'TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'FLOAT', 'DOUBLE', 'VARCHAR', 'DATE'],
-    ...['TIME', 'TIMESTAMP', 'INTERVAL'],
-  ].map((name) => [name, name]),
+const TYPES: ReadonlySet<string> = new Set(
+  'BOOLEAN TINYINT SMALLINT INTEGER BIGINT FLOAT DOUBLE VARCHAR DATE TIME TIMESTAMP INTERVAL'.split(' '),
 );
 /** Longest text constant in characters; it bounds the texts that a query can build. */
 const MAX_TEXT = 1000;
@@ -64,11 +61,11 @@ export function writeType(type: Node): string {
   if (id === 'TIMESTAMP WITH TIME ZONE') return 'TIMESTAMP';
   if (id === 'DECIMAL') {
     const info = nodeAt(type, 'type_info');
-    const [width, scale] = [own(info, 'width'), own(info, 'scale')];
+    const width = own(info, 'width');
+    const scale = own(info, 'scale');
     if (Number.isInteger(width) && Number.isInteger(scale))
       return `DECIMAL(${Number(width)}, ${Number(scale)})`;
   }
-  const known = TYPES.get(id);
-  if (known === undefined) throw notSupported(`the type ${id === 'UNBOUND' ? 'of this name' : id}`);
-  return known;
+  if (!TYPES.has(id)) throw notSupported(`the type ${id === 'UNBOUND' ? 'of this name' : id}`);
+  return id;
 }

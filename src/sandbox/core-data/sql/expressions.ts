@@ -28,12 +28,15 @@ const COMPARISONS: Readonly<Record<string, string>> = {
   COMPARE_DISTINCT_FROM: 'IS DISTINCT FROM',
   COMPARE_NOT_DISTINCT_FROM: 'IS NOT DISTINCT FROM',
 };
-/** Names without parentheses that the engine reads as functions unless a column has the name. */
+/** Names without parentheses that the engine would read as its own clock; they get the sandbox's time instead. */
 const MOMENTS: ReadonlySet<string> = new Set(['current_timestamp', 'localtimestamp']);
-const RESERVED: ReadonlySet<string> = new Set([
-  ...['current_user', 'session_user', 'user', 'current_role', 'current_catalog', 'current_schema'],
-  ...['current_time', 'localtime', 'current_database'],
-]);
+/** Further names without parentheses that the engine reads as functions; they are refused. */
+const RESERVED: ReadonlySet<string> = new Set(
+  (
+    'current_user session_user user current_role current_catalog current_schema ' +
+    'current_time localtime current_database'
+  ).split(' '),
+);
 
 function comparison(node: Node, name: string): string {
   const sign = Object.hasOwn(COMPARISONS, textAt(node, name)) ? COMPARISONS[textAt(node, name)] : undefined;

@@ -17,57 +17,38 @@ import {
 } from './syntax.ts';
 import { quoteText, type WritingScope, type Writing } from './writing.ts';
 
-/**
- * Smallest and largest number of arguments. The time of these functions is linear in their input, and none
- * lengthens a text.
- */
+/** Smallest and largest number of arguments. */
 type Arity = readonly [least: number, most: number];
 
+const withArity = (least: number, most: number, names: string): [string, Arity][] =>
+  names.split(' ').map((name) => [name, [least, most]]);
+
+/** Allowed functions of single values. Their time is linear in their input, and none lengthens a text. */
 const SCALARS: ReadonlyMap<string, Arity> = new Map<string, Arity>([
-  ...['lower', 'upper', 'length', 'abs', 'floor', 'ceil', 'ceiling', 'sqrt', 'exp', 'ln', 'sign'].map(
-    (name): [string, Arity] => [name, [1, 1]],
-  ),
-  ...['trim', 'ltrim', 'rtrim', 'round', 'trunc', 'log'].map((name): [string, Arity] => [name, [1, 2]]),
-  ...['substring', 'substr'].map((name): [string, Arity] => [name, [2, 3]]),
-  ...['left', 'right', 'position', 'strpos', 'contains', 'starts_with', 'ends_with', 'prefix', 'suffix'].map(
-    (name): [string, Arity] => [name, [2, 2]],
-  ),
-  ...['nullif', 'mod', 'power', 'pow', 'date_trunc', 'date_part'].map((name): [string, Arity] => [
-    name,
-    [2, 2],
-  ]),
-  ...['greatest', 'least'].map((name): [string, Arity] => [name, [1, 20]]),
-  ...['year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second', 'dayofweek', 'dayofyear'].map(
-    (name): [string, Arity] => [name, [1, 1]],
-  ),
-  ...['date_diff', 'datediff'].map((name): [string, Arity] => [name, [3, 3]]),
-  ...['to_years', 'to_months', 'to_weeks', 'to_days', 'to_hours', 'to_minutes', 'to_seconds'].map(
-    (name): [string, Arity] => [name, [1, 1]],
-  ),
+  ...withArity(1, 1, 'lower upper length abs floor ceil ceiling sqrt exp ln sign'),
+  ...withArity(1, 2, 'trim ltrim rtrim round trunc log'),
+  ...withArity(2, 3, 'substring substr'),
+  ...withArity(2, 2, 'left right position strpos contains starts_with ends_with prefix suffix'),
+  ...withArity(2, 2, 'nullif mod power pow date_trunc date_part'),
+  ...withArity(1, 20, 'greatest least'),
+  ...withArity(1, 1, 'year quarter month week day hour minute second dayofweek dayofyear'),
+  ...withArity(3, 3, 'date_diff datediff'),
+  ...withArity(1, 1, 'to_years to_months to_weeks to_days to_hours to_minutes to_seconds'),
 ]);
 const OPERATORS: ReadonlyMap<string, Arity> = new Map<string, Arity>([
-  ['+', [1, 2]],
-  ['-', [1, 2]],
-  ['*', [2, 2]],
-  ['/', [2, 2]],
-  ['//', [2, 2]],
-  ['%', [2, 2]],
+  ...withArity(1, 2, '+ -'),
+  ...withArity(2, 2, '* / // %'),
 ]);
 export const AGGREGATES: ReadonlyMap<string, Arity> = new Map<string, Arity>([
-  ['count', [0, 1]],
-  ['count_star', [0, 0]],
-  ...['sum', 'avg', 'min', 'max', 'median', 'bool_and', 'bool_or'].map((name): [string, Arity] => [
-    name,
-    [1, 1],
-  ]),
-  ...['stddev', 'stddev_pop', 'stddev_samp', 'variance', 'var_pop', 'var_samp', 'approx_count_distinct'].map(
-    (name): [string, Arity] => [name, [1, 1]],
-  ),
+  ...withArity(0, 1, 'count'),
+  ...withArity(0, 0, 'count_star'),
+  ...withArity(1, 1, 'sum avg min max median bool_and bool_or'),
+  ...withArity(1, 1, 'stddev stddev_pop stddev_samp variance var_pop var_samp approx_count_distinct'),
 ]);
 const NOW = new Set(['now', 'current_timestamp', 'get_current_timestamp', 'transaction_timestamp']);
 /**
- * LIKE and similar operators, with the options of the regular expression that replaces each: `s`, a dot matches line breaks;
- * `i`, case is ignored.
+ * LIKE and similar operators, with the options of the regular expression that replaces each. With `s` a dot matches
+ * line breaks; with `i` case is ignored.
  */
 const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> = new Map([
   ['~~', [false, 's']],

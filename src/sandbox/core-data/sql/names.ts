@@ -11,7 +11,9 @@ export interface NamesOfSql {
 /** Returns the names in the parser's tree (JSON text); text that is no JSON is refused where it is rewritten. */
 export function namesIn(parsed: string): NamesOfSql {
   const names = new Set<string>();
-  let [isAll, countsRows] = [false, false];
+  let isAll = false;
+  let countsRows = false;
+  // JSON.parse calls this function for every property of the tree.
   const visit = (key: string, value: unknown): unknown => {
     if ((key === 'column_names' || key === 'using_columns') && Array.isArray(value))
       for (const name of value) names.add(String(name).toLowerCase());

@@ -16,7 +16,10 @@ export interface Rewriting {
 /** Returns the statement for the parser's tree (JSON text); throws SandboxProblem 400 for SQL that is not allowed. */
 export function rewrite(parsed: string, { findCube, relation, now }: Rewriting): Statement {
   const values: string[] = [];
-  const bind: Writing['bind'] = (value) => `$${values.push(value)}`;
+  const bind: Writing['bind'] = (value) => {
+    values.push(value);
+    return `$${values.length}`;
+  };
   let cteCount = 0;
   const writing: Writing = {
     findCube,
@@ -24,7 +27,10 @@ export function rewrite(parsed: string, { findCube, relation, now }: Rewriting):
     bind,
     now,
     budget: createNodeBudget(),
-    nameCte: () => `cte_${(cteCount += 1)}`,
+    nameCte: () => {
+      cteCount += 1;
+      return `cte_${cteCount}`;
+    },
     select: (node, scope) => writeSelect(node, scope, writing),
     expression: (node, scope) => writeExpression(node, scope, writing),
   };

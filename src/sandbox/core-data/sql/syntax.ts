@@ -63,7 +63,7 @@ export function requireUnused(node: Node, names: Readonly<Record<string, string>
   }
 }
 
-/** The parser writes a number that is too large as `Infinity`, which is not valid JSON. */
+/** Parses the tree. @throws 400 for a number that is too large: the engine writes it as `Infinity`, which is not JSON */
 function treeOf(parsed: string): unknown {
   try {
     return JSON.parse(parsed);

@@ -12,6 +12,12 @@ const RANKINGS: ReadonlySet<string> = new Set([
   'cume_dist',
 ]);
 
+/** Properties of a window that the sandbox refuses. */
+const UNSUPPORTED =
+  'schema catalog start_expr end_expr offset_expr default_expr ignore_nulls filter_expr distinct arg_orders'.split(
+    ' ',
+  );
+
 /** Rewrites `rank() OVER (...)`; frames, offsets and similar are refused. */
 export function writeWindow(node: Node, scope: WritingScope, writing: Writing): string {
   const name = textAt(node, 'function_name').toLowerCase();
@@ -25,17 +31,7 @@ export function writeWindow(node: Node, scope: WritingScope, writing: Writing): 
     textAt(node, 'end') === 'CURRENT_ROW_RANGE' &&
     textAt(node, 'exclude_clause') === 'NO_OTHER';
   if (!isUsualFrame) throw notSupported('a window frame');
-  const unused = [
-    'schema',
-    'catalog',
-    'start_expr',
-    'end_expr',
-    'offset_expr',
-    'default_expr',
-    'ignore_nulls',
-  ];
-  const more = ['filter_expr', 'distinct', 'arg_orders'];
-  requireUnused(node, Object.fromEntries([...unused, ...more].map((member) => [member, 'this window'])));
+  requireUnused(node, Object.fromEntries(UNSUPPORTED.map((property) => [property, 'this window'])));
   const call =
     children.length === 0 && !RANKINGS.has(name)
       ? 'count(*)'

@@ -4,7 +4,8 @@ import type { AggType, Measure } from '../model.ts';
 import { sqlOf, type CubeSource, type MeasureSource } from './cube-source.ts';
 
 type Calculation = Pick<Measure, 'sql'> & Required<Pick<Measure, 'aggregate' | 'single'>>;
-type Column = (column: string) => string;
+/** Returns an SQL expression over a column. */
+type OverColumn = (column: string) => string;
 
 const part = (column: string, name: string): string => `struct_extract(${column}, '${name}')`;
 
@@ -13,11 +14,14 @@ function plain(aggType: AggType, sql: string): Calculation {
   return { sql, aggregate, single: (column) => column };
 }
 
-/** Counts each key once, because a join repeats the rows of the cube or leaves them out. */
+/**
+ * Returns the calculation over a joined cube. The join repeats rows, so each key counts once; rows that the join leaves
+ * without a key do not count.
+ */
 function keyed(aggType: AggType, sql: string, key: string): Calculation {
-  const value: Column = (column) => part(column, 'v');
-  const once: Column = (column) => `list_transform(list(DISTINCT ${column}), one -> one.v)`;
-  const aggregate: Column = (column) => {
+  const value: OverColumn = (column) => part(column, 'v');
+  const once: OverColumn = (column) => `list_transform(list(DISTINCT ${column}), one -> one.v)`;
+  const aggregate: OverColumn = (column) => {
     if (aggType === 'count')
       return `count(DISTINCT CASE WHEN ${value(column)} IS NOT NULL THEN ${part(column, 'k')} END)`;
     if (aggType === 'sum' || aggType === 'avg') return `list_${aggType}(${once(column)})`;
@@ -33,6 +37,7 @@ function keyed(aggType: AggType, sql: string, key: string): Calculation {
 const REFERENCE = /\{(?:CUBE\.)?([A-Za-z_]\w*)\}/g;
 const MAX_DEPTH = 10;
 
+/** Returns the calculation of a measure that is a formula of other measures. */
 function calculated(
   source: MeasureSource,
   build: (source: MeasureSource) => Calculation,
@@ -53,7 +58,7 @@ function calculated(
   }
   const byName = new Map(parts);
   const formula =
-    (value: (calculation: Calculation) => Column): Column =>
+    (value: (calculation: Calculation) => OverColumn): OverColumn =>
     (column) =>
       template.replace(REFERENCE, (_all, name: string) => {
         const calculation = byName.get(name);
@@ -81,7 +86,9 @@ export function buildMeasure(
     return key === undefined ? plain(one.aggType, sql) : keyed(one.aggType, sql, key);
   };
   const { aggType, name, title, description } = source;
-  const told = { name, title, aggType, ...(description === undefined ? {} : { description }) };
+  const shared = { name, title, aggType, ...(description === undefined ? {} : { description }) };
   const { sql, aggregate, single } = build(source, 0);
-  return key === undefined && aggType !== 'number' ? { ...told, sql } : { ...told, sql, aggregate, single };
+  return key === undefined && aggType !== 'number'
+    ? { ...shared, sql }
+    : { ...shared, sql, aggregate, single };
 }

@@ -23,9 +23,18 @@ type Cubes = ReadonlyMap<string, CubeSource>;
 /** A member of a cube that a view shows. */
 type Picked = ShownMember & { readonly cube: CubeSource };
 
-const told = (one: { name: string; title: string; description?: string | undefined }) => ({
-  ...{ name: one.name, title: one.title },
-  ...(one.description === undefined ? {} : { description: one.description }),
+const textsOf = ({
+  name,
+  title,
+  description,
+}: {
+  name: string;
+  title: string;
+  description?: string | undefined;
+}) => ({
+  name,
+  title,
+  ...(description === undefined ? {} : { description }),
 });
 
 /** Returns the SQL of the primary key; reports a cube that is joined and has none. */
@@ -38,10 +47,11 @@ function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
 
 const sourceOf =
   (root: CubeSource, joined: readonly Joined[]): Cube['source'] =>
-  (place) =>
-    [fromOf(root, place), ...joined.map(({ cube, on }) => `LEFT JOIN ${fromOf(cube, place)} ON ${on}`)].join(
-      ' ',
-    );
+  (tableName) =>
+    [
+      fromOf(root, tableName),
+      ...joined.map(({ cube, on }) => `LEFT JOIN ${fromOf(cube, tableName)} ON ${on}`),
+    ].join(' ');
 
 function joinTo(join: JoinSource, from: CubeSource, cubes: Cubes): Joined | undefined {
   const cube = cubes.get(join.to);
@@ -68,14 +78,18 @@ function reachable(root: CubeSource, cubes: Cubes): Joined[] {
 }
 
 function buildDimension(source: DimensionSource, cube: CubeSource, cubes: Cubes): Dimension {
-  const key = source.isKey ? ({ isKey: true } as const) : {};
-  const { type, granularities } = source;
-  const steps = granularities.length > 0 ? { granularities } : {};
-  return { ...told(source), type, ...key, ...steps, sql: sqlOf(source, cube, cubes) };
+  const { type, isKey, granularities } = source;
+  return {
+    ...textsOf(source),
+    type,
+    ...(isKey ? { isKey } : {}),
+    ...(granularities.length > 0 ? { granularities } : {}),
+    sql: sqlOf(source, cube, cubes),
+  };
 }
 
 const buildSegment = (source: CubeSource['segments'][number], cube: CubeSource, cubes: Cubes): Segment => ({
-  ...told(source),
+  ...textsOf(source),
   sql: sqlOf({ node: source.node, template: source.sql }, cube, cubes),
 });
 
@@ -84,9 +98,8 @@ const descriptionOf = ({ values }: SourceNode): { description?: string } =>
 
 function withPolicies(node: SourceNode, cube: Omit<Cube, 'policies'>): Cube {
   const dimensions = new Set(cube.dimensions.map(({ name }) => name));
-  const members = new Set(
-    [...cube.measures, ...cube.segments].map(({ name }) => name).concat([...dimensions]),
-  );
+  const others = [...cube.measures, ...cube.segments].map(({ name }) => name);
+  const members = new Set([...others, ...dimensions]);
   return { ...cube, policies: readPolicies(node, members, dimensions) };
 }
 
@@ -98,8 +111,13 @@ function buildCube(cube: CubeSource, cubes: Cubes): Cube {
     uses: usesOf(cube, name, cubes),
   });
   return withPolicies(cube.node, {
-    ...{ name: cube.name, kind: 'cube', title: cube.title, ...descriptionOf(cube.node) },
-    ...{ isPublic: cube.isPublic, tables: tablesOf(cube), cubes: [] },
+    name: cube.name,
+    kind: 'cube',
+    title: cube.title,
+    ...descriptionOf(cube.node),
+    isPublic: cube.isPublic,
+    tables: tablesOf(cube),
+    cubes: [],
     key: keyOf(cube, cubes, cube.joins.length > 0),
     reaches: joined.map((one) => one.cube.name),
     source: sourceOf(cube, joined),
@@ -145,9 +163,11 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
   const names = pick.map(({ name }) => name);
   for (const name of new Set(names.filter((one, at) => names.indexOf(one) < at)))
     view.node.fail(`the view has two members "${name}"; use "prefix" or "alias"`, 'cubes');
-  const renamed = <T extends object>(one: T, node: SourceNode, { name, title, member, cube }: Picked) => ({
-    ...one,
-    ...{ name, title: title ?? memberTitle(node, name), alias: `${cube.name}.${member}` },
+  const renamed = <T extends object>(built: T, node: SourceNode, { name, title, member, cube }: Picked) => ({
+    ...built,
+    name,
+    title: title ?? memberTitle(node, name),
+    alias: `${cube.name}.${member}`,
     uses: [`${cube.name}.${member}`, ...usesOf(cube, member, cubes)],
   });
   const measures = pick.flatMap((one) => {
@@ -168,8 +188,15 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
   });
   const used = [root, ...joined.map(({ cube }) => cube)];
   return withPolicies(view.node, {
-    ...{ name: view.name, kind: 'view', title: view.title, ...descriptionOf(view.node) },
-    ...{ isPublic: view.isPublic, base: root.name, measures, dimensions, segments },
+    name: view.name,
+    kind: 'view',
+    title: view.title,
+    ...descriptionOf(view.node),
+    isPublic: view.isPublic,
+    base: root.name,
+    measures,
+    dimensions,
+    segments,
     tables: [...new Set(used.flatMap(tablesOf))],
     cubes: used.map(({ name }) => name),
     key: keyOf(root, cubes, false),
@@ -181,7 +208,7 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
 const aliasesOf = (one: Cube): string[] =>
   one.kind === 'view' ? [...one.cubes] : [one.name, ...(one.reaches ?? [])];
 
-/** Adds the cubes and views whose rows stand in the source of another one. */
+/** Sets `reaches` of each cube and view: the others whose tables are all part of its source. */
 const withReach = (all: readonly Cube[]): Cube[] =>
   all.map((one) => {
     const mine = new Set(aliasesOf(one));
@@ -195,7 +222,7 @@ const withReach = (all: readonly Cube[]): Cube[] =>
 
 const COLUMN = /^(?:"?\w+"?\.)?"?(\w+)"?$/;
 
-/** Marks dimensions and measures that are plain columns of integers. */
+/** Sets `isWhole` of dimensions and measures that are plain columns of integers. */
 function withWholeNumbers(cube: Cube, tables: readonly ModelTable[]): Cube {
   const mine = tables.filter(({ name }) => cube.tables.includes(name)).flatMap(({ columns }) => columns);
   const marked = <T extends { readonly sql: string }>(one: T): T => {

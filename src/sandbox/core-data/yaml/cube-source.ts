@@ -32,7 +32,9 @@ export interface DimensionSource {
 
 export interface JoinSource {
   readonly node: SourceNode;
+  /** Name of the joined cube. */
   readonly to: string;
+  /** The join repeats rows of the first cube. */
   readonly multiplies: boolean;
   readonly template: string;
 }
@@ -51,14 +53,26 @@ export interface CubeSource extends TemplateCube {
 }
 
 const AGGREGATES: Readonly<Record<string, AggType>> = {
-  ...{ count: 'count', sum: 'sum', avg: 'avg', min: 'min', max: 'max', number: 'number' },
-  ...{ count_distinct: 'countDistinct', count_distinct_approx: 'countDistinct' },
-  ...{ countDistinct: 'countDistinct', countDistinctApprox: 'countDistinct' },
+  count: 'count',
+  sum: 'sum',
+  avg: 'avg',
+  min: 'min',
+  max: 'max',
+  number: 'number',
+  count_distinct: 'countDistinct',
+  count_distinct_approx: 'countDistinct',
+  countDistinct: 'countDistinct',
+  countDistinctApprox: 'countDistinct',
 };
 const TYPES: readonly MemberType[] = ['string', 'number', 'time', 'boolean'];
+/** Whether a join of each relationship repeats rows of the first cube. */
 const RELATIONSHIPS: Readonly<Record<string, boolean>> = {
-  ...{ many_to_one: false, one_to_one: false, belongs_to: false, has_one: false },
-  ...{ one_to_many: true, has_many: true },
+  many_to_one: false,
+  one_to_one: false,
+  belongs_to: false,
+  has_one: false,
+  one_to_many: true,
+  has_many: true,
 };
 
 function listOf<T>(
@@ -73,6 +87,7 @@ function listOf<T>(
   });
 }
 
+/** Returns a text property; reports a missing one and returns `NULL` in its place, so that reading goes on. */
 function required(node: SourceNode, name: string): string {
   const text = node.text(name);
   if (text === undefined || text.trim() === '') node.fail(`"${name}" is missing`, name);
@@ -80,7 +95,9 @@ function required(node: SourceNode, name: string): string {
 }
 
 const shared = (node: SourceNode, name: string) => ({
-  ...{ node, name, title: memberTitle(node, name) },
+  node,
+  name,
+  title: memberTitle(node, name),
   description: typeof node.values['description'] === 'string' ? node.values['description'] : undefined,
 });
 
@@ -91,7 +108,7 @@ function readMeasure(node: SourceNode): MeasureSource {
   if (!aggType) node.fail(`measures of type "${type}" are not supported`, 'type');
   const value = aggType === 'count' ? (node.text('sql') ?? '1') : required(node, 'sql');
   const filters = listOf(node, 'filters', 'filter', (filter) => `(${required(filter, 'sql')})`);
-  // A plain column is written as a reference, so that it may stand inside an expression.
+  // A column alone is expanded only as a whole template; inside an expression it needs `{CUBE}`.
   const part = /^[A-Za-z_]\w*$/.test(value.trim()) ? `{CUBE}.${value.trim()}` : value;
   const template = filters.length > 0 ? `CASE WHEN ${filters.join(' AND ')} THEN ${part} END` : value;
   return {
@@ -119,8 +136,11 @@ function readGranularity(node: SourceNode): CustomGranularity {
     return value === undefined ? {} : { [key]: value };
   };
   const custom = {
-    ...{ name, title: memberTitle(node, name), interval: required(node, 'interval') },
-    ...{ ...text('offset'), ...text('origin') },
+    name,
+    title: memberTitle(node, name),
+    interval: required(node, 'interval'),
+    ...text('offset'),
+    ...text('origin'),
   };
   const fault = granularityFault(custom);
   if (fault !== undefined) node.fail(fault, 'interval');
@@ -137,7 +157,10 @@ function readDimension(node: SourceNode): DimensionSource {
     node.fail('only a dimension of type time has granularities', 'granularities');
   return {
     ...shared(node, name),
-    ...{ type: type ?? 'string', isKey, granularities, isPublic: isPublicIn(node, !isKey) },
+    type: type ?? 'string',
+    isKey,
+    granularities,
+    isPublic: isPublicIn(node, !isKey),
     template: caseTemplate(node) ?? required(node, 'sql'),
   };
 }
@@ -154,22 +177,31 @@ function readJoin(node: SourceNode): JoinSource {
 export function readCube(node: SourceNode): CubeSource {
   requireKeys(node, 'cube');
   const name = nameOf(node);
-  const [table, sql] = [node.text('sql_table'), node.text('sql')];
+  const table = node.text('sql_table');
+  const sql = node.text('sql');
   if ((table === undefined) === (sql === undefined))
     node.fail('a cube has either "sql_table" or "sql"', 'name');
   const measures = listOf(node, 'measures', 'measure', readMeasure);
   const dimensions = listOf(node, 'dimensions', 'dimension', readDimension);
   const segments = listOf(node, 'segments', 'segment', (segment) => ({
     ...shared(segment, nameOf(segment)),
-    ...{ sql: required(segment, 'sql'), isPublic: isPublicIn(segment, true) },
+    sql: required(segment, 'sql'),
+    isPublic: isPublicIn(segment, true),
   }));
   const all = [...measures, ...dimensions, ...segments];
   for (const [at, member] of all.entries())
     if (all.findIndex((other) => other.name === member.name) < at)
       member.node.fail(`the name "${member.name}" is used twice`, 'name');
   return {
-    ...{ node, name, table, sql, measures, dimensions, segments },
-    ...{ title: memberTitle(node, name), isPublic: isPublicIn(node, true) },
+    node,
+    name,
+    table,
+    sql,
+    measures,
+    dimensions,
+    segments,
+    title: memberTitle(node, name),
+    isPublic: isPublicIn(node, true),
     joins: listOf(node, 'joins', 'join', readJoin),
     members: new Map([...measures, ...dimensions].map((member) => [member.name, member.template])),
   };

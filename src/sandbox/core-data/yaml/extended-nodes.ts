@@ -1,9 +1,10 @@
-// Resolves `extends` of cubes and views: an entry has what its parent has, and replaces members by their names.
+// Resolves `extends` of cubes and views: an entry gets the properties of its parent, and replaces members with the same
+// names.
 import type { SourceNode } from './model-source.ts';
 
 /** Lists whose entries replace those of the parent with the same name; entries of other lists are added. */
 const BY_NAME: ReadonlySet<string> = new Set(['measures', 'dimensions', 'segments']);
-/** One of these in the child replaces both of the parent. */
+/** When the child has one of these, it inherits neither from its parent. */
 const SOURCES = ['sql', 'sql_table'];
 
 function merged(node: SourceNode, parent: SourceNode): SourceNode {
@@ -20,7 +21,8 @@ function merged(node: SourceNode, parent: SourceNode): SourceNode {
     flag: (key, absent) => ownerOf(key).flag(key, absent),
     node: (key) => ownerOf(key).node(key),
     nodes(key) {
-      const [before, own] = [parent.nodes(key), node.nodes(key)];
+      const before = parent.nodes(key);
+      const own = node.nodes(key);
       if (!BY_NAME.has(key)) return [...before, ...own];
       const nameOf = ({ values }: SourceNode): unknown => values['name'];
       const kept = before.map((one) => own.find((other) => nameOf(other) === nameOf(one)) ?? one);

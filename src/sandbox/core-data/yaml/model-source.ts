@@ -5,9 +5,10 @@ import type { ModelFile } from './model-files.ts';
 
 type Path = readonly (string | number)[];
 
-/** A mapping of the file whose keys are in snake_case; `fail` reports a fault at one of its properties. */
+/** A mapping of the file whose keys are in snake_case. Reading a property of another type reports a fault. */
 export interface SourceNode {
   readonly values: SandboxJsonObject;
+  /** Reports a fault at the property with the path `below` this mapping. */
   fail(message: string, ...below: Path): void;
   text(name: string): string | undefined;
   flag(name: string, absent: boolean): boolean;
@@ -17,17 +18,27 @@ export interface SourceNode {
   node(name: string): SourceNode | undefined;
 }
 
-/** Keys without an effect on rows or rights, by kind of entry; other unknown keys are faults. */
-const IGNORED = [
-  ...['description', 'meta', 'format', 'drill_members', 'pre_aggregations', 'refresh_key', 'hierarchies'],
-  ...['folders', 'data_source', 'sql_alias', 'shown', 'suggest_filter_values', 'currency', 'links', 'order'],
-  ...['rewrite_queries', 'calendar', 'mask', 'key', 'propagate_filters_to_sub_query', 'context_members'],
-];
+/** Keys that the sandbox accepts and ignores, because they have no effect on rows or rights. */
+const IGNORED = (
+  'description meta format drill_members pre_aggregations refresh_key hierarchies folders data_source sql_alias shown ' +
+  'suggest_filter_values currency links order rewrite_queries calendar mask key propagate_filters_to_sub_query ' +
+  'context_members'
+).split(' ');
+/** Supported keys by kind of entry. */
 export const KEYS = {
   file: ['cubes', 'views'],
   cube: [
-    ...['name', 'title', 'sql', 'sql_table', 'public', 'joins', 'measures', 'dimensions', 'segments'],
-    ...['access_policy', 'extends'],
+    'name',
+    'title',
+    'sql',
+    'sql_table',
+    'public',
+    'joins',
+    'measures',
+    'dimensions',
+    'segments',
+    'access_policy',
+    'extends',
   ],
   view: ['name', 'title', 'public', 'cubes', 'access_policy', 'extends'],
   viewCube: ['join_path', 'includes', 'excludes', 'prefix', 'alias'],
@@ -78,7 +89,8 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
     }
     return 0;
   };
-  // Keys of `values` are in snake case, as in Cube's documentation. A path of a message has the keys as the file spells them.
+  // Keys of `values` are in snake case, as in Cube's documentation. Paths have the keys as the file spells them, so that
+  // a fault is found at its line.
   const nodeAt = (value: SandboxJsonObject, path: Path): SourceNode => {
     const spelling = new Map(Object.keys(value).map((key) => [snake(key), key]));
     const values = Object.fromEntries(Object.entries(value).map(([key, inside]) => [snake(key), inside]));
@@ -106,9 +118,9 @@ export function parseModelFile({ name, text }: ModelFile, faults: string[]): Sou
           fail(`"${key}" must be a list`, key);
           return [];
         }
-        return found.flatMap((entry: unknown, place) => {
-          if (isJsonObject(entry)) return [nodeAt(entry, spelled([key, place]))];
-          fail(`"${key}" has an entry that is no mapping`, key, place);
+        return found.flatMap((entry: unknown, index) => {
+          if (isJsonObject(entry)) return [nodeAt(entry, spelled([key, index]))];
+          fail(`"${key}" has an entry that is no mapping`, key, index);
           return [];
         });
       },
@@ -145,11 +157,10 @@ export function nameOf(node: SourceNode): string {
   return name;
 }
 
-/** Words that a title does not begin with a capital letter. */
-const SMALL_WORDS = new Set([
-  ...['and', 'or', 'nor', 'a', 'an', 'the', 'so', 'but', 'to', 'of', 'at', 'by', 'from', 'into', 'on'],
-  ...['onto', 'off', 'out', 'in', 'over', 'with', 'for'],
-]);
+/** Words that are written in lower case within a title. */
+const SMALL_WORDS = new Set(
+  'and or nor a an the so but to of at by from into on onto off out in over with for'.split(' '),
+);
 
 /** Returns a title made of a name, as in Cube: `paid_at` becomes `Paid at`, `user_id` becomes `User ID`. */
 function titleOf(name: string): string {
@@ -159,8 +170,8 @@ function titleOf(name: string): string {
     .split('_');
   const shown = words
     .filter((word) => word !== '')
-    .map((word, place) =>
-      place > 0 && SMALL_WORDS.has(word) ? word : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`,
+    .map((word, index) =>
+      index > 0 && SMALL_WORDS.has(word) ? word : `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`,
     );
   return shown.join(' ').replace(/\bId(s?)\b/g, 'ID$1');
 }

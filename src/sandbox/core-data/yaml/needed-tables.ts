@@ -8,12 +8,15 @@ import { columnsIn } from './sql-templates.ts';
 const TABLES = /\b(from|join)\s+("?[A-Za-z_][\w.]*"?)/gi;
 
 /** Returns the cube as a table of FROM under its quoted name. */
-export function fromOf({ name, table, sql = '' }: CubeSource, place: QualifiedTableName): string {
+export function fromOf({ name, table, sql = '' }: CubeSource, tableName: QualifiedTableName): string {
   const placed = sql
     .trim()
     .replace(/;$/, '')
-    .replace(TABLES, (_all, word: string, named: string) => `${word} ${place(named.replaceAll('"', ''))}`);
-  return `${table === undefined ? `(${placed})` : place(table)} ${quoteName(name)}`;
+    .replace(
+      TABLES,
+      (_all, word: string, named: string) => `${word} ${tableName(named.replaceAll('"', ''))}`,
+    );
+  return `${table === undefined ? `(${placed})` : tableName(table)} ${quoteName(name)}`;
 }
 
 /** Returns the names of the physical tables of a cube. */

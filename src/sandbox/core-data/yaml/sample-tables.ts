@@ -10,10 +10,12 @@ import type { ModelFile } from './model-files.ts';
 export interface NeededTable {
   readonly name: string;
   readonly columns: ReadonlyMap<string, string>;
-  /** False where the SQL of the model may use further columns. */
+  /** False when the SQL of the model may use further columns. */
   readonly isWhole: boolean;
 }
 
+/** Tables of the models in the seed. */
+const SEED_TABLES: readonly string[] = ['orders', 'customers', 'countries', 'incidents'];
 const GENERATED_ROWS = 100;
 const MAX_ROWS = 50_000;
 const MAX_COLUMNS = 200;
@@ -43,14 +45,14 @@ function tableOf(name: string, { text }: ModelFile): ModelTable {
   if (lines.length > MAX_ROWS || names.length > MAX_COLUMNS)
     throw new Error(`more than ${MAX_ROWS} rows or ${MAX_COLUMNS} columns`);
   if (names.length === 0 || lines.length === 0) throw new Error('a header and at least one row are needed');
-  const columns = names.map((column, place): Column => [
+  const columns = names.map((column, index): Column => [
     column.trim(),
-    typeOf(lines.map((line) => line[place] ?? '')),
+    typeOf(lines.map((line) => line[index] ?? '')),
   ]);
   return {
     name,
     columns,
-    rows: lines.map((line) => columns.map(([, type], place) => toCell(line[place] ?? '', type))),
+    rows: lines.map((line) => columns.map(([, type], index) => toCell(line[index] ?? '', type))),
   };
 }
 
@@ -76,8 +78,9 @@ const hasColumns = (table: ModelTable, { columns }: NeededTable): boolean =>
 const lastPart = (name: string): string => name.split('.').at(-1) ?? name;
 
 /**
- * Returns the function that fills the tables. A CSV file `<table>.csv` goes first, then a table of the seed with
- * this name and all columns, then generated rows. Reports CSV files and tables that cannot be used to `faults`.
+ * Returns the function that fills the tables. The rows of a table come from its CSV file `<table>.csv`, else from a
+ * table of the seed with this name and all columns, else they are generated. Adds a fault to `faults` for each CSV file
+ * or table that cannot be used.
  */
 export function createSampler(
   needed: readonly NeededTable[],
@@ -101,9 +104,8 @@ export function createSampler(
       faults.push(`${file.name}: ${(error as Error).message}`);
     }
   }
-  const SEEDS: readonly string[] = ['orders', 'customers', 'countries', 'incidents'];
   for (const { name, isWhole } of needed)
-    if (!isWhole && !given.has(name) && !SEEDS.includes(lastPart(name)))
+    if (!isWhole && !given.has(name) && !SEED_TABLES.includes(lastPart(name)))
       faults.push(
         `table ${name}: put its rows into ${lastPart(name)}.csv, because the SQL of its cube does not tell its columns`,
       );

@@ -26,25 +26,26 @@ export interface ViewSource {
   readonly parts: readonly ViewPart[];
 }
 
-interface Wanted {
+/** An entry of `includes` or `excludes`. */
+interface ListedMember {
   readonly name: string;
   readonly alias: string | undefined;
   readonly title: string | undefined;
 }
 
-function wantedOf(node: SourceNode, name: string): Wanted[] | '*' {
+function listedMembers(node: SourceNode, name: string): ListedMember[] | '*' {
   const value = node.values[name];
   if (value === '*') return '*';
   const list: unknown[] = Array.isArray(value) ? value : [];
   if (!Array.isArray(value) && value !== undefined && value !== null)
     node.fail(`"${name}" must be "*" or a list of names`, name);
-  return list.flatMap((entry, place): Wanted[] => {
+  return list.flatMap((entry, index): ListedMember[] => {
     if (typeof entry === 'string') return [{ name: entry, alias: undefined, title: undefined }];
     const text = (key: string): string | undefined =>
       isJsonObject(entry) && typeof entry[key] === 'string' ? entry[key] : undefined;
     const member = text('name');
     if (member !== undefined) return [{ name: member, alias: text('alias'), title: text('title') }];
-    node.fail(`"${name}" has an entry without a name`, name, place);
+    node.fail(`"${name}" has an entry without a name`, name, index);
     return [];
   });
 }
@@ -59,17 +60,18 @@ function readPart(node: SourceNode): ViewPart {
     path,
     select(cube) {
       const all = [...cube.measures, ...cube.dimensions, ...cube.segments];
-      const wanted = wantedOf(node, 'includes');
-      const left = wantedOf(node, 'excludes');
+      const included = listedMembers(node, 'includes');
+      const excluded = listedMembers(node, 'excludes');
       // A view shows private members of its cubes too.
       const everything = all.map(({ name }) => ({ name, alias: undefined, title: undefined }));
-      const chosen = wanted === '*' ? everything : wanted;
-      for (const { name } of [wanted, left].flatMap((list) => (list === '*' ? [] : list)))
+      const chosen = included === '*' ? everything : included;
+      for (const { name } of [included, excluded].flatMap((list) => (list === '*' ? [] : list)))
         if (!all.some((one) => one.name === name))
           node.fail(`${cube.name} has no member "${name}"`, 'includes');
-      const isLeft = (name: string): boolean => left === '*' || left.some((one) => one.name === name);
+      const isExcluded = (name: string): boolean =>
+        excluded === '*' || excluded.some((member) => member.name === name);
       return chosen
-        .filter(({ name }) => !isLeft(name))
+        .filter(({ name }) => !isExcluded(name))
         .map(({ name, alias, title }) => ({ member: name, name: alias ?? `${prefix}${name}`, title }));
     },
   };
