@@ -13,8 +13,8 @@ export function attributeReferenceIn(path: string): string | undefined {
 }
 
 /**
- * Returns all attribute names with their values in a resource or pathless PATCH value, nested and flat
- * (ASSUMED-22).
+ * Returns the attribute names and values of a resource, or of the value of a PATCH operation without path. Attributes
+ * may be inside the extension object, or have names that begin with its URN (ASSUMED-22).
  */
 export function extensionEntries(body: SandboxJsonObject): [reference: string, value: unknown][] {
   const nested = own(body, EXTENSION_URN);
@@ -27,8 +27,8 @@ export function extensionEntries(body: SandboxJsonObject): [reference: string, v
 }
 
 /**
- * Returns the definition of an attribute name (ASSUMED-21); unknown names are 400 with the given type
- * (ASSUMED-24).
+ * Returns the definition of an attribute name (ASSUMED-21).
+ * @throws 400 with the given `scimType` for an unknown name (ASSUMED-24)
  */
 export function requireReference(
   state: State,
@@ -41,8 +41,8 @@ export function requireReference(
 }
 
 /**
- * Returns the value to store, undefined for null (clear). Accepts single texts and numbers; numeric text
- * becomes a number. Other values are 400 `invalidValue` (ASSUMED-23).
+ * Returns the value to store, or undefined for null, which clears the value. Accepts single texts and numbers; for a
+ * number, text such as "42" is converted. @throws 400 `invalidValue` for other values (ASSUMED-23)
  */
 function extensionValue(definition: AttributeDefinition, value: unknown): StoredAttributeValue | undefined {
   if (value === null) return undefined;
@@ -54,7 +54,7 @@ function extensionValue(definition: AttributeDefinition, value: unknown): Stored
   throw new SandboxProblem(400, `User attribute ${definition.name} cannot take this value`, 'invalidValue');
 }
 
-/** Returns `values` with the entries set or cleared; throws 400 without a change. */
+/** Returns a copy of `values` with the entries set or cleared. @throws 400 for an unknown name or a wrong value */
 export function withExtension(
   state: State,
   values: UserRecord['values'],
@@ -72,7 +72,7 @@ export function withExtension(
   return next;
 }
 
-/** Returns the nested extension object of a user, undefined when no text or number value is stored. */
+/** Returns the extension object of a user: text and number values only. Undefined when there are none. */
 export function toExtension(state: State, user: UserRecord): SandboxJsonObject | undefined {
   const entries = [...user.values].flatMap(([id, value]): [string, unknown][] => {
     const name = state.attributes.get(id)?.name;

@@ -2,7 +2,7 @@
 import { SandboxProblem } from '../problem.ts';
 import type { TableRow, TableView } from '../table.ts';
 
-/** An attribute that filters may use; `find` when an index exists. Text is passed in lower case. */
+/** An attribute that filters may use: `find` uses an index, `test` compares one row. Text is passed in lower case. */
 export type Filterable<T> =
   | { kind: 'text'; find(text: string): T[]; test(row: T, text: string): boolean }
   | { kind: 'boolean'; test(row: T, value: boolean): boolean };
@@ -48,8 +48,10 @@ function parseScimFilter(filter: string): Clause[] {
   }
 }
 
+/** A clause with its attribute; `find` is undefined when no index exists. */
 type Bound<T> = { find: (() => T[]) | undefined; test: (row: T) => boolean };
 
+/** Returns the clause with its attribute. @throws 400 for an unknown attribute or a literal of another type */
 function bind<T>(clause: Clause, grammar: ReadonlyMap<string, Filterable<T>>): Bound<T> {
   const target = grammar.get(clause.attribute);
   if (!target) throw invalid(`${clause.attribute} cannot be filtered by`);

@@ -7,7 +7,7 @@ import type { TableView } from '../table.ts';
 import {
   applyMemberStep,
   createGroup,
-  giveMappedRoles,
+  assignMappedRoles,
   removeGroup,
   requireGroupName,
 } from '../users/group-life.ts';
@@ -58,16 +58,17 @@ function applyChange(call: Call, group: GroupRecord, change: GroupChange): Group
   const { displayName, externalId } = change;
   const stored: GroupRecord = { ...group, displayName, externalId, updatedAtMs: call.nowMs };
   call.state.groups.put(stored);
-  join(call, stored, change.steps);
+  changeMembers(call, stored, change.steps);
   return stored;
 }
 
-function join(call: Call, group: GroupRecord, steps: GroupChange['steps']): void {
+/** Applies the steps and gives new members the roles that the settings map to the group. */
+function changeMembers(call: Call, group: GroupRecord, steps: GroupChange['steps']): void {
   // The fault `ignoreMembers` returns success without changing the member list.
   if (call.fault.ignoreMembers) return;
   const joined = new Set(steps.flatMap((step) => applyMemberStep(call, group.id, step)));
-  for (const gift of giveMappedRoles(call, group, [...joined])) {
-    audit(call, 'Assigned role to user', { ...gift, group: group.displayName });
+  for (const assignment of assignMappedRoles(call, group, [...joined])) {
+    audit(call, 'Assigned role to user', { ...assignment, group: group.displayName });
   }
 }
 
@@ -114,7 +115,7 @@ export function createGroupResource(call: Call): HandlerReply {
   const externalId = textOrNull(body, 'externalId');
   const userIds = requireMembers(call, own(body, 'members') ?? []);
   const group = createGroup(call, displayName, externalId);
-  join(call, group, [{ kind: 'add', userIds }]);
+  changeMembers(call, group, [{ kind: 'add', userIds }]);
   auditGroup(call, 'Created group via SCIM', group);
   return toReply(call, 201, group);
 }

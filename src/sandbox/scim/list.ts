@@ -6,6 +6,7 @@ import type { TableRow, TableView } from '../table.ts';
 import { findMatches, type Filterable } from './filter.ts';
 import { LIST_URN } from './urns.ts';
 
+/** Returns a query parameter as a whole number, or `absent` without one. @throws 400 `invalidValue` */
 function queryInteger(call: Call, name: string, absent: number): number {
   const text = queryText(call, name);
   if (text === undefined || text === '') return absent;
@@ -46,14 +47,13 @@ export function filterById<T extends TableRow & { readonly uuid: string }>(
   call: Call,
   table: TableView<T>,
 ): Filterable<T> {
-  const isIt = (row: T, id: string): boolean => findByScimId(table, call.settings, id) === row;
   return {
     kind: 'text',
     find: (id) => {
       const row = findByScimId(table, call.settings, id);
       return row ? [row] : [];
     },
-    test: isIt,
+    test: (row, id) => findByScimId(table, call.settings, id) === row,
   };
 }
 

@@ -1,4 +1,5 @@
-// Parses PATCH on a group into steps that change the member list without copying it (contract 2.6).
+// Parses a PATCH of a group. The result is a change with steps for the member list, so that the list is not copied
+// (contract 2.6).
 import { isJsonObject, own, requireObject, requireText, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import type { GroupRecord } from '../records.ts';
@@ -40,10 +41,8 @@ export function requireMembers(current: CurrentState, value: unknown): number[] 
   return [...new Set(ids)];
 }
 
-/**
- * Returns the ids of existing users; removing a missing member or a deleted user is not an error (ASSUMED-20).
- */
-function presentMembers(current: CurrentState, ids: readonly string[]): number[] {
+/** Returns the platform ids of those that exist; removing a user who does not exist is not an error (ASSUMED-20). */
+function existingUsers(current: CurrentState, ids: readonly string[]): number[] {
   return ids.flatMap((id) => findByScimId(current.state.users, current.settings, id)?.id ?? []);
 }
 
@@ -56,7 +55,7 @@ function memberStep(current: CurrentState, operation: ParsedPatchOperation): Gro
   }
   // Entra ID removes members with a list of values; without a value, RFC 7644 removes all members.
   if (value === undefined || value === null) return { kind: 'replace', userIds: [] };
-  return { kind: 'remove', userIds: presentMembers(current, memberIds(value)) };
+  return { kind: 'remove', userIds: existingUsers(current, memberIds(value)) };
 }
 
 function setName(change: GroupChange, operation: ParsedPatchOperation): void {
@@ -72,7 +71,7 @@ function setExternalId(change: GroupChange, operation: ParsedPatchOperation): vo
   else throw new SandboxProblem(400, 'externalId must be text', 'invalidValue');
 }
 
-/** Applies an operation with a path. @returns false when the path is not in contract 2.6 */
+/** Adds an operation with a path to the change. @returns false for a path that contract 2.6 does not list */
 function patchPath(
   current: CurrentState,
   change: GroupChange,
@@ -85,7 +84,7 @@ function patchPath(
   else if (name === 'externalid') setExternalId(change, operation);
   else if (name === 'members') change.steps.push(memberStep(current, operation));
   else if (isOneMember !== undefined && memberId !== undefined && operation.op === 'remove') {
-    change.steps.push({ kind: 'remove', userIds: presentMembers(current, [memberId]) });
+    change.steps.push({ kind: 'remove', userIds: existingUsers(current, [memberId]) });
   } else return false;
   return true;
 }
@@ -93,7 +92,7 @@ function patchPath(
 function patchOne(current: CurrentState, change: GroupChange, operation: ParsedPatchOperation): void {
   if (operation.path === undefined) {
     const value: SandboxJsonObject = requireObject(operation.value, 'value of an operation without path');
-    // Read-only and unknown properties of a pathless value are ignored: Entra ID sends the id too.
+    // Read-only and unknown properties are ignored here: Okta sends the id in such a value.
     for (const [name, member] of Object.entries(value))
       patchPath(current, change, name, { ...operation, value: member });
     return;

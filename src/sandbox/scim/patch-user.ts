@@ -20,6 +20,7 @@ const OPTIONAL_TEXTS = new Map<string, 'displayName' | 'externalId' | 'givenName
 ]);
 const ONE_EMAIL = /^emails\[\s*(?:(primary)\s+eq\s+true|type\s+eq\s+"([^"]*)")\s*\]\.value$/i;
 
+/** Returns a copy of the properties of a user that PATCH may change. */
 export function draftOf(user: UserRecord): UserDraft {
   const { userName, externalId, displayName, givenName, familyName, emails, isDeactivated, values } = user;
   return { userName, externalId, displayName, givenName, familyName, emails, isDeactivated, values };
@@ -51,26 +52,27 @@ function setEmails(draft: UserDraft, operation: ParsedPatchOperation): void {
 }
 
 /**
- * Changes the e-mail that a value filter selects; `replace` without a match is `noTarget` (RFC 7644 §3.5.2.3).
+ * Changes the e-mail of the given type, or the primary one without a type.
+ * @throws 400 `noTarget` for `replace` without a match (RFC 7644 §3.5.2.3)
  */
 function setOneEmail(draft: UserDraft, operation: ParsedPatchOperation, type: string | undefined): void {
-  const isIt = (entry: EmailEntry): boolean =>
+  const isSelected = (entry: EmailEntry): boolean =>
     type === undefined ? entry.primary === true : entry.type?.toLowerCase() === type.toLowerCase();
   if (operation.op === 'remove') {
-    draft.emails = draft.emails.filter((entry) => !isIt(entry));
+    draft.emails = draft.emails.filter((entry) => !isSelected(entry));
     return;
   }
   const { value } = operation;
   if (typeof value !== 'string' || value === '')
     throw new SandboxProblem(400, 'An e-mail must be text', 'invalidValue');
-  if (draft.emails.some(isIt)) {
-    draft.emails = draft.emails.map((entry) => (isIt(entry) ? { ...entry, value } : entry));
+  if (draft.emails.some(isSelected)) {
+    draft.emails = draft.emails.map((entry) => (isSelected(entry) ? { ...entry, value } : entry));
   } else if (operation.op === 'add') {
     draft.emails = [...draft.emails, type === undefined ? { value, primary: true } : { value, type }];
   } else throw new SandboxProblem(400, 'No e-mail matches the path', 'noTarget');
 }
 
-/** Applies an operation with a core path. @returns false when the path is not in contract 2.6 */
+/** Applies an operation with a core path. @returns false for a path that contract 2.6 does not list */
 function patchCore(draft: UserDraft, path: string, operation: ParsedPatchOperation): boolean {
   const name = path.toLowerCase();
   const text = OPTIONAL_TEXTS.get(name);
@@ -86,7 +88,8 @@ function patchCore(draft: UserDraft, path: string, operation: ParsedPatchOperati
   return true;
 }
 
-function withoutPath(state: State, draft: UserDraft, operation: ParsedPatchOperation): void {
+/** Applies an operation without a path: each property of its value is changed like a path. */
+function patchWithoutPath(state: State, draft: UserDraft, operation: ParsedPatchOperation): void {
   const value = requireObject(operation.value, 'value of an operation without path');
   draft.values = withExtension(state, draft.values, extensionEntries(value), 'invalidPath');
   for (const [name, member] of Object.entries(value)) {
@@ -106,7 +109,7 @@ function withoutPath(state: State, draft: UserDraft, operation: ParsedPatchOpera
 /** Applies one operation to the draft; throws 400 `invalidPath`, `invalidValue`, `mutability` or `noTarget`. */
 export function patchDraft(state: State, draft: UserDraft, operation: ParsedPatchOperation): void {
   if (operation.path === undefined) {
-    withoutPath(state, draft, operation);
+    patchWithoutPath(state, draft, operation);
     return;
   }
   const reference = attributeReferenceIn(operation.path);

@@ -12,6 +12,7 @@ import { parseOperations } from './patch-body.ts';
 import { draftOf, patchDraft } from './patch-user.ts';
 import { parseActive, parseUserFields, toUserResource, type UserFields } from './user-resource.ts';
 
+/** Returns the attributes that a filter of users may name. */
 function grammarOf(call: Call): ReadonlyMap<string, Filterable<UserRecord>> {
   const { users } = call.read;
   const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
@@ -101,13 +102,13 @@ export function createScimUser(call: Call): HandlerReply {
   return toReply(call, 201, user);
 }
 
-/** Returns the console user properties that follow from SCIM attributes: first name and e-mail. */
-function consequences(user: UserRecord, fields: UserFields): Partial<UserRecord> {
+/** Returns the console user's first name and e-mail, which follow from SCIM attributes when these change. */
+function impliedFields(user: UserRecord, fields: UserFields): Partial<UserRecord> {
   const isRenamed = (['displayName', 'givenName', 'familyName'] as const).some(
     (name) => fields[name] !== user[name],
   );
-  const isMoved = fields.userName !== user.userName || fields.emails !== user.emails;
-  const email = isMoved ? impliedEmail(fields.userName, fields.emails) : user.email;
+  const hasNewAddress = fields.userName !== user.userName || fields.emails !== user.emails;
+  const email = hasNewAddress ? impliedEmail(fields.userName, fields.emails) : user.email;
   return {
     ...(isRenamed ? { firstName: impliedFirstName(fields) } : {}),
     email: email === '' ? user.email : email,
@@ -125,7 +126,7 @@ export function replaceUser(call: Call): HandlerReply {
   const active = own(body, 'active');
   const changed = changePerson(call, user, {
     ...fields,
-    ...consequences(user, fields),
+    ...impliedFields(user, fields),
     isDeactivated: active === undefined || active === null ? user.isDeactivated : !parseActive(active),
     values: withExtension(call.state, user.values, extensionEntries(body), 'invalidValue'),
   });
@@ -139,7 +140,7 @@ export function patchUser(call: Call): HandlerReply {
   const user = requireUser(call, call.state.users);
   const draft = draftOf(user);
   for (const operation of operations) patchDraft(call.state, draft, operation);
-  const changed = changePerson(call, user, { ...draft, ...consequences(user, draft) });
+  const changed = changePerson(call, user, { ...draft, ...impliedFields(user, draft) });
   auditUser(call, 'Updated user via SCIM', changed);
   return toReply(call, 200, changed);
 }

@@ -1,7 +1,7 @@
 // Describes the control plane (contract 4.1 to 4.6, 10): operations and schemas.
 import {
   anyObject,
-  BOTH,
+  OFFSET_AND_CURSOR,
   CURSOR,
   flagSchema,
   integer,
@@ -25,7 +25,7 @@ export const CONTROL_PLANE_LINES: readonly OperationLine[] = [
     'get /api/v1/deployments',
     'listDeployments',
     'Deployments that the caller can access',
-    { query: BOTH, answer: 'DeploymentsList' },
+    { query: OFFSET_AND_CURSOR, answer: 'DeploymentsList' },
   ],
   [
     'post /build/api/v1/deployments',
@@ -50,7 +50,7 @@ export const CONTROL_PLANE_LINES: readonly OperationLine[] = [
     `get ${DEPLOYMENT}/environments`,
     'listEnvironments',
     'Environments of a deployment',
-    { query: ['environmentType', ...BOTH], answer: 'EnvironmentsList' },
+    { query: ['environmentType', ...OFFSET_AND_CURSOR], answer: 'EnvironmentsList' },
   ],
   [
     `post ${DEPLOYMENT}/environments/{environmentId}/tokens-for-meta-sync`,

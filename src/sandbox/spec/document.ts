@@ -1,4 +1,5 @@
-// Serves `GET /api/v1/spec`: the OpenAPI document of the Platform and SCIM paths, for any valid caller (contract 4.9, ASSUMED-77).
+// Serves `GET /api/v1/spec`: the OpenAPI document of the Platform and SCIM paths, for every authenticated caller
+// (contract 4.9, ASSUMED-77).
 import { Router } from 'express';
 import { answer } from '../call.ts';
 import type { ApiFamily, MountedRouter } from '../family.ts';
@@ -23,7 +24,7 @@ const PARAMETERS: Readonly<Record<string, SpecSchema>> = {
   type: ref('UserAttributeType'),
   environmentType: ref('EnvironmentType'),
 };
-/** Query names of parameters that differ from their key in PARAMETERS. */
+/** Names in the query of the parameters whose keys in PARAMETERS differ. */
 const QUERY_NAMES: Readonly<Record<string, string>> = { environmentType: 'type' };
 const REFUSALS: readonly [status: string, meaning: string][] = [
   ['400', 'The request cannot be read, or breaks a rule.'],

@@ -1,4 +1,4 @@
-// Defines the vocabulary of the OpenAPI document: short functions for JSON Schemas, and the description of an operation.
+// Defines what the OpenAPI document is built from: short functions for JSON Schemas, and the description of an operation.
 
 export type SpecSchema = Readonly<Record<string, unknown>>;
 
@@ -29,8 +29,9 @@ export interface OperationText {
   readonly summary: string;
   /** Names of query parameters in PARAMETERS of document.ts. */
   readonly query?: readonly string[];
-  /** Names of the schemas of request and answer. */
+  /** Name of the schema of the request body. */
   readonly body?: string;
+  /** Name of the schema of the answer; any JSON when absent. */
   readonly answer?: string;
   /** Status of a success; default 200. */
   readonly status?: number;
@@ -50,4 +51,4 @@ export type OperationLine = readonly [
 
 export const CURSOR = ['first', 'after'];
 /** Query parameters of both list styles of the Platform API. */
-export const BOTH = ['offset', 'limit', ...CURSOR];
+export const OFFSET_AND_CURSOR = ['offset', 'limit', ...CURSOR];

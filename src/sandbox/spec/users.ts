@@ -1,5 +1,5 @@
 // Lists the operations of SCIM (contract 2) and of the console API of users, roles, groups and attributes (contract 3).
-import { BOTH, CURSOR, type OperationLine } from './parts.ts';
+import { OFFSET_AND_CURSOR, CURSOR, type OperationLine } from './parts.ts';
 
 const SCIM = '/api/scim/v2';
 const SCIM_LIST = ['filter', 'startIndex', 'count', 'excludedAttributes'];
@@ -106,7 +106,7 @@ export const PEOPLE_LINES: readonly OperationLine[] = [
     'get /api/v1/user-attributes',
     'listUserAttributes',
     'Attribute definitions, newest first',
-    { query: ['name', 'type', ...BOTH], answer: 'UserAttributeList' },
+    { query: ['name', 'type', ...OFFSET_AND_CURSOR], answer: 'UserAttributeList' },
   ],
   [
     'post /api/v1/user-attributes',

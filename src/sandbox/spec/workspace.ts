@@ -2,7 +2,7 @@
 import { DASHBOARD_SCHEMAS } from '../workspace/dashboard-schemas.ts';
 import {
   anyObject,
-  BOTH,
+  OFFSET_AND_CURSOR,
   CURSOR,
   flagSchema,
   integer,
@@ -24,7 +24,7 @@ export const WORKSPACE_LINES: readonly OperationLine[] = [
     `get ${DEPLOYMENT}/folders`,
     'listFolders',
     'Folders of one level',
-    { query: ['parentId', ...BOTH], answer: 'FolderList' },
+    { query: ['parentId', ...OFFSET_AND_CURSOR], answer: 'FolderList' },
   ],
   [
     `post ${DEPLOYMENT}/folders`,
@@ -53,7 +53,7 @@ export const WORKSPACE_LINES: readonly OperationLine[] = [
     `get ${DEPLOYMENT}/workbooks`,
     'listWorkbooks',
     'Workbooks',
-    { query: ['folderId', ...BOTH], answer: 'WorkbookList' },
+    { query: ['folderId', ...OFFSET_AND_CURSOR], answer: 'WorkbookList' },
   ],
   [
     `post ${DEPLOYMENT}/workbooks`,
@@ -78,7 +78,7 @@ export const WORKSPACE_LINES: readonly OperationLine[] = [
     `get ${DEPLOYMENT}/reports`,
     'listReports',
     'Reports',
-    { query: ['workbookId', 'folderId', 'search', ...BOTH], answer: 'ReportList' },
+    { query: ['workbookId', 'folderId', 'search', ...OFFSET_AND_CURSOR], answer: 'ReportList' },
   ],
   [
     `post ${DEPLOYMENT}/reports`,

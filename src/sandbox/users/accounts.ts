@@ -95,6 +95,7 @@ export function createAccount(call: Call): HandlerReply {
 function changeOf(body: SandboxJsonObject): PersonChange {
   const isAdmin = optionalBoolean(body, 'isAdmin');
   const isDeactivated = optionalBoolean(body, 'isDeactivated');
+  // Only checked: the sandbox stores no passwords.
   textOrNull(body, 'password');
   return {
     ...(Object.hasOwn(body, 'firstName')
@@ -113,20 +114,20 @@ export function updateAccount(call: Call): HandlerReply {
   const change = changeOf(bodyOf(call));
   const user = requireUser(call, id);
   requireAdmin(call.caller);
-  deactivationGuard(call, user, change.isDeactivated ?? false);
+  refuseOwnDeactivation(call, user, change.isDeactivated ?? false);
   const changed = changePerson(call, user, change);
   audit(call, 'Updated user profile', { username: changed.userName, userId: id });
   return { status: 200, body: toUserView(changed) };
 }
 
-/** Throws 403 when callers deactivate themselves (row USER-05). */
-export function deactivationGuard(call: Call, user: UserRecord, isDeactivated: boolean): void {
+/** Throws 403 when callers deactivate their own account (row USER-05). */
+export function refuseOwnDeactivation(call: Call, user: UserRecord, isDeactivated: boolean): void {
   if (isDeactivated && user.id === call.caller.user.id) {
     throw new SandboxProblem(403, 'Your own account cannot be deactivated');
   }
 }
 
-/** Deletes one account: 400 own account, 403 last administrator. */
+/** Deletes an account. @throws 400 for the caller's own account, 403 for the last administrator */
 export function deleteAccount(call: Call, user: UserRecord): void {
   if (user.id === call.caller.user.id) throw new SandboxProblem(400, 'Your own account cannot be deleted');
   removePerson(call, user);

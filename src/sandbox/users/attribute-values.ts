@@ -67,9 +67,9 @@ export function listValues(call: Call): HandlerReply {
   if (!user) throw new SandboxProblem(404, 'User not found');
   if (id !== call.caller.user.id) requireAdmin(call.caller);
   const { attributes } = call.state;
-  const held = attributes.ids().flatMap((attributeId) => {
+  const values = attributes.ids().flatMap((attributeId) => {
     const definition = user.values.has(attributeId) ? attributes.get(attributeId) : undefined;
     return definition ? [toValueView(user, definition)] : [];
   });
-  return { status: 200, body: held };
+  return { status: 200, body: values };
 }

@@ -53,8 +53,14 @@ export function createAttribute(call: Call): HandlerReply {
   const body = bodyOf(call);
   const name = requireText(body, 'name');
   if (!ATTRIBUTE_NAME.test(name)) throw new SandboxProblem(400, 'name must be an identifier');
-  const fresh = { name, type: typeOf(own(body, 'type')), ...labelsOf(body) };
-  const definition = { displayName: null, description: null, defaultValue: null, ...fresh };
+  const definition = {
+    name,
+    type: typeOf(own(body, 'type')),
+    displayName: null,
+    description: null,
+    defaultValue: null,
+    ...labelsOf(body),
+  };
   requireFittingDefault(definition.type, definition.defaultValue);
   requireAdmin(call.caller);
   const { attributes } = call.state;
@@ -65,6 +71,7 @@ export function createAttribute(call: Call): HandlerReply {
   return { status: 200, body: stored };
 }
 
+/** Returns the properties that may be changed later, those that the body has. */
 function labelsOf(
   body: SandboxJsonObject,
 ): Partial<Pick<AttributeDefinition, 'displayName' | 'description' | 'defaultValue'>> {

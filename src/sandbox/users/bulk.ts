@@ -4,13 +4,14 @@ import { requireAdmin } from '../auth.ts';
 import { audit, bodyOf, type Call, type HandlerReply } from '../call.ts';
 import { own } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
-import { deactivationGuard, deleteAccount, requireUser } from './accounts.ts';
+import { refuseOwnDeactivation, deleteAccount, requireUser } from './accounts.ts';
 import { changePerson } from './people.ts';
 
 type Action = 'DEACTIVATE' | 'ACTIVATE' | 'DELETE';
 const ACTIONS: readonly Action[] = ['DEACTIVATE', 'ACTIVATE', 'DELETE'];
 
-function act(call: Call, action: Action, id: number): void {
+/** Applies the action to one user. @throws SandboxProblem when it is refused for this user */
+function applyAction(call: Call, action: Action, id: number): void {
   const user = requireUser(call, id);
   if (action === 'DELETE') {
     deleteAccount(call, user);
@@ -18,7 +19,7 @@ function act(call: Call, action: Action, id: number): void {
   }
   const isDeactivated = action === 'DEACTIVATE';
   if (user.isDeactivated === isDeactivated) return;
-  deactivationGuard(call, user, isDeactivated);
+  refuseOwnDeactivation(call, user, isDeactivated);
   changePerson(call, user, { isDeactivated });
   audit(call, 'Updated user profile', { username: user.userName, userId: id });
 }
@@ -41,7 +42,7 @@ export function bulkAction(call: Call): HandlerReply {
   const failed: { userId: number; error: { status: number; message: string } }[] = [];
   for (const userId of new Set(ids)) {
     try {
-      act(call, action, userId);
+      applyAction(call, action, userId);
       succeeded.push(userId);
     } catch (error) {
       if (!(error instanceof SandboxProblem)) throw error;

@@ -49,8 +49,8 @@ export function removeGroup(current: CurrentState, group: GroupRecord): void {
 }
 
 /**
- * Applies one step and returns the users who joined; existing and missing members are not an error
- * (ASSUMED-20).
+ * Applies one step and returns the ids of the users who joined. Adding a member and removing a user who is none is not
+ * an error (ASSUMED-20).
  */
 export function applyMemberStep(current: CurrentState, groupId: number, step: GroupMemberStep): number[] {
   const { memberships } = current.state;
@@ -83,10 +83,10 @@ function mappedRoles(current: CurrentState, groupName: string): string[] {
 }
 
 /**
- * Assigns the group's roles to new members; returns the assignments for the audit log (ASSUMED-104 to
- * ASSUMED-106).
+ * Assigns the roles that the settings map to the group to users who joined it. Returns the new assignments, for the
+ * audit log (ASSUMED-104 to ASSUMED-106).
  */
-export function giveMappedRoles(
+export function assignMappedRoles(
   current: CurrentState,
   group: GroupRecord,
   joined: readonly number[],
@@ -95,9 +95,9 @@ export function giveMappedRoles(
   if (roles.length === 0) return [];
   return joined.flatMap((userId) => {
     const user = current.state.users.get(userId);
-    const fresh = user ? roles.filter((role) => !user.roles.has(role)) : [];
-    if (!user || fresh.length === 0) return [];
-    changePerson(current, user, { roles: new Set([...user.roles, ...fresh]) });
-    return fresh.map((role) => ({ username: user.userName, role }));
+    const added = user ? roles.filter((role) => !user.roles.has(role)) : [];
+    if (!user || added.length === 0) return [];
+    changePerson(current, user, { roles: new Set([...user.roles, ...added]) });
+    return added.map((role) => ({ username: user.userName, role }));
   });
 }

@@ -22,8 +22,7 @@ export function readMe(call: Call): HandlerReply {
 }
 
 /**
- * Handles `PATCH /api/v1/users/me/settings`: merge patch; `sheets` is merged by property, null clears it. 400,
- * 200 User.
+ * Handles `PATCH /api/v1/users/me/settings`: 200 with the user after the settings are merged (user-settings.ts); 400.
  */
 export function patchMySettings(call: Call): HandlerReply {
   const user = call.caller.user;

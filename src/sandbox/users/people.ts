@@ -6,6 +6,7 @@ import type { Alias, UserRecord } from '../records.ts';
 import { FALLBACK_ROLE, type SandboxSettings } from '../settings.ts';
 import type { CurrentState, State } from '../state.ts';
 
+/** Properties that are set when a user is stored. */
 type Derived = 'id' | 'uuid' | 'searchText' | 'createdAtMs' | 'updatedAtMs';
 export type NewPerson = Partial<Omit<UserRecord, Derived | 'aliases'>> & {
   userName: string;
@@ -51,6 +52,7 @@ function requireFreeName(state: State, userName: string, ownId: number | undefin
   if (holder && holder.id !== ownId) throw new SandboxProblem(409, 'userName is already taken', 'uniqueness');
 }
 
+/** Stores a user and updates what depends on it: the search text, the active administrators and running answers. */
 function store(state: State, person: Omit<UserRecord, 'searchText'>): UserRecord {
   const searchText = [person.firstName ?? '', person.userName, person.email].join('\n').toLowerCase();
   const user: UserRecord = { ...person, searchText };

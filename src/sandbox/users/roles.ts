@@ -21,7 +21,8 @@ export function listRoles(call: Call): HandlerReply {
   return { status: 200, body: cursorPage(call, 'role', ids, show) };
 }
 
-function target(call: Call): { role: AccountRole; user: UserRecord } {
+/** Returns the role and the user of the path. @throws 404 for an unknown one, 403 unless the caller is an administrator */
+function roleAndUser(call: Call): { role: AccountRole; user: UserRecord } {
   const role = call.state.roles.get(pathNumber(call, 'roleId'));
   const user = requireUser(call, pathNumber(call, 'userId'));
   // The Admin role cannot be assigned here and is reported as unknown (row USER-18).
@@ -32,7 +33,7 @@ function target(call: Call): { role: AccountRole; user: UserRecord } {
 
 /** Handles `PUT /api/v1/roles/{roleId}/users/{userId}`: 204, also when already assigned; 404. */
 export function assignRole(call: Call): HandlerReply {
-  const { role, user } = target(call);
+  const { role, user } = roleAndUser(call);
   if (!user.roles.has(role.name)) {
     changePerson(call, user, { roles: new Set([...user.roles, role.name]) });
     audit(call, 'Assigned role to user', { role: role.name, username: user.userName });
@@ -42,7 +43,7 @@ export function assignRole(call: Call): HandlerReply {
 
 /** Handles `DELETE /api/v1/roles/{roleId}/users/{userId}`: 204, also when not assigned; 404. */
 export function removeRole(call: Call): HandlerReply {
-  const { role, user } = target(call);
+  const { role, user } = roleAndUser(call);
   if (user.roles.has(role.name)) {
     changePerson(call, user, { roles: new Set([...user.roles].filter((name) => name !== role.name)) });
     audit(call, 'Removed role from user', { role: role.name, username: user.userName });

@@ -8,12 +8,13 @@ import { readInteger, readName, readObject, requireFolder, UNTITLED } from './in
 import type { FolderRecord, ItemRecord, ReportRecord, WorkbookRecord } from './records.ts';
 import { subFoldersOf } from './tree.ts';
 
-/** Parent folder and owner of an item. */
+/** Deployment and owner of a new item. */
 export interface Placing {
   readonly deploymentId: string;
   readonly ownerId: number;
 }
 
+/** Properties that are the same for all kinds of items. */
 type Common = Pick<
   ItemRecord,
   'id' | 'deploymentId' | 'ownerId' | 'updatedById' | 'createdAtMs' | 'updatedAtMs'

@@ -17,9 +17,9 @@ const record = (required: readonly string[], properties: Schema): Schema => ({
 const openObject = orNull('object');
 const textMap = orNull('object', { additionalProperties: text });
 
-/** The five widths of a layout. */
-const atWidths = (each: Schema): Schema =>
-  Object.fromEntries(['lg', 'md', 'sm', 'xs', 'xxs'].map((width) => [width, each]));
+/** Returns properties with the same schema for each of the five widths of a layout. */
+const atWidths = (schema: Schema): Schema =>
+  Object.fromEntries(['lg', 'md', 'sm', 'xs', 'xxs'].map((width) => [width, schema]));
 
 const WIDGET_TYPES = [
   'CHART',

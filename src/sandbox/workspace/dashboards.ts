@@ -1,12 +1,12 @@
-// Validates the dashboards of a workbook against the record tables of the specification; they are stored
-// unchanged.
+// Validates the dashboards of a workbook against the schemas of the specification. They are stored unchanged.
 import { Ajv } from 'ajv';
 import { isJsonObject, own, type SandboxJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';
 import { DASHBOARD_SCHEMAS } from './dashboard-schemas.ts';
 import type { Dashboards } from './records.ts';
 
-const MEMBERS = {
+/** Names of the schemas of a workbook's dashboard properties. */
+const SCHEMA_NAMES = {
   dashboardDraft: 'DashboardConfig',
   dashboardPublished: 'DashboardConfig',
   publishedDashboard: 'Dashboard',
@@ -15,7 +15,7 @@ const MEMBERS = {
 /** Reads the three dashboard properties of a workbook; throws SandboxProblem 400 that names the first fault. */
 export type ReadDashboards = (source: SandboxJsonObject) => Dashboards;
 
-/** The schemas are compiled at the first dashboard, so that the start stays fast. */
+/** Creates the reader. It compiles the schemas at the first dashboard, so that the sandbox starts fast. */
 export function createDashboardReader(): ReadDashboards {
   let compiled: Ajv | undefined;
 
@@ -26,11 +26,14 @@ export function createDashboardReader(): ReadDashboards {
   }
 
   /** Returns a property as a record of its schema, null when absent or null. */
-  function readRecord(source: SandboxJsonObject, member: keyof typeof MEMBERS): SandboxJsonObject | null {
+  function readRecord(
+    source: SandboxJsonObject,
+    member: keyof typeof SCHEMA_NAMES,
+  ): SandboxJsonObject | null {
     const value = own(source, member) ?? null;
     if (value === null) return null;
     compiled ??= compile();
-    const check = compiled.getSchema(`dashboards#/components/schemas/${MEMBERS[member]}`);
+    const check = compiled.getSchema(`dashboards#/components/schemas/${SCHEMA_NAMES[member]}`);
     if (check?.(value) && isJsonObject(value)) return value;
     const fault = check?.errors?.[0];
     throw new SandboxProblem(

@@ -43,16 +43,16 @@ function wantedOrder(call: Call): Order {
     rank(left) - rank(right) || sign * order(left, right) || sign * (left.id - right.id);
 }
 
-/** Handles `GET`: one level, or with `search` all folders; Workspace items that the caller may see. 400. */
+/** Handles `GET`: items that the caller may see, of one folder or, with `search`, of all folders. @throws 400 */
 export function listWorkspace(call: Call): HandlerReply {
   const deploymentId = pathText(call, 'deploymentId');
   const folderId = queryId(call, 'folderId');
   const types = wantedTypes(call);
   const order = wantedOrder(call);
-  const pool = queryText(call, 'search')
+  const candidates = queryText(call, 'search')
     ? ITEM_TYPES.flatMap((type): ItemRecord[] => itemsOfKind(call, deploymentId, type))
     : contentOfFolder(call.state, deploymentId, folderId || null);
-  const kept = pool.filter((item) => types.includes(item.type)).filter(nameSearch(call));
+  const kept = candidates.filter((item) => types.includes(item.type)).filter(nameSearch(call));
   const items = new Map(
     visibleTo(call, kept)
       .sort(order)

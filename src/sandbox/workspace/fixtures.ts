@@ -13,7 +13,7 @@ import {
   type Placing,
 } from './create.ts';
 import { createDashboardReader } from './dashboards.ts';
-import { ACTION_KINDS, ITEM_TYPES, type Grant, type WorkspaceItemType } from './records.ts';
+import { ACTION_KINDS, ITEM_TYPES, type Grant } from './records.ts';
 import { showGrant, showItem } from './state-view.ts';
 
 function deploymentOf(current: CurrentState, source: SandboxJsonObject): string {
@@ -23,7 +23,7 @@ function deploymentOf(current: CurrentState, source: SandboxJsonObject): string 
   return id;
 }
 
-/** Without `owner` the item belongs to the first administrator. */
+/** Returns deployment and owner of a new item; without `owner` it belongs to the first administrator. */
 function placingOf(current: CurrentState, source: SandboxJsonObject): Placing {
   const { users, activeAdmins } = current.state;
   const [admin] = activeAdmins;
@@ -51,7 +51,8 @@ export const makeReport: MakeFixture = (current, source) => {
   return { ...source, ...showItem(current, report) };
 };
 
-function requireSubject(current: CurrentState, type: string, id: unknown): number {
+/** Returns the id of the item or deployment that a grant is for. @throws 400 when there is none */
+function requireGrantedId(current: CurrentState, type: string, id: unknown): number {
   const { workspace, deployments } = current.state;
   const known =
     type === 'DEPLOYMENT' ? deployments.has(String(id)) : workspace.get(Number(id))?.type === type;
@@ -62,9 +63,8 @@ function requireSubject(current: CurrentState, type: string, id: unknown): numbe
 /** `{user, type, id, action}`; `type` is a kind of item, or DEPLOYMENT, in any case. */
 export const makeGrant: MakeFixture = (current, source) => {
   const named = String(own(source, 'type')).toUpperCase();
-  const type = [...ITEM_TYPES, 'DEPLOYMENT' as const].find(
-    (known: WorkspaceItemType | 'DEPLOYMENT') => known === named,
-  );
+  const types: readonly Grant['type'][] = [...ITEM_TYPES, 'DEPLOYMENT'];
+  const type = types.find((known) => known === named);
   if (!type) throw new SandboxProblem(400, `type must be one of ${ITEM_TYPES.join(', ')}, DEPLOYMENT`);
   const action = ACTION_KINDS.find((known) => known === own(source, 'action'));
   if (!action) throw new SandboxProblem(400, `action must be one of ${ACTION_KINDS.join(', ')}`);
@@ -72,7 +72,7 @@ export const makeGrant: MakeFixture = (current, source) => {
     id: current.state.grants.nextId(),
     userId: requireOwner(current, source, 'user').id,
     type,
-    itemId: requireSubject(current, type, own(source, 'id')),
+    itemId: requireGrantedId(current, type, own(source, 'id')),
     action,
   };
   current.state.grants.put(grant);

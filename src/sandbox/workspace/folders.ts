@@ -1,4 +1,5 @@
-// Handles folders of a deployment: one level at a time. Only the move changes a parent (contract 4.7).
+// Handles the folders of a deployment. Lists have one level; only `POST .../workspace/move` changes the parent of a
+// folder (contract 4.7).
 import { bodyOf, pathNumber, pathText, type Call, type HandlerReply } from '../call.ts';
 import { SandboxProblem } from '../problem.ts';
 import { addFolder, readNewFolder } from './create.ts';
@@ -15,8 +16,8 @@ function folderOfPath(call: Call): FolderRecord {
 }
 
 /**
- * Handles `GET`: one level, `parentId` or the root, by position; only folders that the caller may see. 404
- * unknown parent.
+ * Handles `GET`: the folders in `parentId`, or in the root, that the caller may see, by position.
+ * @throws 404 for an unknown parent
  */
 export function listFolders(call: Call): HandlerReply {
   const deploymentId = pathText(call, 'deploymentId');
@@ -27,8 +28,8 @@ export function listFolders(call: Call): HandlerReply {
 }
 
 /**
- * Handles `POST`: 200 Folder; 400 also beyond the maximum depth, 403 without edit right on the parent, 404
- * unknown parent.
+ * Handles `POST`: 200 Folder. @throws 400 for an invalid body and below the maximum depth, 403 without edit right on the
+ * parent, 404 for an unknown parent
  */
 export function createFolder(call: Call): HandlerReply {
   const input = readNewFolder(bodyOf(call));

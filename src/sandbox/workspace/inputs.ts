@@ -36,7 +36,7 @@ export function readObject(source: SandboxJsonObject, member: string): SandboxJs
   return value;
 }
 
-/** Returns the folder with `id` in the deployment; null for the root. @throws SandboxProblem 404 when unknown (ASSUMED-73) */
+/** Returns the folder with `id` in the deployment; null for the root. @throws 404 when unknown (ASSUMED-73) */
 export function requireFolder(state: State, deploymentId: string, id: number): FolderRecord;
 export function requireFolder(state: State, deploymentId: string, id: number | null): FolderRecord | null;
 export function requireFolder(state: State, deploymentId: string, id: number | null): FolderRecord | null {

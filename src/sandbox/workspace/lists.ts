@@ -20,7 +20,7 @@ export function visibleTo<T extends ItemRecord>(call: Call, items: readonly T[])
   return items.filter((item) => mayDo(call.state, call.caller.user, 'read', item));
 }
 
-/** Returns a query parameter as a whole number (0 means the root of the workspace), or 400. */
+/** Returns a query parameter as an id, undefined without one; 0 means the root of the workspace. @throws 400 */
 export function queryId(call: Call, name: string): number | undefined {
   const text = queryText(call, name);
   if (text === undefined) return undefined;
@@ -34,7 +34,7 @@ export function nameSearch(call: Call): (item: ItemRecord) => boolean {
   return (item) => item.name.toLowerCase().includes(wanted);
 }
 
-/** Returns `items` and `pageInfo` (cursor), `data`, `count` and `pagination` (offset), from sorted items. */
+/** Returns the answer of a list: `items` and `pageInfo` by cursor, `data`, `count` and `pagination` by offset. */
 export function listReply<T extends ItemRecord>(
   call: Call,
   kind: string,

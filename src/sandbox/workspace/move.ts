@@ -33,7 +33,10 @@ function requireItem(call: Call, deploymentId: string, { type, id }: Move): Item
   return item;
 }
 
-/** Checks the three access rules. The root needs no right on the destination; a report never does. */
+/**
+ * Throws 403 without the rights to move the item. A report needs the edit right and the permission ReportManage. Other
+ * items need the manage right, and the edit right on the destination unless it is the root.
+ */
 function requireRights(call: Call, item: ItemRecord, destination: FolderRecord | null): void {
   const { state, caller } = call;
   if (item.type === 'REPORT') {
@@ -49,7 +52,7 @@ function requireRights(call: Call, item: ItemRecord, destination: FolderRecord |
  * Throws 400 for a folder that would be inside itself or, with its sub-folders, too deep (ASSUMED-70,
  * ASSUMED-71).
  */
-function requirePlaceFor(call: Call, folder: FolderRecord, destination: FolderRecord | null): void {
+function requireAllowedDepth(call: Call, folder: FolderRecord, destination: FolderRecord | null): void {
   const { state, settings } = call;
   const chain = chainTo(state, folder.deploymentId, destination?.id ?? null);
   if (chain.some((one) => one.id === folder.id)) {
@@ -60,7 +63,7 @@ function requirePlaceFor(call: Call, folder: FolderRecord, destination: FolderRe
   }
 }
 
-/** Returns 200 with the moved item; 400, 403, 404 in the order of ASSUMED-52, each without a change. */
+/** Handles `POST`: 200 with the moved item. @throws 400, 403, 404, checked in the order of ASSUMED-52 */
 export function moveItem(call: Call): HandlerReply {
   const move = readMove(call);
   const { state } = call;
@@ -70,7 +73,7 @@ export function moveItem(call: Call): HandlerReply {
   requireRights(call, item, destination);
   // An item may stay in its folder even if the depth limit was lowered since (ASSUMED-75).
   if (item.folderId === move.folderId) return { status: 200, body: toItem(state, item) };
-  if (item.type === 'FOLDER') requirePlaceFor(call, item, destination);
+  if (item.type === 'FOLDER') requireAllowedDepth(call, item, destination);
   const moved = {
     ...item,
     folderId: move.folderId,

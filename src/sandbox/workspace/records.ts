@@ -7,7 +7,8 @@ import { createTable, type MemoryTable } from '../table.ts';
 export type WorkspaceItemType = 'FOLDER' | 'WORKBOOK' | 'REPORT';
 export const ITEM_TYPES: readonly WorkspaceItemType[] = ['FOLDER', 'WORKBOOK', 'REPORT'];
 
-interface Placed {
+/** The part that folders, workbooks and reports share. */
+interface SharedFields {
   readonly id: number;
   readonly deploymentId: string;
   readonly name: string;
@@ -19,7 +20,7 @@ interface Placed {
   readonly updatedAtMs: number;
 }
 
-export interface FolderRecord extends Placed {
+export interface FolderRecord extends SharedFields {
   readonly type: 'FOLDER';
   /** Position among its siblings, from 0; several may share one. */
   readonly position: number;
@@ -39,7 +40,7 @@ export interface Dashboards {
   readonly publishedDashboard: SandboxJsonObject | null;
 }
 
-export interface WorkbookRecord extends Placed, Dashboards {
+export interface WorkbookRecord extends SharedFields, Dashboards {
   readonly type: 'WORKBOOK';
   readonly slug: string | null;
   readonly meta: SandboxJsonObject;
@@ -47,7 +48,7 @@ export interface WorkbookRecord extends Placed, Dashboards {
   readonly embedAccess: EmbedAccess;
 }
 
-export interface ReportRecord extends Placed {
+export interface ReportRecord extends SharedFields {
   readonly type: 'REPORT';
   /** Twelve letters and digits, unique in the tenant. */
   readonly publicId: string;
@@ -61,7 +62,7 @@ export interface ReportRecord extends Placed {
 
 export type ItemRecord = FolderRecord | WorkbookRecord | ReportRecord;
 
-/** `manage` implies `edit` implies `read` (ASSUMED-76). */
+/** Rights from weak to strong: `manage` includes `edit`, and `edit` includes `read` (ASSUMED-76). */
 export type WorkspaceAction = 'read' | 'edit' | 'manage';
 export const ACTION_KINDS: readonly WorkspaceAction[] = ['read', 'edit', 'manage'];
 

@@ -12,6 +12,7 @@ const REPORT_MANAGE = 'ReportManage';
 
 const rank = (action: WorkspaceAction): number => ACTION_KINDS.indexOf(action);
 
+/** Returns the rank of the user's right on the item itself, without the folders above it; -1 without a right. */
 function ownRight(state: State, user: UserRecord, item: ItemRecord): number {
   if (item.ownerId === user.id) return rank('manage');
   const grants = state.grants.find('subject', grantKey(user.id, item.type, item.id));

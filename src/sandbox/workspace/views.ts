@@ -31,7 +31,7 @@ function showShared(state: State, item: ItemRecord): SandboxJsonObject {
   };
 }
 
-/** Returns the Workspace item form, which move, workbooks and the feed use for every kind. */
+/** Returns the item as WorkspaceItem of the specification, for every kind; move, workbooks and the feed use it. */
 export function toItem(state: State, item: ItemRecord): SandboxJsonObject {
   const isWorkbook = item.type === 'WORKBOOK';
   return {
