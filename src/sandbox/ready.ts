@@ -47,8 +47,8 @@ function personOf(current: CurrentState, name: string): Person {
 export function toReadyLine(current: CurrentState, addresses: Addresses): ReadyLine {
   const credentials = [...current.state.credentials.values()];
   const keys = credentials
-    .filter((one) => one.kind === 'apiKey')
-    .map((one): [string, string] => [one.name, one.secret]);
+    .filter((credential) => credential.kind === 'apiKey')
+    .map((key): [string, string] => [key.name, key.secret]);
   return {
     platformUrl: addresses.platformUrl,
     dataApiUrl: `${addresses.platformUrl}${addresses.dataPath}`,
@@ -58,7 +58,7 @@ export function toReadyLine(current: CurrentState, addresses: Addresses): ReadyL
     ...(addresses.certificate === undefined ? {} : { certificate: addresses.certificate }),
     fixtures: {
       apiKeys: Object.fromEntries(keys),
-      oauthToken: credentials.find((one) => one.kind === 'oauthToken')?.secret ?? '',
+      oauthToken: credentials.find((credential) => credential.kind === 'oauthToken')?.secret ?? '',
       deployments: [...current.state.deployments.values()].map(
         ({ id, name, apiSecret, agents, tokenAuthentication }) => ({
           id,

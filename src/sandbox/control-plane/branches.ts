@@ -68,7 +68,7 @@ export function setStagingEnvironment(call: Call): HandlerReply {
   }
   const changed: BranchRecord = { ...branch, isStagingEnabled: isEnabled };
   if (branch.isStagingEnabled !== isEnabled) {
-    const branches = deployment.branches.map((one) => (one.id === branch.id ? changed : one));
+    const branches = deployment.branches.map((other) => (other.id === branch.id ? changed : other));
     call.state.deployments.set(deployment.id, { ...deployment, branches });
     const attributes = { branch: branch.name, isStagingEnvironmentEnabled: isEnabled };
     audit(call, 'Updated deployment configuration', attributes, deployment.name);

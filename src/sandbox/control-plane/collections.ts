@@ -30,7 +30,7 @@ export function addRecord(call: Call, name: string, given: SandboxJsonObject): S
 /** Returns the record of the path parameter `id`. @throws 404 */
 function requireRecord(call: Call, name: string): SandboxJsonObject {
   const wanted = pathText(call, 'id');
-  const record = recordsOf(call, name).find((one) => String(one['id']) === wanted);
+  const record = recordsOf(call, name).find((candidate) => String(candidate['id']) === wanted);
   if (!record) throw new SandboxProblem(404, 'Not found');
   return record;
 }
@@ -64,7 +64,7 @@ export function deleteFrom(name: string): Handler {
     setRecords(
       call,
       name,
-      recordsOf(call, name).filter((one) => one !== record),
+      recordsOf(call, name).filter((other) => other !== record),
     );
     return { status: 204 };
   };

@@ -27,8 +27,10 @@ function nextNumber(used: Iterable<number>): number {
 export function createDeployment(current: CurrentState, given: NewDeployment): DeploymentRecord {
   const { deployments } = current.state;
   const present = [...deployments.values()];
-  const id = String(nextNumber(present.map((one) => Number(one.id))));
-  const firstBranchId = nextNumber(present.flatMap((one) => one.branches.map((branch) => branch.id)));
+  const id = String(nextNumber(present.map((deployment) => Number(deployment.id))));
+  const firstBranchId = nextNumber(
+    present.flatMap((deployment) => deployment.branches.map((branch) => branch.id)),
+  );
   const release = given.release ?? { ...headOf(current.state, 'latest'), isHeld: false };
   const deployment: DeploymentRecord = {
     id,
@@ -53,7 +55,7 @@ export function createDeployment(current: CurrentState, given: NewDeployment): D
 
 /** Returns the production branch, which every deployment has. */
 export function productionBranch(deployment: DeploymentRecord): BranchRecord {
-  const branch = deployment.branches.find((one) => one.kind === 'production');
+  const branch = deployment.branches.find((candidate) => candidate.kind === 'production');
   if (!branch) throw new Error(`Deployment ${deployment.id} has no production branch`);
   return branch;
 }

@@ -31,7 +31,7 @@ export function generateSession(call: Call): HandlerReply {
 /** Handles `POST /embed/session/token {sessionId}`: 200 `{token}`; 400, 404 unknown session. */
 export async function sessionToken(call: Call): Promise<HandlerReply> {
   const wanted = requireText(bodyOf(call), 'sessionId');
-  const session = recordsOf(call, 'embed-sessions').find((one) => one['sessionId'] === wanted);
+  const session = recordsOf(call, 'embed-sessions').find((record) => record['sessionId'] === wanted);
   const deployment = call.state.deployments.get(String(session?.['deploymentId']));
   if (!session || !deployment) throw new SandboxProblem(404, 'Session not found');
   const claims = { sub: wanted, scope: [] };

@@ -41,7 +41,7 @@ export function putVariables(call: Call): HandlerReply {
   const changes = objectList(body, Object.hasOwn(body, 'items') ? 'items' : 'data').map(variableOf);
   const deployment = deploymentOf(call);
   requirePermission(call, 'DeploymentUpdate', deployment.id);
-  const merged = new Map(recordsOf(call, 'env-vars').map((one) => [one['name'], one]));
+  const merged = new Map(recordsOf(call, 'env-vars').map((variable) => [variable['name'], variable]));
   for (const change of changes) merged.set(change['name'], change);
   setRecords(call, 'env-vars', [...merged.values()]);
   const names = changes.map(({ name }) => name);

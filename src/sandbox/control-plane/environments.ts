@@ -101,8 +101,8 @@ function typeOf(text: string | undefined): EnvironmentType | undefined {
 export function listEnvironments(call: Call): HandlerReply {
   const type = typeOf(queryText(call, 'type'));
   const deployment = accessibleDeployment(call);
-  const listed = environmentsOf(call, deployment).filter((one) => !type || one.type === type);
-  const byId = new Map(listed.map((one) => [one.branch.id, one]));
+  const listed = environmentsOf(call, deployment).filter((environment) => !type || environment.type === type);
+  const byId = new Map(listed.map((environment) => [environment.branch.id, environment]));
   const ids = [...byId.keys()].sort((left, right) => left - right);
   const { page, pagination } = offsetPage(call, listed);
   const show = (id: number): unknown => {
@@ -112,7 +112,7 @@ export function listEnvironments(call: Call): HandlerReply {
   return {
     status: 200,
     body: {
-      data: { environments: page.map((one) => showEnvironment(call, deployment, one)) },
+      data: { environments: page.map((environment) => showEnvironment(call, deployment, environment)) },
       pagination,
       ...cursorPage(call, 'environment', ids, show),
     },
@@ -140,7 +140,7 @@ export async function createMetaToken(call: Call): Promise<HandlerReply> {
   const expiresInSeconds = lifetimeOf(call, body);
   const deployment = accessibleDeployment(call);
   const wanted = pathText(call, 'environmentId');
-  if (!environmentsOf(call, deployment).some((one) => one.id === wanted)) {
+  if (!environmentsOf(call, deployment).some((environment) => environment.id === wanted)) {
     throw new SandboxProblem(404, 'Environment not found');
   }
   // Whole seconds as in the token, so that expires_at equals its `exp`.

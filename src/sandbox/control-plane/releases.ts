@@ -49,13 +49,13 @@ export function listedReleases(state: State): (Release & { isHead: boolean })[] 
 
 /** Records that a deployment of the account runs this version; it stays listed permanently (ASSUMED-63). */
 export function noteRun(state: State, { channel, version }: Version): void {
-  const release = releasesOf(state, channel).find((one) => one.version === version);
+  const release = releasesOf(state, channel).find((candidate) => candidate.version === version);
   if (release && !release.wasRun) state.releases.put({ ...release, wasRun: true });
 }
 
 /** Publishes a version; an existing version is not changed. */
 export function publish(state: State, { channel, version }: Version, wasRun = false): Release {
-  const present = releasesOf(state, channel).find((one) => one.version === version);
+  const present = releasesOf(state, channel).find((candidate) => candidate.version === version);
   if (present) return present;
   const release = { id: state.releases.nextId(), channel, version, wasRun };
   state.releases.put(release);

@@ -68,9 +68,9 @@ export function showCube(cube: Cube, connectedComponent: number): CubeDocument {
     ...(cube.description === undefined ? {} : { description: cube.description }),
     ...SHOWN,
     ...NO_FOLDERS,
-    measures: cube.measures.map((one) => showMeasure(cube, one)),
-    dimensions: cube.dimensions.map((one) => showDimension(cube, one)),
-    segments: cube.segments.map((one) => showSegment(cube, one)),
+    measures: cube.measures.map((measure) => showMeasure(cube, measure)),
+    dimensions: cube.dimensions.map((dimension) => showDimension(cube, dimension)),
+    segments: cube.segments.map((segment) => showSegment(cube, segment)),
     connectedComponent,
   };
 }
@@ -110,10 +110,10 @@ export function annotationOf(query: Query): Readonly<Record<string, Annotation>>
   const times = query.timeDimensions.flatMap(({ cube, name, member, granularity }): [string, unknown][] => {
     if (granularity === null) return [];
     const shown = annotateDimension(cube, member);
-    const step = GRANULARITIES.some((one) => one === granularity)
+    const step = GRANULARITIES.some((unit) => unit === granularity)
       ? { name: granularity, title: granularity, interval: `1 ${granularity}` }
-      : member.granularities?.find((one) => one.name === granularity);
-    const isDimension = query.dimensions.some((one) => one.name === name);
+      : member.granularities?.find((custom) => custom.name === granularity);
+    const isDimension = query.dimensions.some((dimension) => dimension.name === name);
     const entries: [string, unknown][] = [[`${name}.${granularity}`, { ...shown, granularity: step }]];
     return isDimension ? entries : [...entries, [name, shown]];
   });

@@ -39,7 +39,7 @@ function partsOf(text: string): { count: number; unit: Unit }[] | undefined {
   if (words.length % 2 !== 0 || words.length > 2 * MAX_PARTS) return undefined;
   const parts = Array.from({ length: words.length / 2 }, (_, index) => {
     const [count = '', written = ''] = words.slice(2 * index);
-    const unit = GRANULARITIES.find((one) => one === written || `${one}s` === written);
+    const unit = GRANULARITIES.find((known) => known === written || `${known}s` === written);
     return unit && /^-?\d{1,6}$/.test(count) ? { count: Number(count), unit } : undefined;
   });
   return parts.every((part) => part !== undefined) ? parts : undefined;

@@ -68,7 +68,7 @@ function resolveTime(entry: TimeDimensionForm, model: Model, nowMs: number, zone
   const { dimension, granularity, dateRange } = entry;
   const span = dateRange === undefined ? null : parseSpan(dateRange, nowMs, zone);
   const found = requireMember(model, 'dimensions', dimension);
-  const known = GRANULARITIES.find((one) => one === granularity);
+  const known = GRANULARITIES.find((unit) => unit === granularity);
   const custom = found.member.granularities?.find(({ name }) => name === granularity);
   if (found.member.type !== 'time')
     throw userError(`Error: invalid input syntax for type timestamp with time zone: "${dimension}"`);

@@ -100,7 +100,7 @@ function parseRequest(source: SandboxJsonObject, access: QueryAccess): QueryRequ
   }
   if (sent.length > MAX_QUERIES)
     throw userError(`Invalid query format: "query" must contain less than or equal to ${MAX_QUERIES} items`);
-  const queries = sent.map((one) => access.resolve(checkForm(one)));
+  const queries = sent.map((form) => access.resolve(checkForm(form)));
   if (queryType === 'blendingQuery') requireBlendable(queries);
   return { queryType, queries, isMulti: own(source, 'queryType') === 'multi' };
 }

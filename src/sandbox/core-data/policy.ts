@@ -28,8 +28,8 @@ function valuesOf({ values }: RowFilter, context: CoreDataSecurityContext): unkn
 }
 
 function evaluate(filter: PolicyFilter, cube: Cube, context: CoreDataSecurityContext): EvaluatedFilter {
-  if ('and' in filter) return { and: filter.and.map((one) => evaluate(one, cube, context)) };
-  if ('or' in filter) return { or: filter.or.map((one) => evaluate(one, cube, context)) };
+  if ('and' in filter) return { and: filter.and.map((part) => evaluate(part, cube, context)) };
+  if ('or' in filter) return { or: filter.or.map((part) => evaluate(part, cube, context)) };
   const values = valuesOf(filter, context);
   const { dimension, operator } = filter;
   return { member: `${cube.name}.${dimension}`, operator, ...(values === undefined ? {} : { values }) };
@@ -111,7 +111,7 @@ function constraintsOf(
     const granting = isBelowView ? policies : policies.filter((policy) => showsMember(policy, name));
     if (granting.length === 0) return null;
     if (granting.some(({ filters }) => filters.length === 0)) continue;
-    const constraint = anyOf(granting.map(evaluateAll).filter((one) => one !== undefined));
+    const constraint = anyOf(granting.map(evaluateAll).filter((filter) => filter !== undefined));
     if (constraint) found.set(JSON.stringify(constraint), constraint);
   }
   return [...found.values()];

@@ -93,7 +93,7 @@ const wholeNumber: Check = (value, path) => {
 export const oneOf =
   (choices: readonly string[]): Check =>
   (value, path) => {
-    if (!choices.some((one) => one === value))
+    if (!choices.some((choice) => choice === value))
       throw invalidQuery(path, `must be one of [${choices.join(', ')}]`);
   };
 

@@ -42,7 +42,7 @@ export function relationSql(cubes: readonly Cube[], parts: RelationParts): strin
   const columns = cubes.flatMap((cube) => {
     const named = (sql: string, name: string): string => `${sql} AS ${quoteName(columnOf(cube, name))}`;
     return [
-      ...cube.dimensions.map((one) => named(dimensionSql(one, timezone, bind), one.name)),
+      ...cube.dimensions.map((dimension) => named(dimensionSql(dimension, timezone, bind), dimension.name)),
       ...[...cube.measures, ...cube.segments].map(({ sql, name }) => named(sql, name)),
       ...(cubes.length > 1 ? [named(cube.key, KEY_COLUMN)] : []),
     ];

@@ -16,7 +16,7 @@ function answerDocuments(call: Call, documents: readonly SandboxJsonObject[]): H
     const page = { totalResults: total, startIndex: 1, itemsPerPage: total };
     return { status: 200, body: { schemas: [LIST_URN], ...page, Resources: documents } };
   }
-  const document = documents.find((one) => own(one, 'id') === id);
+  const document = documents.find((candidate) => own(candidate, 'id') === id);
   if (!document) throw new SandboxProblem(404, `${id} not found`);
   return { status: 200, body: document };
 }

@@ -41,7 +41,7 @@ export function listAttributes(call: Call): HandlerReply {
   const ids = idsWhere(
     newestFirst,
     get,
-    (one) => (!name || one.name === name) && (!type || one.type === type),
+    (definition) => (!name || definition.name === name) && (!type || definition.type === type),
   );
   const { items, pageInfo } = cursorPage(call, 'user-attribute', ids, get, true);
   const { page, pagination } = offsetPage(call, ids);

@@ -55,7 +55,7 @@ function requireRights(call: Call, item: ItemRecord, destination: FolderRecord |
 function requireAllowedDepth(call: Call, folder: FolderRecord, destination: FolderRecord | null): void {
   const { state, settings } = call;
   const chain = chainTo(state, folder.deploymentId, destination?.id ?? null);
-  if (chain.some((one) => one.id === folder.id)) {
+  if (chain.some((ancestor) => ancestor.id === folder.id)) {
     throw new SandboxProblem(400, 'A folder cannot be moved into itself or below itself');
   }
   if (chain.length + heightOf(state, folder) > settings.maxFolderDepth) {

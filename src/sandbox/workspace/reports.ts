@@ -16,10 +16,10 @@ export function listReports(call: Call): HandlerReply {
   const isNamed = nameSearch(call);
   const all = visibleTo(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'REPORT'));
   const kept = all.filter(
-    (one) =>
-      isNamed(one) &&
-      (workbookId === undefined || one.workbookId === workbookId) &&
-      (folderId === undefined || (one.folderId ?? 0) === folderId),
+    (report) =>
+      isNamed(report) &&
+      (workbookId === undefined || report.workbookId === workbookId) &&
+      (folderId === undefined || (report.folderId ?? 0) === folderId),
   );
   return listReply(call, 'report', kept, (report) => toReportView(call.state, report));
 }

@@ -24,7 +24,7 @@ export function mayDo(state: State, user: UserRecord, action: WorkspaceAction, i
   if (user.isAdmin) return true;
   const needed = rank(action);
   return [item, ...chainTo(state, item.deploymentId, item.folderId)].some(
-    (one) => ownRight(state, user, one) >= needed,
+    (holder) => ownRight(state, user, holder) >= needed,
   );
 }
 

@@ -36,7 +36,7 @@ export function heightOf(state: State, folder: FolderRecord): number {
   let level = [folder];
   while (level.length > 0) {
     height += 1;
-    level = level.flatMap((one) => subFoldersOf(state, one.deploymentId, one.id));
+    level = level.flatMap((parent) => subFoldersOf(state, parent.deploymentId, parent.id));
   }
   return height;
 }

@@ -13,7 +13,7 @@ import { toItem } from './views.ts';
 export function listWorkbooks(call: Call): HandlerReply {
   const folderId = queryId(call, 'folderId');
   const all = visibleTo(call, itemsOfKind(call, pathText(call, 'deploymentId'), 'WORKBOOK'));
-  const kept = all.filter((one) => folderId === undefined || (one.folderId ?? 0) === folderId);
+  const kept = all.filter((workbook) => folderId === undefined || (workbook.folderId ?? 0) === folderId);
   return listReply(call, 'workbook', kept, (workbook) => toItem(call.state, workbook));
 }
 

@@ -68,7 +68,7 @@ function writeItem(node: Node, scope: WritingScope, writing: Writing): string {
 
 /** Rewrites GROUP BY with one set of expressions, or ALL. */
 function writeGroups(node: Node, scope: WritingScope, writing: Writing): string {
-  const groups = nodesAt(node, 'group_expressions').map((one) => writing.expression(one, scope));
+  const groups = nodesAt(node, 'group_expressions').map((group) => writing.expression(group, scope));
   const sets = own(node, 'group_sets');
   const isOneSet = Array.isArray(sets) && (sets.length === 0 || (sets.length === 1 && groups.length > 0));
   if (!isOneSet) throw notSupported('GROUPING SETS');
@@ -157,7 +157,7 @@ function writePlain(node: Node, scope: WritingScope, writing: Writing): string {
 }
 
 function writeSetOperation(node: Node, scope: WritingScope, writing: Writing): string {
-  const word = ['UNION', 'EXCEPT', 'INTERSECT'].find((one) => one === textAt(node, 'setop_type'));
+  const word = ['UNION', 'EXCEPT', 'INTERSECT'].find((keyword) => keyword === textAt(node, 'setop_type'));
   if (word === undefined) throw notSupported('this combination of queries');
   const all = own(node, 'setop_all') === true ? ' ALL' : '';
   const sides = ['left', 'right'].map((side) => `(${writing.select(nodeAt(node, side), scope)})`);

@@ -36,7 +36,7 @@ export function writeWindow(node: Node, scope: WritingScope, writing: Writing): 
     children.length === 0 && !RANKINGS.has(name)
       ? 'count(*)'
       : `${name}(${children.map((child) => writing.expression(child, scope)).join(', ')})`;
-  const partitions = nodesAt(node, 'partitions').map((one) => writing.expression(one, scope));
+  const partitions = nodesAt(node, 'partitions').map((partition) => writing.expression(partition, scope));
   const orders = writeOrders(node, scope, writing);
   const parts = [
     partitions.length > 0 ? `PARTITION BY ${partitions.join(', ')}` : '',

@@ -46,7 +46,7 @@ function calculated(
   const { node, template } = source;
   const names = [...new Set([...template.matchAll(REFERENCE)].map(([, name]) => name ?? ''))];
   const parts = names.flatMap((name) => {
-    const found = measures.find((one) => one.name === name);
+    const found = measures.find((measure) => measure.name === name);
     return found ? [[name, build(found)] as const] : [];
   });
   if (parts.length === 0 || parts.length < names.length || /[{}]/.test(template.replace(REFERENCE, ''))) {

@@ -39,7 +39,7 @@ const textsOf = ({
 
 /** Returns the SQL of the primary key; reports a cube that is joined and has none. */
 function keyOf(cube: CubeSource, cubes: Cubes, isNeeded: boolean): string {
-  const keys = cube.dimensions.filter(({ isKey }) => isKey).map((one) => sqlOf(one, cube, cubes));
+  const keys = cube.dimensions.filter(({ isKey }) => isKey).map((dimension) => sqlOf(dimension, cube, cubes));
   if (keys.length === 0 && isNeeded)
     cube.node.fail(`${cube.name} is joined and needs a dimension with "primary_key: true"`, 'name');
   return keys.length > 1 ? `row(${keys.join(', ')})` : (keys[0] ?? '1');
@@ -119,11 +119,14 @@ function buildCube(cube: CubeSource, cubes: Cubes): Cube {
     tables: tablesOf(cube),
     cubes: [],
     key: keyOf(cube, cubes, cube.joins.length > 0),
-    reaches: joined.map((one) => one.cube.name),
+    reaches: joined.map((join) => join.cube.name),
     source: sourceOf(cube, joined),
-    measures: cube.measures.map((one) => ({ ...buildMeasure(one, cube, cubes), ...rights(one) })),
-    dimensions: cube.dimensions.map((one) => ({ ...buildDimension(one, cube, cubes), ...rights(one) })),
-    segments: cube.segments.map((one) => ({ ...buildSegment(one, cube, cubes), ...rights(one) })),
+    measures: cube.measures.map((measure) => ({ ...buildMeasure(measure, cube, cubes), ...rights(measure) })),
+    dimensions: cube.dimensions.map((dimension) => ({
+      ...buildDimension(dimension, cube, cubes),
+      ...rights(dimension),
+    })),
+    segments: cube.segments.map((segment) => ({ ...buildSegment(segment, cube, cubes), ...rights(segment) })),
   });
 }
 
@@ -135,7 +138,7 @@ function joinsOf(view: ViewSource, root: CubeSource, cubes: Cubes): Joined[] {
       node.fail(`"join_path" begins with ${root.name}, the first cube of the view`, 'join_path');
     path.slice(1).forEach((to, at) => {
       const from = cubes.get(path[at] ?? '');
-      const join = from?.joins.find((one) => one.to === to);
+      const join = from?.joins.find((candidate) => candidate.to === to);
       const way = path.slice(0, at + 2).join('.');
       const known = found.get(to);
       if (known?.path === way) return;
@@ -156,11 +159,11 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
   }
   const joined = joinsOf(view, root, cubes);
   const isMultiplied = joined.some(({ multiplies }) => multiplies);
-  const pick = view.parts.flatMap((part) => {
+  const picked = view.parts.flatMap((part) => {
     const cube = cubes.get(part.path.at(-1) ?? '');
-    return cube ? part.select(cube).map((one) => ({ ...one, cube })) : [];
+    return cube ? part.select(cube).map((member) => ({ ...member, cube })) : [];
   });
-  const names = pick.map(({ name }) => name);
+  const names = picked.map(({ name }) => name);
   for (const name of new Set(names.filter((one, at) => names.indexOf(one) < at)))
     view.node.fail(`the view has two members "${name}"; use "prefix" or "alias"`, 'cubes');
   const renamed = <T extends object>(built: T, node: SourceNode, { name, title, member, cube }: Picked) => ({
@@ -170,21 +173,21 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
     alias: `${cube.name}.${member}`,
     uses: [`${cube.name}.${member}`, ...usesOf(cube, member, cubes)],
   });
-  const measures = pick.flatMap((one) => {
-    const source = one.cube.measures.find(({ name }) => name === one.member);
-    const key = one.cube === root && !isMultiplied ? undefined : keyOf(one.cube, cubes, true);
-    return source ? [renamed(buildMeasure(source, one.cube, cubes, key), source.node, one)] : [];
+  const measures = picked.flatMap((shown) => {
+    const source = shown.cube.measures.find(({ name }) => name === shown.member);
+    const key = shown.cube === root && !isMultiplied ? undefined : keyOf(shown.cube, cubes, true);
+    return source ? [renamed(buildMeasure(source, shown.cube, cubes, key), source.node, shown)] : [];
   });
-  const dimensions = pick.flatMap((one) => {
-    const source = one.cube.dimensions.find(({ name }) => name === one.member);
+  const dimensions = picked.flatMap((shown) => {
+    const source = shown.cube.dimensions.find(({ name }) => name === shown.member);
     if (!source) return [];
     // The primary key of a cube is a plain dimension of the view.
-    const built = buildDimension({ ...source, isKey: false }, one.cube, cubes);
-    return [{ ...renamed(built, source.node, one), from: one.cube.name }];
+    const built = buildDimension({ ...source, isKey: false }, shown.cube, cubes);
+    return [{ ...renamed(built, source.node, shown), from: shown.cube.name }];
   });
-  const segments = pick.flatMap((one) => {
-    const source = one.cube.segments.find(({ name }) => name === one.member);
-    return source ? [renamed(buildSegment(source, one.cube, cubes), source.node, one)] : [];
+  const segments = picked.flatMap((shown) => {
+    const source = shown.cube.segments.find(({ name }) => name === shown.member);
+    return source ? [renamed(buildSegment(source, shown.cube, cubes), source.node, shown)] : [];
   });
   const used = [root, ...joined.map(({ cube }) => cube)];
   return withPolicies(view.node, {
@@ -205,19 +208,19 @@ function buildView(view: ViewSource, cubes: Cubes): Cube | undefined {
 }
 
 /** Returns the aliases that a cube or view has in its source. */
-const aliasesOf = (one: Cube): string[] =>
-  one.kind === 'view' ? [...one.cubes] : [one.name, ...(one.reaches ?? [])];
+const aliasesOf = (cube: Cube): string[] =>
+  cube.kind === 'view' ? [...cube.cubes] : [cube.name, ...(cube.reaches ?? [])];
 
 /** Sets `reaches` of each cube and view: the others whose tables are all part of its source. */
 const withReach = (all: readonly Cube[]): Cube[] =>
-  all.map((one) => {
-    const mine = new Set(aliasesOf(one));
+  all.map((cube) => {
+    const own = new Set(aliasesOf(cube));
     const inside = all.filter(
       (other) =>
-        other !== one &&
-        (other.kind === 'view' ? other.cubes : [other.name]).every((alias) => mine.has(alias)),
+        other !== cube &&
+        (other.kind === 'view' ? other.cubes : [other.name]).every((alias) => own.has(alias)),
     );
-    return { ...one, reaches: inside.map(({ name }) => name) };
+    return { ...cube, reaches: inside.map(({ name }) => name) };
   });
 
 const COLUMN = /^(?:"?\w+"?\.)?"?(\w+)"?$/;
@@ -254,5 +257,5 @@ export function readModel(folder: string): Model {
   const sample = createSampler(needed, files.tables, faults);
   if (faults.length > 0) throw new ModelFaults([...new Set(faults)]);
   const tables = sample({ roll: createDice('types'), untilMs: 0, isProduction: false });
-  return { name: 'model', cubes: withReach(all).map((one) => withWholeNumbers(one, tables)), sample };
+  return { name: 'model', cubes: withReach(all).map((cube) => withWholeNumbers(cube, tables)), sample };
 }

@@ -149,7 +149,7 @@ function readGranularity(node: SourceNode): CustomGranularity {
 
 function readDimension(node: SourceNode): DimensionSource {
   const name = nameOf(node);
-  const type = TYPES.find((one) => one === node.values['type']);
+  const type = TYPES.find((known) => known === node.values['type']);
   if (!type) node.fail(`a dimension is of type ${TYPES.join(', ')}`, 'type');
   const isKey = node.flag('primary_key', false);
   const granularities = listOf(node, 'granularities', 'granularity', readGranularity);

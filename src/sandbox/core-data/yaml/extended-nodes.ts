@@ -25,8 +25,8 @@ function merged(node: SourceNode, parent: SourceNode): SourceNode {
       const own = node.nodes(key);
       if (!BY_NAME.has(key)) return [...before, ...own];
       const nameOf = ({ values }: SourceNode): unknown => values['name'];
-      const kept = before.map((one) => own.find((other) => nameOf(other) === nameOf(one)) ?? one);
-      return [...kept, ...own.filter((one) => !before.some((other) => nameOf(other) === nameOf(one)))];
+      const kept = before.map((entry) => own.find((other) => nameOf(other) === nameOf(entry)) ?? entry);
+      return [...kept, ...own.filter((entry) => !before.some((other) => nameOf(other) === nameOf(entry)))];
     },
   };
 }

@@ -30,10 +30,12 @@ export function neededTables(cubes: ReadonlyMap<string, CubeSource>): NeededTabl
   const needed = new Map<string, { columns: Map<string, string>; isWhole: boolean }>();
   const all = [...cubes.values()];
   const texts = all.flatMap((cube) => [
-    ...cube.dimensions.map((one) => sqlOf(one, cube, cubes)),
-    ...cube.measures.filter(({ aggType }) => aggType !== 'number').map((one) => sqlOf(one, cube, cubes)),
+    ...cube.dimensions.map((dimension) => sqlOf(dimension, cube, cubes)),
+    ...cube.measures
+      .filter(({ aggType }) => aggType !== 'number')
+      .map((measure) => sqlOf(measure, cube, cubes)),
     ...cube.segments.map(({ node, sql }) => sqlOf({ node, template: sql }, cube, cubes)),
-    ...cube.joins.map((one) => sqlOf(one, cube, cubes)),
+    ...cube.joins.map((join) => sqlOf(join, cube, cubes)),
   ]);
   for (const cube of all) {
     const names = tablesOf(cube);

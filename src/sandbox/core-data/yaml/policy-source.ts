@@ -13,7 +13,7 @@ function textsAt(node: SourceNode, name: string): string[] | '*' | undefined {
   const value = node.values[name];
   if (value === undefined || value === null) return undefined;
   if (value === '*') return '*';
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
   node.fail(`"${name}" must be "*" or a list of names`, name);
   return undefined;
 }
@@ -22,7 +22,7 @@ function groupsOf(node: SourceNode): string[] {
   const { group, groups, role } = node.values;
   const named = groups ?? group ?? role;
   const all: unknown[] = Array.isArray(named) ? named : [named];
-  if (all.length > 0 && all.every((one) => typeof one === 'string' && one !== '')) return all as string[];
+  if (all.length > 0 && all.every((item) => typeof item === 'string' && item !== '')) return all as string[];
   node.fail('a policy needs "group"');
   return [];
 }
@@ -30,7 +30,7 @@ function groupsOf(node: SourceNode): string[] {
 function conditionOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
   requireKeys(filter, 'rowFilter');
   const written = filter.text('member') ?? filter.text('dimension') ?? '';
-  const operator = OPERATORS.find((one) => one === filter.values['operator']);
+  const operator = OPERATORS.find((known) => known === filter.values['operator']);
   const { values } = filter.values;
   const [, dimension = ''] = OWN.exec(written) ?? [];
   if (!dimensions.has(dimension)) filter.fail(`"${written}" is no dimension of this entry`, 'member');
@@ -52,7 +52,7 @@ function conditionOf(filter: SourceNode, dimensions: ReadonlySet<string>): Polic
 function filterOf(filter: SourceNode, dimensions: ReadonlySet<string>): PolicyFilter[] {
   const group = (['or', 'and'] as const).find((name) => name in filter.values);
   if (group === undefined) return conditionOf(filter, dimensions);
-  const parts = filter.nodes(group).flatMap((one) => filterOf(one, dimensions));
+  const parts = filter.nodes(group).flatMap((part) => filterOf(part, dimensions));
   if (filter.nodes(group).length === 0) filter.fail(`"${group}" needs filters`, group);
   return [group === 'or' ? { or: parts } : { and: parts }];
 }
@@ -87,7 +87,7 @@ export function readPolicies(
       rows?.fail('"row_level" needs "filters" or "allow_all: true"');
     return {
       groups: groupsOf(policy),
-      filters: filters.flatMap((one) => filterOf(one, dimensions)),
+      filters: filters.flatMap((filter) => filterOf(filter, dimensions)),
       ...(conditions.length > 0 ? { conditions } : {}),
       ...(level ? { members: { includes: includes ?? '*', excludes: excludes ?? [] } } : {}),
     };

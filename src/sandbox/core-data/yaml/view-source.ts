@@ -66,7 +66,7 @@ function readPart(node: SourceNode): ViewPart {
       const everything = all.map(({ name }) => ({ name, alias: undefined, title: undefined }));
       const chosen = included === '*' ? everything : included;
       for (const { name } of [included, excluded].flatMap((list) => (list === '*' ? [] : list)))
-        if (!all.some((one) => one.name === name))
+        if (!all.some((member) => member.name === name))
           node.fail(`${cube.name} has no member "${name}"`, 'includes');
       const isExcluded = (name: string): boolean =>
         excluded === '*' || excluded.some((member) => member.name === name);
