@@ -1,7 +1,7 @@
 // Resolves attribute notation `[URN:]attribute[.subAttribute]` (RFC 7644 §3.10) by the longest registered URN.
 import type { Field, Fields, Section } from './attributes.ts';
 import { isMemberName } from './json.ts';
-import { findField, findUnqualified, type ResourceType } from './resource-type.ts';
+import { findField, findUnqualified, type PlacedField, type ResourceType } from './resource-type.ts';
 
 export type AttributePath =
   /** A URN alone. */
@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z$_][A-Za-z0-9$_-]*$/;
 const UNKNOWN: AttributePath = { kind: 'unknown' };
 const MALFORMED: AttributePath = { kind: 'malformed' };
 
-/** Resolves an attribute name without value filter. Never throws: the caller chooses invalidPath or invalidFilter. */
+/** Resolves an attribute name without value filter. Does not throw: callers refuse a name with different SCIM errors. */
 export function resolveAttribute(type: ResourceType, text: string): AttributePath {
   if (!text.includes(':')) return resolveIn(type, type.core, text, false);
   const lower = text.toLowerCase();
@@ -44,7 +44,9 @@ function resolveIn(type: ResourceType, section: Section, text: string, qualified
   const subName = dot < 0 ? undefined : text.slice(dot + 1);
   if (!NAME.test(name) || (subName !== undefined && !NAME.test(subName))) return MALFORMED;
   const own = findField(section.fields, name);
-  const found = own ? { section, field: own } : qualified ? undefined : findUnqualified(type, name);
+  let found: PlacedField | undefined;
+  if (own) found = { section, field: own };
+  else if (!qualified) found = findUnqualified(type, name);
   if (!found) return UNKNOWN;
   const sub = subName === undefined ? undefined : findSub(found.field.parts, subName);
   if (subName !== undefined && !sub) return UNKNOWN;

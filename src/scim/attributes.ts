@@ -6,7 +6,7 @@ export type Mutability = 'readOnly' | 'readWrite' | 'immutable' | 'writeOnly';
 export type Returned = 'always' | 'never' | 'default' | 'request';
 export type Uniqueness = 'none' | 'server' | 'global';
 
-/** One attribute definition: the members that `/Schemas` shows, and whether it shows the attribute. */
+/** One attribute definition: the characteristics that `/Schemas` shows, and `announced`. */
 export interface Attribute {
   readonly name: string;
   readonly type: AttributeType;
@@ -20,7 +20,7 @@ export interface Attribute {
   readonly canonicalValues?: readonly string[];
   readonly referenceTypes?: readonly string[];
   readonly subAttributes?: readonly Attribute[];
-  /** False for an attribute that requests and filters may use and that schemas and answers leave out. */
+  /** False: requests and filters may use the attribute, but schema documents and answers leave it out. */
   readonly announced?: false;
 }
 
@@ -72,6 +72,7 @@ export interface Field {
 export interface Fields {
   /** In schema order. */
   readonly list: readonly Field[];
+  /** By exact name and by lower-case name; see `findField`. */
   readonly byName: ReadonlyMap<string, Field>;
 }
 
@@ -84,11 +85,15 @@ export interface Section {
   readonly core: boolean;
   /** Whether every resource must have this extension. */
   readonly required: boolean;
-  /** Names of single simple attributes that occur only once in the schema, so the stored text has one key of that name. */
+  /**
+   * Names of single-valued simple attributes that no sub-attribute shares. The stored text has one key of this name, so a
+   * Lua script can replace its value without parsing (plain-values.ts).
+   */
   readonly plain: ReadonlySet<string>;
   readonly fields: Fields;
 }
 
+/** Compiles attribute definitions. `prefix` is the part of `Field.path` before the name. */
 export function toFields(attributes: readonly Attribute[], prefix: string): Fields {
   const list = attributes.map((definition, place) => toField(definition, prefix, place));
   const byName = new Map<string, Field>();
@@ -117,7 +122,7 @@ function toParts(definition: Attribute, path: string): Fields | undefined {
   return toFields([{ ...definition, name: 'value', multiValued: false }], `${path}.`);
 }
 
-/** See `Section.plain`. */
+/** Returns the names for `Section.plain`. */
 export function plainNames({ list }: Fields): ReadonlySet<string> {
   const plain = list.filter(
     ({ name, attribute }) =>

@@ -3,7 +3,7 @@ import { postpone, referenceIn, referencesIn } from './bulk-references.ts';
 import type { BulkOperation } from './bulk-request.ts';
 import type { JsonObject } from './json.ts';
 
-/** `run` an operation with this data, or `complete` a resource that was created without the data. */
+/** One step: `run` an operation with this data, or `complete` a created resource with the data that was left out. */
 export interface BulkStep {
   readonly kind: 'run' | 'complete';
   readonly index: number;
@@ -15,12 +15,17 @@ export interface BulkStep {
 interface Node {
   readonly index: number;
   readonly operation: BulkOperation;
-  /** Operations that must run first: creations that the data or the path refers to. */
+  /** Creations that the data refers to: their resources must exist first. */
   readonly needs: Set<Node>;
+  /** The last operation before this one on the same resource, and the creation of that resource: both must be complete first. */
   readonly follows: Set<Node>;
+  /** The reverse of `needs`. */
   readonly neededBy: Node[];
+  /** The reverse of `follows`. */
   readonly followedBy: Node[];
+  /** Whether the data contains bulkIds. */
   refers: boolean;
+  /** Number of operations in `needs` and `follows` that this one still waits for. */
   blockers: number;
   hasRun: boolean;
   /** Set when this creation was split to resolve a circular reference. */
@@ -63,7 +68,9 @@ function linkPaths(nodes: Nodes, creators: Creators): void {
     if (fault || target?.id === undefined) continue;
     const place = `${target.endpoint}/${target.id}`;
     const creator = creators.get(referenceIn(target.id) ?? '');
-    for (const before of [lastAt.get(place), creator]) if (before) node.follows.add(before);
+    const before = lastAt.get(place);
+    if (before) node.follows.add(before);
+    if (creator) node.follows.add(creator);
     lastAt.set(place, node);
   }
   for (const node of nodes) {
@@ -82,21 +89,22 @@ const isOpen = (node: Node): boolean => !node.hasRun;
 const isFree = ({ blockers }: Node): boolean => blockers === 0;
 const isBlocked = ({ blockers }: Node): boolean => blockers > 0;
 
-/** Returns the creations of one circular reference. */
+/** Follows the unfinished operations from `start` and returns the operations of the circle that they form. */
 function circularFrom(start: Node): Node[] {
-  const way = new Set<Node>();
+  const visited = new Set<Node>();
   let node: Node | undefined = start;
-  while (node && !way.has(node)) {
-    way.add(node);
+  while (node && !visited.has(node)) {
+    visited.add(node);
     node = first(node.needs, isOpen) ?? first(node.follows, isBlocked);
   }
-  const nodes = [...way];
+  const nodes = [...visited];
   return node ? nodes.slice(nodes.indexOf(node)) : [];
 }
 
 /**
- * Resolves a circular reference by splitting one creation: a group if possible, because members are easily added afterwards. A
- * server must try to resolve a circular reference, and may answer 409 after a failed attempt (RFC 7644 §3.7.1).
+ * Resolves a circular reference by splitting one creation, and returns the operation to run next. A group is split if
+ * possible, because members are easily added afterwards. A server must try to resolve a circular reference, and may
+ * answer 409 after a failed attempt (RFC 7644 §3.7.1).
  */
 function splitCircular(start: Node, creators: Creators): Node {
   const isPending = (name: string): boolean => creators.get(name)?.hasRun === false;
@@ -112,15 +120,15 @@ function splitCircular(start: Node, creators: Creators): Node {
     return node;
   }
   // A circular reference that cannot be resolved runs unchanged; its references are then refused with 409.
-  const lost = circular[0] ?? start;
-  lost.blockers = 0;
-  return lost;
+  const unresolved = circular[0] ?? start;
+  unresolved.blockers = 0;
+  return unresolved;
 }
 
 /**
  * Yields the operations in their order, except that an operation with a reference to a later creation waits for it. A
  * circular reference is resolved by creating one resource without the references and completing it once they are known.
- * `undefined` between steps gives other requests a turn, because planning twelve megabytes takes long.
+ * `undefined` between steps lets the caller give other requests a turn, because planning a body of 12 MB takes long.
  */
 export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkStep | undefined, void> {
   const { nodes, creators } = toNodes(operations);
@@ -145,6 +153,7 @@ export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkS
   }
 }
 
+/** Records that the resource of the operation is complete. */
 function release(node: Node): void {
   for (const each of node.followedBy) each.blockers--;
 }

@@ -1,7 +1,7 @@
 // Finds and replaces references of the form `bulkId:…` in bulk operations (RFC 7644 §3.7.2).
 import { isObject, type JsonObject } from './json.ts';
 
-const MARK = 'bulkId:';
+const PREFIX = 'bulkId:';
 /** `bulkId:x` alone, or at the end of a resource address as in `$ref`. */
 const REFERENCE = /^(\S*\/(?:Users|Groups)\/)?bulkId:(.+)$/s;
 /** Nesting limit of the search; deeper data is refused by the validation. */
@@ -9,7 +9,7 @@ const MAX_DEPTH = 40;
 
 /** Returns the bulkId and the address before it; undefined for text without a bulkId. */
 function parse(text: string): { address: string; name: string } | undefined {
-  const found = text.includes(MARK) ? REFERENCE.exec(text) : null;
+  const found = text.includes(PREFIX) ? REFERENCE.exec(text) : null;
   return found?.[2] === undefined ? undefined : { address: found[1] ?? '', name: found[2] };
 }
 
@@ -46,7 +46,7 @@ export function replaceReferences(value: unknown, ids: ReadonlyMap<string, strin
   }
   if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value;
   if (Array.isArray(value)) return value.map((part) => replaceReferences(part, ids, depth + 1));
-  // fromEntries defines keys, an assignment to `__proto__` would not.
+  // `fromEntries` copies a key named `__proto__`; an assignment would set the prototype instead.
   return Object.fromEntries(
     Object.entries(value).map(([key, part]) => [key, replaceReferences(part, ids, depth + 1)]),
   );
@@ -54,7 +54,8 @@ export function replaceReferences(value: unknown, ids: ReadonlyMap<string, strin
 
 /**
  * Splits a new resource into the part that can be stored now and the part that waits for pending bulkIds: list elements
- * such as members, and complex attributes such as manager. Undefined when a simple value waits, which may be required.
+ * such as members, and complex attributes such as manager. Returns undefined when a simple value waits, because the
+ * attribute may be required.
  */
 export function postpone(
   data: unknown,
@@ -72,7 +73,8 @@ export function postpone(
     } else if (!waits(value)) now.push([key, value]);
     else if (!isObject(value)) return undefined;
     else if (key.includes(':')) {
-      const parts = postpone(value, isPending); // an extension: its attributes, one by one
+      // An extension is split by its attributes.
+      const parts = postpone(value, isPending);
       if (!parts) return undefined;
       now.push([key, parts.now]);
       later.push([key, parts.later]);
@@ -84,6 +86,9 @@ export function postpone(
 function partition(list: readonly unknown[], waits: (value: unknown) => boolean): [unknown[], unknown[]] {
   const ready: unknown[] = [];
   const waiting: unknown[] = [];
-  for (const element of list) (waits(element) ? waiting : ready).push(element);
+  for (const element of list) {
+    if (waits(element)) waiting.push(element);
+    else ready.push(element);
+  }
   return [ready, waiting];
 }

@@ -17,10 +17,10 @@ export interface BulkOperation {
   readonly bulkId: string | undefined;
   /** Parsed `path`; `id` may be `bulkId:…`. Undefined when the path names no endpoint. */
   readonly target: { readonly endpoint: 'Users' | 'Groups'; readonly id: string | undefined } | undefined;
-  /** Expected version, as If-Match would give it. */
+  /** Expected version, in the form of an If-Match header. */
   readonly version: string | undefined;
   readonly data: unknown;
-  /** Error of the operation itself; then it is not run. */
+  /** The first error in the operation; undefined: none. An operation with an error is not run. */
   readonly fault: ScimError | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface BulkRequest {
   readonly operations: readonly BulkOperation[];
 }
 
-/** An id is bounded and valid Unicode, as it would be in the address of a request. */
+/** `/Users`, or `/Users/<id>`. The same limits apply to an id in the URL of a request: length, and valid Unicode. */
 const PATH = /^\/(Users|Groups)(?:\/([^/?#\p{Surrogate}]{1,1000}))?\/?$/u;
 
 function text(body: JsonObject, name: string, position: number): string | undefined {
@@ -39,10 +39,14 @@ function text(body: JsonObject, name: string, position: number): string | undefi
   throw invalidSyntax(`Operation ${position}: "${name}" must be text.`);
 }
 
+/** Returns the first error in the fields of an operation; undefined: none. */
 function faultOf(method: string, target: BulkOperation['target'], bulkId: string | undefined) {
   if (!['POST', 'PUT', 'PATCH', 'DELETE'].includes(method))
     return invalidSyntax('"method" must be POST, PUT, PATCH or DELETE.');
-  if (!target) return notFound('"path" must be "/Users" or "/Groups", followed by an id if it exists.');
+  if (!target)
+    return notFound(
+      '"path" must be "/Users" or "/Groups", with an id for an existing resource: "/Users/<id>".',
+    );
   if ((method === 'POST') !== (target.id === undefined))
     return methodNotAllowed(target.id === undefined ? ['POST'] : ['PUT', 'PATCH', 'DELETE']);
   if (method === 'POST' && !bulkId) return invalidValue('A POST needs a "bulkId".');
@@ -77,9 +81,9 @@ function failOnErrorsOf(body: JsonObject, profile: Profile): number {
 }
 
 /**
- * A fault of one operation is kept as its `fault`; a fault of the message is thrown.
- * @throws 400 invalidSyntax (no BulkRequest, an operation that cannot be read), 400 invalidValue (failOnErrors, a
- * bulkId used twice, nothing to do), 413 for more than MAX_BULK_OPERATIONS (section 3.7.4).
+ * Returns the operations of a BulkRequest. An error in one operation becomes its `fault`; an error in the message is thrown.
+ * @throws 400 invalidSyntax (no BulkRequest, an operation of the wrong form), 400 invalidValue (failOnErrors, a bulkId
+ * used twice, no operations), 413 for more than MAX_BULK_OPERATIONS (RFC 7644 §3.7.4).
  */
 export function parseBulkRequest(body: unknown, profile: Profile): BulkRequest {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
@@ -90,7 +94,9 @@ export function parseBulkRequest(body: unknown, profile: Profile): BulkRequest {
   const listed = member(body, 'Operations');
   if (!Array.isArray(listed)) throw invalidSyntax('"Operations" must be a list.');
   if (listed.length > MAX_BULK_OPERATIONS)
-    throw payloadTooLarge(`A bulk request may hold ${MAX_BULK_OPERATIONS} operations (maxOperations).`);
+    throw payloadTooLarge(
+      `A bulk request may hold at most ${MAX_BULK_OPERATIONS} operations (maxOperations).`,
+    );
   if (listed.length === 0 && !profile.allows('empty-operations'))
     throw invalidValue('"Operations" is empty.');
   const failOnErrors = failOnErrorsOf(body, profile);

@@ -15,7 +15,8 @@ const BASE64 = '^([\\w+/-]{4})*([\\w+/-]{2}(==)?|[\\w+/-]{3}=?)?$';
 /** An absolute or relative URI (RFC 7643 §2.3.7); non-ASCII letters are accepted unencoded. */
 const URI = '^([^\\s\\p{Cc}<>"{}|\\\\^`%]|%[0-9A-Fa-f]{2})*$';
 
-function singular(definition: Attribute): JsonSchema {
+/** Returns the JSON Schema of one value of an attribute. */
+function valueSchema(definition: Attribute): JsonSchema {
   switch (definition.type) {
     case 'reference':
       return { type: 'string', pattern: URI, ...(definition.required && { minLength: 1 }) };
@@ -32,28 +33,29 @@ function singular(definition: Attribute): JsonSchema {
     case 'integer':
       return { type: 'integer' };
     case 'complex':
-      return closed(definition.subAttributes ?? []);
+      return objectSchema(definition.subAttributes ?? []);
   }
 }
 
-function plural(definition: Attribute): JsonSchema {
-  return definition.multiValued ? { type: 'array', items: singular(definition) } : singular(definition);
+function attributeSchema(definition: Attribute): JsonSchema {
+  return definition.multiValued ? { type: 'array', items: valueSchema(definition) } : valueSchema(definition);
 }
 
-function closed(attributes: readonly Attribute[]): JsonSchema {
-  const properties = Object.fromEntries(attributes.map((each) => [each.name, plural(each)]));
+/** Returns the JSON Schema of an object that has no other keys than the attributes. */
+function objectSchema(attributes: readonly Attribute[]): JsonSchema {
+  const properties = Object.fromEntries(attributes.map((each) => [each.name, attributeSchema(each)]));
   const required = attributes.filter((each) => each.required).map((each) => each.name);
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-function extension(section: Section): JsonSchema {
-  const schema = closed(section.schema.attributes);
+function extensionSchema(section: Section): JsonSchema {
+  const schema = objectSchema(section.schema.attributes);
   if (!section.schema.open) return schema;
   return { ...schema, additionalProperties: { anyOf: [SCALAR, { type: 'array', items: SCALAR }] } };
 }
 
 /** Refuses control characters in names, because names appear on terminals of operators. */
-function oneLine(properties: JsonSchema): JsonSchema {
+function withoutControls(properties: JsonSchema): JsonSchema {
   const names = Object.entries(properties).filter(([name]) => NAMES.has(name));
   const strict = names.map(([name, schema]) => [
     name,
@@ -63,14 +65,14 @@ function oneLine(properties: JsonSchema): JsonSchema {
 }
 
 function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema {
-  const schema = closed(core.fields.list.map((field) => field.attribute));
-  const urns = Object.fromEntries(extensions.map((section) => [section.urn, extension(section)]));
-  // Read-only attributes and members are left out: the server sets the former, and the latter are validated separately.
-  const own = core.fields.list.filter(
+  const schema = objectSchema(core.fields.list.map((field) => field.attribute));
+  const urns = Object.fromEntries(extensions.map((section) => [section.urn, extensionSchema(section)]));
+  // Any value passes for read-only attributes, which the server sets, and for members, which are validated separately.
+  const unchecked = core.fields.list.filter(
     ({ attribute }) => attribute.mutability === 'readOnly' || attribute.name === 'members',
   );
-  const trusted = Object.fromEntries(own.map((field) => [field.name, {}]));
-  const properties = { ...oneLine(schema.properties as JsonSchema), ...trusted, ...urns };
+  const anyValue = Object.fromEntries(unchecked.map((field) => [field.name, {}]));
+  const properties = { ...withoutControls(schema.properties as JsonSchema), ...anyValue, ...urns };
   const required = [
     ...(schema.required as string[]),
     ...extensions.filter(({ required }) => required).map(({ urn }) => urn),
@@ -78,6 +80,7 @@ function toJsonSchema(core: Section, extensions: readonly Section[]): JsonSchema
   return { ...schema, properties, required };
 }
 
+/** Converts a JSON pointer of ajv to a SCIM path: `/emails/0/value` to `emails.value`. */
 function attributePath(pointer: string, core: Section, extensions: readonly Section[]): string {
   const steps = pointer
     .split('/')
@@ -103,9 +106,9 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
   return invalidValue(`Attribute "${path}" ${error.message ?? 'is not valid'}.`);
 }
 
-/** Validation of a canonical resource by a schema. */
+/** Validates canonical resources of one type. */
 export interface Validator {
-  /** Returns an error for the first violation, which names the attribute; undefined for a valid resource. */
+  /** Returns the error for the first violation; it names the attribute. Undefined for a valid resource. */
   fault(resource: object): ScimError | undefined;
   /** Returns an error for each violation. */
   faults(resource: object): ScimError[];
@@ -121,17 +124,17 @@ export function compileValidator(core: Section, extensions: readonly Section[]):
     new Ajv({ strict: true, strictTypes: false, ownProperties: true, allErrors }).compile(
       toJsonSchema(core, extensions),
     );
-  let first: ReturnType<typeof compile> | undefined;
-  let every: ReturnType<typeof compile> | undefined;
-  const breachesOf = (validate: ReturnType<typeof compile>, resource: object): ScimError[] =>
+  let stopsAtFirst: ReturnType<typeof compile> | undefined;
+  let findsAll: ReturnType<typeof compile> | undefined;
+  const faultsIn = (validate: ReturnType<typeof compile>, resource: object): ScimError[] =>
     validate(resource) ? [] : (validate.errors ?? []).map((error) => toScimError(error, core, extensions));
   return {
-    fault: (resource) => breachesOf((first ??= compile(false)), resource)[0],
-    faults: (resource) => breachesOf((every ??= compile(true)), resource),
+    fault: (resource) => faultsIn((stopsAtFirst ??= compile(false)), resource)[0],
+    faults: (resource) => faultsIn((findsAll ??= compile(true)), resource),
   };
 }
 
-/** Creates the 400 invalidValue for a value of the wrong type; `expected` completes "must be". */
+/** Creates the 400 invalidValue for a value of the wrong type. `expected` completes the sentence "… must be". */
 export function notA(field: Field, expected: string): ScimError {
   return invalidValue(`Attribute "${field.path}" must be ${expected}.`);
 }
@@ -161,6 +164,7 @@ const tooLong = (path: string, most: number, unit: string): ScimError =>
  * Checks the length limits of a resource. A value that is already stored passes, so that a lower limit does not block
  * other changes of the resource.
  * @param text canonical JSON of the resource
+ * @param before the stored resource, when the request changes one
  * @throws 400 invalidValue that names the attribute
  */
 export function checkLengths(
@@ -179,20 +183,19 @@ export function checkLengths(
   if (!isLongText(text, limits.resourceBytes)) return;
   const bytes = Buffer.byteLength(text);
   if (before && bytes <= Buffer.byteLength(JSON.stringify(before))) return;
-  const largest = Object.keys(resource).reduce((a, b) =>
-    sizeOf(resource[a]) >= sizeOf(resource[b]) ? a : b,
-  );
+  const [largest] = Object.keys(resource).sort((a, b) => sizeOf(resource[b]) - sizeOf(resource[a]));
   throw invalidValue(
     `The resource has ${bytes} bytes, more than ${limits.resourceBytes}; most of it is in "${largest}".`,
   );
 }
 
-/** @throws 400 invalidValue when the value of a group member is longer than any id, externalId or userName may be */
+/** Checks the values of group members. @throws 400 invalidValue when one is longer than any id, externalId or userName may be */
 export function checkMemberLengths(values: Iterable<string>, limits: LengthLimits): void {
   for (const value of values)
     if (isLongName(value, limits)) throw tooLong('members.value', limits.nameCharacters, 'characters');
 }
 
+/** Checks every text in a value. `before`: the stored value at the same path. */
 function checkValues(value: unknown, path: string, most: number, before: unknown): void {
   if (typeof value === 'string') {
     if (isLongText(value, most) && value !== before) throw tooLong(path, most, 'bytes');
@@ -205,7 +208,7 @@ function checkValues(value: unknown, path: string, most: number, before: unknown
   }
 }
 
-/** Appends a key to a path: `urn:…:` + `name`, or `name.givenName`. */
+/** Appends a key to a path: `name.givenName`, or `urn:…:User:department` behind a URN. */
 function below(path: string, key: string): string {
   if (path === '') return key.includes(':') ? `${key}:` : key;
   return path.endsWith(':') ? path + key : `${path}.${key}`;

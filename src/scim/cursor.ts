@@ -2,18 +2,18 @@
 import { createHash } from 'node:crypto';
 import { invalidCursor } from './errors.ts';
 
-/** The last resource of a page. Its place in the order of creation never changes, so the next page starts behind it. */
+/** Position of the last resource of a page. Its place in the order of creation never changes, so the next page starts behind it. */
 export interface CursorPosition {
   /** Name of its resource type. */
   readonly type: string;
   /** Its place in the order of creation of that type. */
   readonly after: number;
-  /** All matches as counted for the first page; undefined where counting costs nothing. */
+  /** Number of all matches, counted for the first page. Undefined when each page can count them again at little cost. */
   readonly totalResults: number | undefined;
 }
 
 const MAX_LENGTH = 300;
-const FORM = /^[A-Za-z0-9_-]+$/;
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /** Hashes the query that a cursor belongs to. Attributes and page size are left out, because they may change between pages. */
 const fingerprint = (query: readonly (string | undefined)[]): string =>
@@ -28,7 +28,7 @@ export function toCursor(position: CursorPosition, query: readonly (string | und
 
 /** @throws 400 invalidCursor when the text is no cursor of this service or belongs to another query */
 export function parseCursor(text: string, query: readonly (string | undefined)[]): CursorPosition {
-  const parts = text.length <= MAX_LENGTH && FORM.test(text) ? parseJson(text) : undefined;
+  const parts = text.length <= MAX_LENGTH && BASE64URL.test(text) ? parseJson(text) : undefined;
   const [type, after, totalResults, print] = Array.isArray(parts) ? (parts as unknown[]) : [];
   const isCounted = totalResults === null || isCount(totalResults);
   if (typeof type !== 'string' || !isCount(after) || !isCounted || typeof print !== 'string') {

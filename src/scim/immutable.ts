@@ -27,15 +27,15 @@ export function keepImmutable(
   let kept: Record<string, unknown> | undefined;
   for (const immutable of type.immutable) {
     const { section, field } = immutable;
-    const held = valueOf(before, immutable);
+    const current = valueOf(before, immutable);
     const given = valueOf(next, immutable);
-    if (held === undefined || isSame(field, held, given)) continue;
+    if (current === undefined || isSame(field, current, given)) continue;
     if (given !== undefined || operation === 'patch') {
       throw mutability(`Attribute "${field.path}" cannot be changed once it has a value.`);
     }
     kept ??= { ...next };
-    if (section.core) kept[field.name] = held;
-    else kept[section.urn] = { ...(kept[section.urn] as Holder | undefined), [field.name]: held };
+    if (section.core) kept[field.name] = current;
+    else kept[section.urn] = { ...(kept[section.urn] as Holder | undefined), [field.name]: current };
   }
   return kept ? toCanonical(type, kept) : next;
 }

@@ -5,6 +5,7 @@ import type { Field } from './attributes.ts';
 
 export type JsonObject = Record<string, unknown>;
 
+/** Largest nesting of objects and lists in a body. */
 const MAX_DEPTH = 32;
 /** Largest number of brackets and commas; a group of 65,000 members with all sub-attributes has 390,000. */
 const MAX_STRUCTURE = 500_000;
@@ -18,7 +19,7 @@ function checkText(text: string): void {
   if (!text.isWellFormed()) throw invalidValue('A text in the body is not valid Unicode.');
 }
 
-/** @throws 400 invalidSyntax when `value` nests deeper than 32 objects or lists, invalidValue for lone surrogates */
+/** Checks a parsed body. @throws 400 invalidSyntax above 32 nested objects or lists, 400 invalidValue for lone surrogates */
 export function checkBody(value: unknown, depth = 0): void {
   if (typeof value === 'string') checkText(value);
   if (typeof value !== 'object' || value === null) return;
@@ -43,7 +44,7 @@ export function scanBody(bytes: Uint8Array): void {
   if (fault) throw payloadTooLarge(`The body ${fault.reason}.`);
 }
 
-/** Returns a member by name without regard to case (RFC 7643 §2.1); an exact match wins. */
+/** Returns the value of a key without regard to case (RFC 7643 §2.1); an exact match wins. Undefined without the key. */
 export function member(body: JsonObject, name: string): unknown {
   if (Object.hasOwn(body, name)) return body[name];
   const lower = name.toLowerCase();
@@ -68,10 +69,10 @@ export function isEqual(field: Field | undefined, a: unknown, b: unknown): boole
   return foldCase(a) === foldCase(b);
 }
 
-/** Returns the lookup form of a sub-attribute's value. */
+/** Returns the value of a sub-attribute in the form in which it is compared: folded, unless case counts. */
 export function foldPart(field: Field, part: string, value: unknown): unknown {
-  const exact = field.parts?.byName.get(part)?.attribute.caseExact !== false;
-  return exact || typeof value !== 'string' ? value : foldCase(value);
+  const ignoresCase = field.parts?.byName.get(part)?.attribute.caseExact === false;
+  return ignoresCase && typeof value === 'string' ? foldCase(value) : value;
 }
 
 /**
@@ -86,6 +87,11 @@ export function identity(field: Field, element: JsonObject): string {
   if (typeof value === 'string' && typeof type === 'string') return `${type.length} ${type} ${value}`;
   return JSON.stringify([value, type]);
 }
+
+/** Returns whether a text is a JSON number with a bounded number of digits. */
+export const isNumberText = (text: string): boolean => NUMBER_TEXT.test(text);
+
+const NUMBER_TEXT = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
 /** Returns whether an open schema accepts the name; names such as `__proto__` are refused. */
 export function isMemberName(name: string): boolean {

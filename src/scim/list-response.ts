@@ -8,12 +8,12 @@ export interface ListQuery {
   /** Page size, at most the configured maximum; 0 asks for totals only. */
   readonly count: number;
   /** Cursor of the page; empty for the first page, undefined when the client pages by startIndex. */
-  readonly cursor?: string;
-  readonly filterText?: string;
-  readonly sortBy?: string;
-  readonly sortOrder?: 'ascending' | 'descending';
-  readonly attributes?: string;
-  readonly excludedAttributes?: string;
+  readonly cursor?: string | undefined;
+  readonly filterText?: string | undefined;
+  readonly sortBy?: string | undefined;
+  readonly sortOrder?: 'ascending' | 'descending' | undefined;
+  readonly attributes?: string | undefined;
+  readonly excludedAttributes?: string | undefined;
 }
 
 export interface ListLimits {
@@ -21,22 +21,20 @@ export interface ListLimits {
   readonly maxCount: number;
 }
 
+const PARAMETERS = [
+  'startIndex',
+  'count',
+  'cursor',
+  'filter',
+  'sortBy',
+  'sortOrder',
+  'attributes',
+  'excludedAttributes',
+] as const;
+type Parameter = (typeof PARAMETERS)[number];
+
 /** The parameters of a list before they are checked: all text in a URL, numbers in a `.search` body. */
-export type RawListQuery = Readonly<
-  Partial<
-    Record<
-      | 'startIndex'
-      | 'count'
-      | 'cursor'
-      | 'filter'
-      | 'sortBy'
-      | 'sortOrder'
-      | 'attributes'
-      | 'excludedAttributes',
-      unknown
-    >
-  >
->;
+export type RawListQuery = Readonly<Partial<Record<Parameter, unknown>>>;
 
 const isAbsent = (raw: unknown): boolean => raw === undefined || raw === null || raw === '';
 
@@ -79,51 +77,34 @@ function filterOf(raw: unknown): string | undefined {
   return filter;
 }
 
-/** The checked query; see `parseListQuery` and `parseSearchRequest`. */
+/** Checks and converts the parameters; used by `parseListQuery` and `parseSearchRequest`. @throws as these two */
 export function toListQuery(raw: RawListQuery, limits: ListLimits): ListQuery {
-  const filterText = filterOf(raw.filter);
-  const sortBy = text('sortBy', raw.sortBy);
-  const sortOrder = order(raw.sortOrder);
-  const attributes = text('attributes', raw.attributes);
-  const excludedAttributes = text('excludedAttributes', raw.excludedAttributes);
   const refuseCount = raw.cursor === undefined || raw.cursor === null ? invalidValue : invalidCount;
   const count = integer('count', raw.count, limits.defaultCount, refuseCount);
-  const cursor = cursorOf(raw, count);
   return {
     startIndex: Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, integer('startIndex', raw.startIndex, 1))),
     count: Math.min(limits.maxCount, Math.max(0, count)),
-    ...(cursor !== undefined && { cursor }),
-    ...(filterText !== undefined && { filterText }),
-    ...(sortBy !== undefined && { sortBy }),
-    ...(sortOrder !== undefined && { sortOrder }),
-    ...(attributes !== undefined && { attributes }),
-    ...(excludedAttributes !== undefined && { excludedAttributes }),
+    cursor: cursorOf(raw, count),
+    filterText: filterOf(raw.filter),
+    sortBy: text('sortBy', raw.sortBy),
+    sortOrder: order(raw.sortOrder),
+    attributes: text('attributes', raw.attributes),
+    excludedAttributes: text('excludedAttributes', raw.excludedAttributes),
   };
 }
 
-const PARAMETERS: ReadonlyMap<string, keyof RawListQuery> = new Map(
-  (
-    [
-      'startIndex',
-      'count',
-      'cursor',
-      'filter',
-      'sortBy',
-      'sortOrder',
-      'attributes',
-      'excludedAttributes',
-    ] as const
-  ).map((name) => [name.toLowerCase(), name]),
+const BY_LOWER_CASE: ReadonlyMap<string, Parameter> = new Map(
+  PARAMETERS.map((name) => [name.toLowerCase(), name]),
 );
 
 /**
  * Reads the parameters of a URL. Names match without regard to case, because an ignored `Filter` would return all
  * resources. Repeated `attributes` are combined; of other repeated parameters the first counts.
  */
-export function readQuery(query: URLSearchParams): Partial<Record<keyof RawListQuery, string>> {
-  const raw: Partial<Record<keyof RawListQuery, string>> = {};
+export function readQuery(query: URLSearchParams): Partial<Record<Parameter, string>> {
+  const raw: Partial<Record<Parameter, string>> = {};
   for (const [key, value] of query) {
-    const name = PARAMETERS.get(key.toLowerCase());
+    const name = BY_LOWER_CASE.get(key.toLowerCase());
     if (name === undefined) continue;
     const before = raw[name];
     if (before === undefined) raw[name] = value;
@@ -135,7 +116,8 @@ export function readQuery(query: URLSearchParams): Partial<Record<keyof RawListQ
 /**
  * Reads list parameters as leniently as RFC 7644 §3.4.2.4 says: startIndex below 1 is 1, a negative count is
  * 0, a count above the maximum is the maximum. Unknown parameters are ignored.
- * @throws 400 invalidValue when a number is none, 400 invalidCount together with a cursor.
+ * @throws 400 invalidValue for a malformed parameter, 400 invalidCount for the count of a page by cursor, 400
+ * invalidCursor, 400 invalidFilter for an empty filter
  */
 export function parseListQuery(query: URLSearchParams, limits: ListLimits): ListQuery {
   return toListQuery(readQuery(query), limits);
@@ -144,7 +126,7 @@ export function parseListQuery(query: URLSearchParams, limits: ListLimits): List
 export interface ListPosition {
   /** Number of all matches. */
   readonly totalResults: number;
-  /** Undefined in a page by cursor. */
+  /** Position of the first resource in the list, from 1; undefined in a page by cursor. */
   readonly startIndex?: number | undefined;
   /** Cursor of the next page; undefined in the last page (RFC 9865 §2). */
   readonly nextCursor?: string | undefined;
@@ -174,7 +156,7 @@ export function listResponse(resources: readonly object[], position: ListPositio
 
 /** Builds a ListResponse as text from resources that are JSON text. */
 export function listResponseText(resourcesJson: readonly string[], position: ListPosition): string {
-  const head = JSON.stringify(listResponse([], position));
-  const counted = head.replace('"itemsPerPage":0', `"itemsPerPage":${resourcesJson.length}`);
-  return `${counted.slice(0, -2)}${resourcesJson.join(',')}]}`;
+  const empty = JSON.stringify({ ...listResponse([], position), itemsPerPage: resourcesJson.length });
+  // `Resources` is the last key, so the text ends with `[]}`.
+  return `${empty.slice(0, -2)}${resourcesJson.join(',')}]}`;
 }

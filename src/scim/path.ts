@@ -2,7 +2,7 @@
 // URN, or a URN alone (RFC 7644 §3.5.2, figure 7).
 import { resolveAttribute, type AttributePath } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
-import { findField, presentUrn, type ResourceType } from './resource-type.ts';
+import { findField, toCurrentUrn, type ResourceType } from './resource-type.ts';
 import { invalidPath } from './errors.ts';
 import type { Filter } from './filter/filter.ts';
 import { parseElementFilter } from './filter/parser.ts';
@@ -20,13 +20,13 @@ export type PatchTarget =
   | AttributeTarget
   /** An undeclared member of an open extension. */
   | { readonly kind: 'member'; readonly section: Section; readonly name: string }
-  /** A URN alone: the extension as a whole, or with the core URN the resource. */
+  /** A URN alone: the whole extension, or the whole resource for the core URN. */
   | { readonly kind: 'section'; readonly section: Section }
   /** Well formed, but no schema declares it. */
   | { readonly kind: 'unknown' };
 
 const MAX_LENGTH = 4096;
-/** Rough form of a value filter behind an unknown attribute. */
+/** Form of a value filter behind an unknown attribute. Its content cannot be checked, because its sub-attributes are unknown. */
 const VALUE_FILTER = /^\[\s*[A-Za-z(][^]*\](\.[A-Za-z$_][A-Za-z0-9$_-]*)?$/;
 
 function malformed(text: string): Error {
@@ -46,7 +46,7 @@ function toTarget(found: AttributePath, text: string, profile: Profile): PatchTa
  */
 export function parsePath(type: ResourceType, text: string, profile: Profile): PatchTarget {
   if (text.length > MAX_LENGTH) throw invalidPath(`The path is longer than ${MAX_LENGTH} characters.`);
-  const trimmed = presentUrn(type, text.trim(), profile);
+  const trimmed = toCurrentUrn(type, text.trim(), profile);
   const bracket = trimmed.indexOf('[');
   if (bracket < 0) return toTarget(resolveAttribute(type, trimmed), trimmed, profile);
   const target = toTarget(resolveAttribute(type, trimmed.slice(0, bracket)), trimmed, profile);

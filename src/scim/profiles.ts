@@ -1,5 +1,5 @@
-// Lists what identity providers do differently from the RFC: one entry per deviation. Code that applies one calls
-// `profile.allows(name)`, which also counts it. Sources: `gh:o/r#n` is an issue of a public repository.
+// Lists the deviations of identity providers from the RFC. Code that accepts a deviation calls `profile.allows(name)`,
+// which also counts it. Sources: `gh:o/r#n` is an issue of a public repository.
 
 export type ProfileName = 'auto' | 'rfc' | 'entra' | 'okta' | 'lenient';
 
@@ -7,8 +7,8 @@ interface Deviation {
   readonly name: string;
   readonly description: string;
   readonly source: string;
-  /** Profiles that refuse this deviation. `rfc` refuses all; `auto` and `lenient` accept all that are not contradictory. */
-  readonly not?: readonly ProfileName[];
+  /** Profiles that refuse this deviation, besides `rfc`, which refuses all of them. */
+  readonly refusedBy?: readonly ProfileName[];
   /** The profile that this deviation indicates, because no other provider is known to have it. */
   readonly hint?: ProfileName;
 }
@@ -26,15 +26,15 @@ const table = [
   },
   {
     name: 'empty-scalar',
-    description: 'empty text where the schema says number, boolean or date means none; `active` apart',
-    source: 'OneLogin templates: a custom field of somebody for whom it is empty',
-    not: ['entra', 'okta'],
+    description: 'empty text for a number, boolean or date means no value; except for `active`',
+    source: 'OneLogin templates: an empty custom field',
+    refusedBy: ['entra', 'okta'],
   },
   {
     name: 'wrapped-value',
     description: 'a simple value as {"value": …}',
     source: 'Entra with AzureAdScimPatch2017: [{"$ref":null,"value":"x"}]; gh:MicrosoftDocs/azure-docs#42220',
-    not: ['okta'],
+    refusedBy: ['okta'],
   },
   {
     name: 'scalars-as-text',
@@ -66,12 +66,12 @@ const table = [
     name: 'manager-id',
     description: 'manager as {"managerId": …}',
     source: 'OneLogin body templates (SCIM 1.1 spelling)',
-    not: ['entra', 'okta'],
+    refusedBy: ['entra', 'okta'],
     hint: 'lenient',
   },
   {
     name: 'empty-reference',
-    description: 'manager or externalId as empty text means none',
+    description: 'empty text as manager or externalId means no value',
     source: 'gh:pranems/SCIMServer, its page on coercion of manager in PATCH',
   },
   {
@@ -88,7 +88,7 @@ const table = [
     name: 'former-urn',
     description: 'the enterprise extension under the URN of SCIM 1.1 or of a draft',
     source: 'OneLogin body templates: urn:scim:schemas:extension:enterprise:1.0',
-    not: ['entra', 'okta'],
+    refusedBy: ['entra', 'okta'],
     hint: 'lenient',
   },
   {
@@ -96,7 +96,7 @@ const table = [
     description: 'a dot between URN and attribute: urn:ietf:…:enterprise:2.0:User.manager',
     source:
       "Entra before 2019 (Microsoft's known issues of SCIM); SCIM Inbound collection of AzureAD/SCIMReferenceCode",
-    not: ['okta'],
+    refusedBy: ['okta'],
     hint: 'entra',
   },
   {
@@ -142,7 +142,7 @@ const table = [
   {
     name: 'replace-creates',
     description:
-      'replace with a value path that matches nothing creates the value; under auto only for a use that the schema names',
+      'replace with a value path that matches nothing creates the value; under auto only for a canonical type of the schema',
     source: 'Entra; gh:Captain-P-Goldfish/scim-for-keycloak#73, gh:zitadel/zitadel#9690',
   },
   {
@@ -160,25 +160,25 @@ const table = [
     name: 'unquoted-filter-value',
     description: 'userName eq jdoe',
     source: 'Entra SCIM validator and documentation, PingFederate',
-    not: ['okta'],
+    refusedBy: ['okta'],
   },
   {
     name: 'email-singular',
     description: '`email` for `emails` in a filter',
     source: 'PingOne filter expressions: email Co "%s"',
-    not: ['entra', 'okta'],
+    refusedBy: ['entra', 'okta'],
   },
   {
     name: 'single-quotes',
     description: "userName eq 'jdoe'",
     source: "RFC 7644 §3.7.1, its own example: filter=displayName sw 'Group'",
-    not: ['entra', 'okta'],
+    refusedBy: ['entra', 'okta'],
   },
   {
     name: 'value-path-comparison',
     description: 'emails[type eq "work"].value eq "x" as a filter',
     source: 'Entra matching attribute',
-    not: ['okta'],
+    refusedBy: ['okta'],
     hint: 'entra',
   },
 ] as const satisfies readonly Deviation[];
@@ -195,17 +195,20 @@ export interface Profile {
    * (gh:growthbook/growthbook#1680). RFC 7643 requires no uniqueness, and Entra's default (mailNickname) can be reused.
    */
   readonly hasUniqueExternalIds: boolean;
-  /** Returns whether the profile accepts the deviation, and counts it; call it only when a request has the deviation. */
+  /** Returns whether the profile accepts the deviation, and counts an accepted one. Call it only for a request that deviates. */
   allows(deviation: DeviationName): boolean;
 }
 
 export const hasUniqueExternalIds = (profile: ProfileName): boolean => profile === 'okta';
 
-/** Returns the profile; it calls `onDeviation` for every accepted deviation. */
-export function profileOf(name: ProfileName, onDeviation: (kind: DeviationName) => void = () => {}): Profile {
+/** Returns the profile, which calls `onDeviation` for every accepted deviation. */
+export function profileOf(
+  name: ProfileName,
+  onDeviation: (accepted: DeviationName) => void = () => {},
+): Profile {
   const refused = new Set<DeviationName>();
   for (const deviation of deviations) {
-    if (name === 'rfc' || deviation.not?.includes(name)) refused.add(deviation.name);
+    if (name === 'rfc' || deviation.refusedBy?.includes(name)) refused.add(deviation.name);
   }
   return {
     name,

@@ -3,7 +3,7 @@ import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
 import type { Resource, ResourceType } from './resource-type.ts';
 
-/** Selected names of one level; `true`: the whole attribute. */
+/** Names of one level. `true`: the whole attribute; otherwise the names of its sub-attributes. */
 type Names = Map<string, true | Names>;
 
 export interface Projection {
@@ -33,6 +33,7 @@ function splitList(text: string): string[] {
   return items.map(withoutFilter).filter((item) => item !== '');
 }
 
+/** Removes a value filter: `emails[type eq "work"].value` becomes `emails.value`. */
 function withoutFilter(item: string): string {
   const open = item.indexOf('[');
   const rest = open < 0 ? '' : item.slice(item.lastIndexOf(']') + 1);
@@ -76,22 +77,23 @@ export function parseProjection(
   return { mode: only.length > 0 ? 'only' : 'except', names };
 }
 
-/** Returns whether the answer contains the attribute, so that it has to be loaded. */
+/** Returns whether the answer shows members or groups. They are stored apart from the resource and loaded only if so. */
 export function wants(projection: Projection | undefined, name: 'members' | 'groups'): boolean {
   if (!projection) return true;
   const chosen = projection.names.get(name);
   return projection.mode === 'only' ? chosen !== undefined : chosen !== true;
 }
 
+/** Returns a value with the selected sub-attributes; of a list, each element. */
 function pick(value: unknown, names: Names, mode: Projection['mode']): unknown {
   if (Array.isArray(value)) return value.map((item) => pick(item, names, mode));
   if (typeof value !== 'object' || value === null) return value;
   const result: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
     const chosen = names.get(key);
-    if (chosen === undefined ? mode === 'except' : mode === 'only') {
-      result[key] = chosen instanceof Map ? pick(item, chosen, mode) : item;
-    } else if (chosen instanceof Map) result[key] = pick(item, chosen, mode);
+    const isKept = mode === 'only' ? chosen === true : chosen === undefined;
+    if (chosen instanceof Map) result[key] = pick(item, chosen, mode);
+    else if (isKept) result[key] = item;
   }
   return result;
 }
@@ -143,7 +145,8 @@ function projectSection(
   for (const [name, value] of Object.entries(members)) {
     const field = section.fields.byName.get(name);
     const chosen = whole instanceof Map ? whole.get(name) : whole;
-    // The URN alone selects the attributes that are returned by default; `returned: request` needs the attribute's own name.
+    // A URN alone selects the attributes that are returned by default. An attribute with `returned: request` is shown only
+    // when its own name is given.
     const named = field?.attribute.returned === 'request' && whole === true ? undefined : chosen;
     if (!isShown(field, named, projection)) continue;
     const shown = partsOf(value, field, chosen, mode);
@@ -162,12 +165,11 @@ export function project(
   projection: Projection | undefined,
 ): Record<string, unknown> {
   const { byName } = type.core.fields;
-  if (
+  const isWhole =
     !projection &&
     !type.hides &&
-    Object.keys(resource).every((key) => isShown(byName.get(key), undefined, undefined))
-  )
-    return resource;
+    Object.keys(resource).every((key) => isShown(byName.get(key), undefined, undefined));
+  if (isWhole) return resource;
   const result: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(resource)) {
     const field = byName.get(key);

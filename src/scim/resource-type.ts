@@ -46,7 +46,7 @@ export interface ResourceType extends ResourceTypeDefinition {
   readonly immutable: readonly PlacedField[];
   /** Whether the type has attributes with `returned: request`. */
   readonly hides: boolean;
-  readonly judge: Validator;
+  readonly validator: Validator;
 }
 
 function toSection(schema: Schema, core: boolean, required = false): Section {
@@ -81,7 +81,7 @@ export function createResourceType(definition: ResourceTypeDefinition): Resource
     byExactUrn: new Map([core, ...sections].map((section) => [section.urn, section])),
     immutable: stored.filter(({ field }) => field.attribute.mutability === 'immutable'),
     hides: stored.some(({ field }) => field.attribute.returned === 'request'),
-    judge: compileValidator(core, sections),
+    validator: compileValidator(core, sections),
   };
 }
 
@@ -138,11 +138,8 @@ export function findSection(type: ResourceType, key: string): Section | undefine
   return type.byUrn.find((section) => section.key === lower);
 }
 
-/** Returns an attribute of an extension by its name without URN, as Entra sends `manager`. */
-export function findUnqualified(
-  type: ResourceType,
-  name: string,
-): { section: Section; field: Field } | undefined {
+/** Finds an attribute of an extension by its name without URN, as Entra sends `manager`; undefined when there is none. */
+export function findUnqualified(type: ResourceType, name: string): PlacedField | undefined {
   for (const section of type.sections) {
     const field = section.schema.open ? undefined : findField(section.fields, name);
     if (field) return { section, field };
@@ -151,8 +148,8 @@ export function findUnqualified(
 }
 
 /**
- * Returns sub-attributes in schema order; undefined when none has a value. Keys of `values` must be canonical names. An
- * object that is in order is returned itself.
+ * Returns sub-attributes in schema order; undefined when none has a value. Keys of `values` must be canonical names. The
+ * same object is returned when it is in order already.
  */
 export function orderParts(
   fields: Fields,
@@ -170,6 +167,7 @@ export function orderParts(
   return ordered;
 }
 
+/** Returns whether none of the values is undefined. */
 const hasAll = (values: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
   names.every((name) => values[name] !== undefined);
 
@@ -223,8 +221,8 @@ export function assemble(
 }
 
 /**
- * The canonical resource: `schemas` first and computed (core URN, then each extension that has values), core
- * attributes in schema order, extensions in order, `meta` last. `draft` holds canonical names and values.
+ * Returns the canonical resource: `schemas`, core attributes in schema order, extensions in order, `meta`. `schemas` is
+ * computed: the core URN, then each extension that has values. `draft` holds canonical names and values.
  */
 export function toCanonical(type: ResourceType, draft: Readonly<Record<string, unknown>>): Resource {
   const resource: Resource = { schemas: [type.core.urn] };
@@ -237,20 +235,25 @@ export function toCanonical(type: ResourceType, draft: Readonly<Record<string, u
   return resource;
 }
 
-const FORMER = /^urn:(?:ietf:params:)?scim:schemas:extension:enterprise:[12]\.0(?::user)?(?=:|$)/i;
+/** The enterprise extension in SCIM 1.1 and in drafts of SCIM 2.0. */
+const FORMER_URN = /^urn:(?:ietf:params:)?scim:schemas:extension:enterprise:[12]\.0(?::user)?(?=:|$)/i;
 
-/** Replaces outdated URN forms of a key or path if the profile accepts them: SCIM 1.1 names (OneLogin), and a dot after the URN (Entra). */
-export function presentUrn(type: ResourceType, written: string, profile: Profile): string {
+/**
+ * Returns a key or path with outdated URN forms replaced, if the profile accepts them: URNs of SCIM 1.1 (OneLogin), and a
+ * dot after the URN (Entra).
+ */
+export function toCurrentUrn(type: ResourceType, written: string, profile: Profile): string {
   if (!written.includes(':') || type.byExactUrn.has(written)) return written;
   const text = withColon(type, written, profile);
-  const former = FORMER.exec(text)?.[0];
+  const former = FORMER_URN.exec(text)?.[0];
   if (former === undefined) return text;
   const lower = text.toLowerCase();
-  // A registered URN, including the present one, is kept.
+  // A URN that a schema of this type has is kept.
   const known = type.byUrn.some(({ key }) => lower === key || lower.startsWith(`${key}:`));
   return known || !profile.allows('former-urn') ? text : ENTERPRISE_USER_URN + text.slice(former.length);
 }
 
+/** Replaces a dot behind a registered URN by a colon. */
 function withColon(type: ResourceType, text: string, profile: Profile): string {
   const lower = text.toLowerCase();
   const urn = type.byUrn.find(({ key }) => lower.startsWith(key))?.key;

@@ -13,11 +13,11 @@ export interface Sort {
   keyOf(resource: unknown): SortKey;
 }
 
-/** Longest sort key: the keys of all resources are in memory at once. Resources with equal keys keep the order of creation. */
+/** Longest sort key, because the keys of all resources are in memory at once. Longer values are cut. */
 const KEY_CHARACTERS = 256;
 
-/** Sort order of an unknown attribute: all resources keep the order of creation. */
-const NOTHING: Sort = { keyOf: () => undefined };
+/** Sort by an unknown attribute: all resources keep the order of creation. */
+const UNSORTED: Sort = { keyOf: () => undefined };
 
 const refused = (sortBy: string, why: string): Error =>
   invalidValue(`"sortBy" cannot be "${sortBy.slice(0, 200)}": ${why}.`);
@@ -36,7 +36,7 @@ export function parseSort(type: ResourceType, sortBy: string, profile: Profile):
     return { keyOf: (resource) => toKey(valueAt(resource, steps), undefined) };
   }
   if (found.kind === 'unknown' || isHidden(found, profile)) {
-    if (profile.allows('unknown-attribute')) return NOTHING;
+    if (profile.allows('unknown-attribute')) return UNSORTED;
     throw refused(sortBy, 'no schema declares it');
   }
   const { section, field } = found;
@@ -53,17 +53,17 @@ function isHidden(found: AttributePath & { kind: 'attribute' }, profile: Profile
   return found.unqualified && !profile.allows('unqualified-extension');
 }
 
-/** Returns the value at a path: of a list the primary element, else the first. A simple element counts as its `value`. */
+/** Returns the value at a path. A list counts as its primary or first element, a simple element as its `value`. */
 function valueAt(node: unknown, steps: readonly string[]): unknown {
-  let value = chosen(node);
+  let value = mainElement(node);
   for (const step of steps) {
     if (typeof value !== 'object' || value === null) return step === 'value' ? value : undefined;
-    value = chosen(Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined);
+    value = mainElement(Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined);
   }
   return value;
 }
 
-function chosen(value: unknown): unknown {
+function mainElement(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   const elements = value as unknown[];
   return elements.find((each) => (each as { primary?: unknown } | null)?.primary === true) ?? elements[0];
@@ -77,7 +77,7 @@ function toKey(value: unknown, field: Field | undefined): SortKey {
     return Number.isNaN(time) ? undefined : time;
   }
   const key = !field || field.attribute.caseExact ? value : foldCase(value);
-  // The copy releases the long text, which a slice would keep in memory.
+  // V8 keeps the whole text in memory for a slice of it, so the slice is copied.
   return key.length <= KEY_CHARACTERS ? key : Buffer.from(key.slice(0, KEY_CHARACTERS)).toString();
 }
 

@@ -3,14 +3,14 @@ import type { Field, Section } from './attributes.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /**
- * Returns `type` with the attribute names of `others`, for filters and sorting only. An attribute of another type never
- * has a value in this type, so it does not match; other names stay unknown.
+ * Returns `type` with the attribute names of `others` added, for filters and sorting only. An attribute of another type
+ * has no value in a resource of this type, so a filter on it does not match. All other names stay unknown.
  */
 export function spanningType(type: ResourceType, others: readonly ResourceType[]): ResourceType {
   const foreign = others.flatMap((other) => [other.core, ...other.sections]);
   const sections = [...type.sections, ...others.flatMap((other) => other.sections)];
   const urns = new Map<string, Section>();
-  // Registered under their own URN: no user has values there, so `urn:…:Group:displayName` matches no user.
+  // As an extension of a user, the core schema of groups has no values, so `urn:…:Group:displayName` matches no user.
   for (const section of foreign) urns.set(section.key, { ...section, core: false });
   for (const section of [type.core, ...type.sections]) urns.set(section.key, section);
   return {

@@ -4,24 +4,25 @@ import { deviations, profileOf, type DeviationName, type ProfileName } from './p
 /** How often each deviation was accepted. */
 export type DeviationCounts = ReadonlyMap<DeviationName, number>;
 
+/** Number of deviations of one provider that are enough evidence. */
 const ENOUGH = 5;
 const HINTS = new Map(deviations.map(({ name, hint }) => [name, hint]));
 
 /**
- * Returns the profile of the provider that the deviations indicate, once they occurred often enough; `lenient` when they
- * indicate several providers or one without profile. The profile accepts all deviations seen. Returns undefined while
- * the evidence is not sufficient.
+ * Returns the profile of the provider that the deviations indicate. Returns `lenient` when they indicate several
+ * providers, or when that profile would refuse one of the deviations. Returns undefined while the evidence is not
+ * sufficient.
  */
 export function suggestProfile(counts: DeviationCounts): ProfileName | undefined {
   const votes = new Map<ProfileName, number>();
-  for (const [kind, count] of counts) {
-    const hint = HINTS.get(kind);
+  for (const [deviation, count] of counts) {
+    const hint = HINTS.get(deviation);
     if (hint) votes.set(hint, (votes.get(hint) ?? 0) + count);
   }
-  const clear = [...votes].filter(([, count]) => count >= ENOUGH).map(([name]) => name);
-  const [first] = clear;
+  const indicated = [...votes].filter(([, count]) => count >= ENOUGH).map(([name]) => name);
+  const [first] = indicated;
   if (!first) return undefined;
   const profile = profileOf(first);
-  const fits = clear.length === 1 && [...counts.keys()].every((kind) => profile.allows(kind));
+  const fits = indicated.length === 1 && [...counts.keys()].every((deviation) => profile.allows(deviation));
   return fits ? first : 'lenient';
 }

@@ -1,13 +1,13 @@
 // Validates the body of a POST or PUT and converts it to a canonical resource (RFC 7643 §2, RFC 7644 §3.3).
 import { resolveAttribute } from './attribute-path.ts';
 import type { Field, Section } from './attributes.ts';
-import { checkBody, isMemberName, isObject, type JsonObject } from './json.ts';
+import { checkBody, isMemberName, isObject, member, type JsonObject } from './json.ts';
 import {
   assemble,
   findField,
   findSection,
   findUnqualified,
-  presentUrn,
+  toCurrentUrn,
   type Resource,
   type ResourceType,
 } from './resource-type.ts';
@@ -15,6 +15,7 @@ import { invalidSyntax, invalidValue } from './errors.ts';
 import type { Profile } from './profiles.ts';
 import { isStored, readOpen, readValue } from './values.ts';
 
+/** Adds the values of an extension to `extensions`. Undeclared names are ignored, and `allows` only counts them. */
 function readSection(section: Section, raw: unknown, extensions: JsonObject, profile: Profile): void {
   if (raw === null || raw === undefined) return;
   if (!isObject(raw)) throw invalidValue(`"${section.urn}" must be an object.`);
@@ -22,7 +23,7 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
     extensions[section.urn] = raw;
     return;
   }
-  // Copied, because the first value may be an object of the request body.
+  // The extension is copied, because the stored object may be part of the request body.
   const first = Object.hasOwn(extensions, section.urn) ? (extensions[section.urn] as JsonObject) : {};
   const members = { ...first };
   extensions[section.urn] = members;
@@ -35,7 +36,7 @@ function readSection(section: Section, raw: unknown, extensions: JsonObject, pro
   }
 }
 
-// Skips read-only attributes, attributes that are never stored (password), and members, which are stored separately.
+// Returns whether the value is skipped: read-only attributes, `password`, and members, which are stored separately.
 function isLeftOut(type: ResourceType, field: Field): boolean {
   const { mutability, returned } = field.attribute;
   return (
@@ -43,6 +44,7 @@ function isLeftOut(type: ResourceType, field: Field): boolean {
   );
 }
 
+/** Reads a key that is no core attribute. A key that no schema declares is ignored; `allows` then only counts the deviation. */
 function readForeignKey(
   type: ResourceType,
   sent: string,
@@ -50,7 +52,7 @@ function readForeignKey(
   extensions: JsonObject,
   profile: Profile,
 ): void {
-  const key = presentUrn(type, sent, profile);
+  const key = toCurrentUrn(type, sent, profile);
   const section = findSection(type, key);
   if (section) {
     if (!section.core) readSection(section, raw, extensions, profile);
@@ -71,10 +73,7 @@ function readForeignKey(
 }
 
 function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): void {
-  const key = Object.hasOwn(body, 'schemas')
-    ? 'schemas'
-    : Object.keys(body).find((each) => /^schemas$/i.test(each));
-  const listed = key === undefined ? undefined : body[key];
+  const listed = member(body, 'schemas');
   const urns = Array.isArray(listed) ? (listed as unknown[]) : [];
   let core = false;
   let foreign = false;
@@ -86,7 +85,7 @@ function checkSchemas(type: ResourceType, body: JsonObject, profile: Profile): v
   if (!core && !profile.allows('missing-schema'))
     throw invalidValue(`"schemas" must list "${type.core.urn}".`);
   if (foreign && !profile.allows('unknown-schema'))
-    throw invalidValue('"schemas" lists a schema unknown here.');
+    throw invalidValue('"schemas" lists a schema that this service does not have.');
 }
 
 export interface BodyContext {
@@ -98,7 +97,7 @@ export interface BodyContext {
 /**
  * Returns the canonical resource of a POST or PUT body (RFC 7644 §3.3 and §3.5.1), without `id` and `meta`, which the
  * server sets, without `password`, which is never stored, and without group members (see `membersOf`).
- * @throws 400 invalidSyntax when the body is no object, 400 invalidValue when a value breaks its schema.
+ * @throws 400 invalidSyntax when the body is no object, 400 invalidValue when a value does not fit its schema
  */
 export function parseResource(type: ResourceType, body: unknown, context: BodyContext): Resource {
   if (!isObject(body)) throw invalidSyntax('The body must be a JSON object.');
@@ -113,7 +112,7 @@ export function parseResource(type: ResourceType, body: unknown, context: BodyCo
     else if (!isLeftOut(type, field)) values[field.place] = readValue(field, body[key], profile);
   }
   const resource = assemble(type, values, extensions);
-  const fault = type.judge.fault(resource);
+  const fault = type.validator.fault(resource);
   if (fault) throw fault;
   return resource;
 }

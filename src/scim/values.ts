@@ -2,15 +2,14 @@
 import type { Field, Fields, Section } from './attributes.ts';
 import { findField, orderParts } from './resource-type.ts';
 import { invalidValue } from './errors.ts';
-import { identity, isObject, type JsonObject } from './json.ts';
+import { identity, isNumberText, isObject, type JsonObject } from './json.ts';
 import { notA } from './constraints.ts';
 import type { Profile } from './profiles.ts';
 
 /** Largest number of values of one attribute; it bounds the time of comparing them with each other. */
 const MAX_VALUES = 1000;
-const NUMBER_TEXT = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
-/** Returns whether a JSON number is exact; integers beyond 2^53 have lost digits. */
+/** Returns whether a parsed JSON number is exact: an integer beyond 2^53 has lost digits. */
 const isExact = (value: number): boolean =>
   Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
@@ -48,13 +47,12 @@ function readBoolean(field: Field, raw: unknown, profile: Profile): boolean {
 
 function readNumber(field: Field, raw: unknown, profile: Profile, integer: boolean): number {
   let value = typeof raw === 'number' ? raw : NaN;
-  if (typeof raw === 'string' && NUMBER_TEXT.test(raw) && profile.allows('string-numbers'))
-    value = Number(raw);
+  if (typeof raw === 'string' && isNumberText(raw) && profile.allows('string-numbers')) value = Number(raw);
   if (isExact(value) && (!integer || Number.isInteger(value))) return value;
   throw notA(field, integer ? 'an integer' : 'a number');
 }
 
-/** Converts a value of a single complex attribute to an object; undefined: unassigned. */
+/** Converts the value of a complex attribute to an object; undefined: no value. @throws 400 invalidValue */
 export function toComplexInput(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
   if (raw === null || raw === undefined) return undefined;
   if (Array.isArray(raw)) {
@@ -89,7 +87,8 @@ export function lastSegment(address: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // a stray percent sign: then the text is the identifier
+    // A percent sign that encodes nothing belongs to the identifier.
+    return segment;
   }
 }
 
@@ -100,7 +99,7 @@ function staysAsSent({ attribute, keepsText }: Field, raw: unknown): boolean {
   return typeof raw === 'boolean' && attribute.type === 'boolean' && !attribute.multiValued;
 }
 
-/** Returns whether the object is canonical already: all members are stored unchanged and are in schema order. */
+/** Returns whether the object is canonical already: all its values are stored unchanged, and its keys are in schema order. */
 export function isStored(fields: Fields, raw: JsonObject): boolean {
   let last = -1;
   for (const name of Object.keys(raw)) {
@@ -111,7 +110,7 @@ export function isStored(fields: Fields, raw: JsonObject): boolean {
   return last >= 0;
 }
 
-/** Writes the sub-attributes of `raw` to `target`. Null removes a value; unknown and readOnly sub-attributes are ignored. */
+/** Writes the sub-attributes of `raw` to `target`. Null removes a value. Unknown and readOnly sub-attributes are ignored. */
 export function readParts(field: Field, raw: JsonObject, target: JsonObject, profile: Profile): void {
   const parts = field.parts;
   if (!parts) throw notA(field, 'a simple value');
@@ -122,12 +121,13 @@ export function readParts(field: Field, raw: JsonObject, target: JsonObject, pro
   }
 }
 
-const HAVE_NO_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
+const TYPES_WITHOUT_EMPTY_TEXT = new Set(['boolean', 'decimal', 'integer', 'dateTime']);
 
-// Returns whether empty text means "no value", as for a date. For `active` it does not: an empty `active` must not mean true.
+// Returns whether empty text means "no value", as for a date. For `active` it does not, because a user without `active` is
+// active.
 function saysNothing({ attribute, path }: Field, raw: unknown, profile: Profile): boolean {
   if (raw !== '' || attribute.multiValued || path === 'active') return false;
-  return HAVE_NO_EMPTY_TEXT.has(attribute.type) && profile.allows('empty-scalar');
+  return TYPES_WITHOUT_EMPTY_TEXT.has(attribute.type) && profile.allows('empty-scalar');
 }
 
 function readPart(part: Field, raw: unknown, profile: Profile): unknown {
@@ -136,7 +136,7 @@ function readPart(part: Field, raw: unknown, profile: Profile): unknown {
   return readScalar(part, raw, profile);
 }
 
-/** Converts an element of a multi-valued attribute to an object (a simple one to `{value}`); undefined: empty. */
+/** Converts an element of a multi-valued attribute to an object, a simple one to `{value}`; undefined: no value. */
 export function readElement(field: Field, raw: unknown, profile: Profile): JsonObject | undefined {
   if (raw === null || raw === undefined) return undefined;
   if (field.attribute.type !== 'complex') {
@@ -173,7 +173,7 @@ export function readElements(field: Field, raw: unknown, profile: Profile): Json
 }
 
 function checkCount(path: string, count: number): void {
-  if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have ${MAX_VALUES} values.`);
+  if (count > MAX_VALUES) throw invalidValue(`Attribute "${path}" may have at most ${MAX_VALUES} values.`);
 }
 
 /** Merges elements with the same identity. */
@@ -190,22 +190,22 @@ function distinct(field: Field, elements: readonly JsonObject[]): readonly JsonO
 }
 
 /**
- * Returns the stored form of a list: each pair of value and canonical type once, and at most one primary, the last one
- * (RFC 7643 §2.4).
+ * Returns the stored form of a list; undefined when it is empty. Each pair of value and canonical type occurs once, and
+ * only the last primary element stays primary (RFC 7643 §2.4).
  */
 export function fromElements(field: Field, elements: readonly JsonObject[]): unknown[] | undefined {
   if (elements.length === 0) return undefined;
   checkCount(field.path, elements.length);
   if (field.attribute.type !== 'complex') return elements.map((element) => element.value);
-  const each = distinct(field, elements);
-  const newest = each.findLastIndex((element) => element.primary === true);
-  if (each.findIndex((element) => element.primary === true) === newest) return [...each];
-  return each.map((element, index) =>
+  const unique = distinct(field, elements);
+  const newest = unique.findLastIndex((element) => element.primary === true);
+  if (unique.findIndex((element) => element.primary === true) === newest) return [...unique];
+  return unique.map((element, index) =>
     element.primary === true && index !== newest ? { ...element, primary: false } : element,
   );
 }
 
-/** Converts a value of a declared attribute to its canonical form; undefined: unassigned. @throws 400 invalidValue */
+/** Converts a value of a declared attribute to its canonical form; undefined: no value. @throws 400 invalidValue */
 export function readValue(field: Field, raw: unknown, profile: Profile): unknown {
   if (field.keepsText && typeof raw === 'string') return raw;
   if (raw === null || raw === undefined) return undefined;
@@ -219,7 +219,7 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
     if (!Array.isArray(raw)) return readScalar(field, raw, profile);
     if (raw.length === 0) return undefined;
     if (raw.length > 1 || !profile.allows('list-for-single')) throw notA(field, 'a single value');
-    return readValue(field, raw[0] === raw ? null : raw[0], profile);
+    return readValue(field, raw[0], profile);
   }
   const input = toComplexInput(field, raw, profile);
   if (!input || !field.parts) return undefined;
@@ -229,7 +229,7 @@ export function readValue(field: Field, raw: unknown, profile: Profile): unknown
   return settleComplex(field, parts, profile);
 }
 
-/** Returns a complex value in schema order; undefined when it is empty or an empty reference. */
+/** Returns a complex value in schema order; undefined when it has no sub-attribute, or is a reference with an empty `value`. */
 export function settleComplex(
   field: Field,
   parts: JsonObject,
@@ -241,12 +241,13 @@ export function settleComplex(
   return isOrdered ? parts : orderParts(field.parts, parts);
 }
 
+/** @throws 400 invalidValue for a number that has lost digits */
 function checkNumber(section: Section, name: string, raw: unknown): void {
   if (typeof raw !== 'number' || isExact(raw)) return;
   throw invalidValue(`Attribute "${section.urn}:${name}" has more digits than a number can keep.`);
 }
 
-/** Converts a value of an undeclared member of an open schema: scalars and lists keep their JSON type. @throws 400 invalidValue */
+/** Converts a value of an undeclared member of an open schema. Values keep their JSON type. @throws 400 invalidValue */
 export function readOpen(section: Section, name: string, raw: unknown): unknown {
   if (raw === null || raw === undefined) return undefined;
   if (!Array.isArray(raw)) {

@@ -1,5 +1,5 @@
 // Checks one comparison of a filter: operator and literal must fit the type of the attribute (RFC 7644, table 3).
-import { foldCase } from '../json.ts';
+import { foldCase, isNumberText } from '../json.ts';
 import type { Field } from '../attributes.ts';
 import { invalidFilter } from '../errors.ts';
 import type { Profile } from '../profiles.ts';
@@ -8,9 +8,8 @@ import type { CompareOperator, Comparison, FilterAttribute, FilterValue } from '
 
 const TEXTUAL: ReadonlySet<CompareOperator> = new Set(['co', 'sw', 'ew']);
 const ORDERED: ReadonlySet<CompareOperator> = new Set(['gt', 'ge', 'lt', 'le']);
-const NUMBER = /^-?\d{1,30}(\.\d{1,30})?([eE][+-]?\d{1,3})?$/;
 
-/** The literal of a token. @throws 400 invalidFilter for unquoted text, unless the profile takes it. */
+/** Returns the literal of a token. @throws 400 invalidFilter for unquoted text, unless the profile accepts it */
 function readLiteral(token: Token, field: Field | undefined, profile: Profile): FilterValue {
   if (token.kind === 'quoted') {
     if (!token.single || profile.allows('single-quotes')) return token.text;
@@ -21,9 +20,9 @@ function readLiteral(token: Token, field: Field | undefined, profile: Profile): 
   if (text === 'null') return null;
   const textual = field !== undefined && isTextual(field);
   if (!textual && (text === 'true' || text === 'false')) return text === 'true';
-  if (!textual && NUMBER.test(text)) return Number(text);
+  if (!textual && isNumberText(text)) return Number(text);
   if (profile.allows('unquoted-filter-value')) return text;
-  if (text === 'true' || text === 'false' || NUMBER.test(text)) {
+  if (text === 'true' || text === 'false' || isNumberText(text)) {
     throw invalidFilter(`The value at position ${token.at} must be text in quotes.`);
   }
   throw invalidFilter(`The value at position ${token.at} is not in quotes.`);
@@ -34,6 +33,7 @@ function isTextual(field: Field): boolean {
   return type !== 'boolean' && type !== 'decimal' && type !== 'integer';
 }
 
+/** Converts a literal to the type of the attribute. @throws 400 invalidFilter */
 function convert(value: FilterValue, field: Field, at: number, profile: Profile): FilterValue {
   const type = field.attribute.type;
   if (type === 'boolean') {
@@ -44,7 +44,7 @@ function convert(value: FilterValue, field: Field, at: number, profile: Profile)
   }
   if (type === 'decimal' || type === 'integer') {
     if (typeof value === 'number') return value;
-    if (typeof value === 'string' && NUMBER.test(value) && profile.allows('string-numbers'))
+    if (typeof value === 'string' && isNumberText(value) && profile.allows('string-numbers'))
       return Number(value);
     throw invalidFilter(`"${field.path}" is a number; the value at position ${at} is not.`);
   }
@@ -61,7 +61,9 @@ function checkOperator(
   const ordered = ORDERED.has(operator);
   const type = field?.attribute.type;
   if (value === null || typeof value === 'boolean' || (ordered && type === 'binary')) {
-    throw invalidFilter(`Operator "${operator}" at position ${at} does not apply to such a value.`);
+    throw invalidFilter(
+      `Operator "${operator}" at position ${at} does not apply to null, booleans or binary data.`,
+    );
   }
   if (TEXTUAL.has(operator) && typeof value === 'number') {
     throw invalidFilter(`Operator "${operator}" at position ${at} compares text only.`);
@@ -69,8 +71,10 @@ function checkOperator(
 }
 
 /**
- * Builds the comparison. @throws 400 invalidFilter when operator or literal do not fit the attribute's type;
- * booleans and numbers in quotes are taken where the profile says so (Entra: `active eq "True"`).
+ * Returns the comparison with its literal converted to the attribute's type. Booleans and numbers in quotes are accepted
+ * where the profile allows them (Entra: `active eq "True"`).
+ * @param at position of the operator, for error details
+ * @throws 400 invalidFilter when operator or literal do not fit the attribute's type
  */
 export function toComparison(
   attribute: FilterAttribute,

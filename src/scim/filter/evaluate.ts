@@ -3,8 +3,9 @@ import { foldCase } from '../json.ts';
 import type { Comparison, Filter, FilterValue } from './filter.ts';
 
 /**
- * Whether the resource, as it would be answered, satisfies the filter. For a filter that stands inside `[…]`
- * pass the element. A multi-valued attribute matches when any of its values does; `ne` also when it has none.
+ * Returns whether a resource satisfies the filter, or an element for a filter from inside `[…]`. The resource must have
+ * the form of an answer, with `id`, `meta`, groups and members. A multi-valued attribute matches when any of its values
+ * matches. `ne` also matches an attribute without a value.
  */
 export function evaluateFilter(filter: Filter, resource: unknown): boolean {
   switch (filter.kind) {
@@ -77,9 +78,11 @@ function matchesText(operator: Comparison['operator'], actual: string, operand: 
   if (operator === 'co') return actual.includes(operand);
   if (operator === 'sw') return actual.startsWith(operand);
   if (operator === 'ew') return actual.endsWith(operand);
-  return isOrdered(operator, actual < operand ? -1 : actual > operand ? 1 : 0);
+  if (actual === operand) return isOrdered(operator, 0);
+  return isOrdered(operator, actual < operand ? -1 : 1);
 }
 
+/** Returns whether the order operator holds for `actual - operand`. */
 function isOrdered(operator: Comparison['operator'], difference: number): boolean {
   if (operator === 'gt') return difference > 0;
   if (operator === 'ge') return difference >= 0;
@@ -87,16 +90,20 @@ function isOrdered(operator: Comparison['operator'], difference: number): boolea
   return operator === 'le' && difference <= 0;
 }
 
-/** Attributes with an index, most selective first: an `and` uses the first of them. */
-const RANK = ['id', 'username', 'externalid', 'emails.value', 'displayname'];
+/** Attributes with an index, most selective first. Of the branches of an `and` the first of these is looked up. */
+const INDEXED = ['id', 'username', 'externalid', 'emails.value', 'displayname'];
 
 /**
- * An equality that an index can answer: a bare `eq` on text, an `and` with such a branch, or the same inside
- * `emails[…]`. The candidates are a superset: evaluate the whole filter on them.
+ * Returns an equality that every match satisfies, for a lookup in an index: from a bare `eq` on text, a branch of an
+ * `and`, or the inside of `emails[…]`. Other resources may satisfy it too, so the whole filter must be evaluated on them.
+ * Undefined when the filter has no such equality.
  */
 export function equalityOf(filter: Filter): { attribute: string; value: string } | undefined {
   const found = equalities(filter);
-  const rank = (attribute: string): number => (RANK.indexOf(attribute) + RANK.length + 1) % (RANK.length + 1);
+  const rank = (attribute: string): number => {
+    const index = INDEXED.indexOf(attribute);
+    return index < 0 ? INDEXED.length : index;
+  };
   found.sort((a, b) => rank(a.attribute) - rank(b.attribute));
   return found[0];
 }
@@ -108,7 +115,7 @@ function equalities(filter: Filter): { attribute: string; value: string }[] {
   return [{ attribute: filter.attribute.key, value: filter.value }];
 }
 
-/** Returns the equalities that the filter requires, with typed values; a created element starts with them. */
+/** Returns the equalities that the filter requires, with typed values. An element that PATCH creates starts with them. */
 export function requiredValues(filter: Filter): { name: string; value: FilterValue }[] {
   if (filter.kind === 'and') return filter.branches.flatMap(requiredValues);
   if (filter.kind !== 'compare' || filter.operator !== 'eq' || filter.value === null) return [];

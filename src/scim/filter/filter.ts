@@ -4,11 +4,11 @@ import type { Field } from '../attributes.ts';
 export type CompareOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le';
 export type FilterValue = string | number | boolean | null;
 
-/** The attribute of a comparison. */
+/** The attribute that a filter expression names. */
 export interface FilterAttribute {
-  /** Canonical own keys to follow, from the resource, or from the element inside `[…]`. */
+  /** Canonical keys that lead to the value, from the resource, or from the element inside `[…]`. */
   readonly steps: readonly string[];
-  /** The leaf; undefined for an undeclared member of an open extension. */
+  /** Definition of the attribute or sub-attribute that the last key names; undefined for an undeclared member of an open extension. */
   readonly field: Field | undefined;
   /** Canonical path in lower case, implied `.value` included: `username`, `emails.value`. */
   readonly key: string;
@@ -22,7 +22,7 @@ export interface Comparison {
   readonly value: FilterValue;
   /** How text is compared: exactly, without case, or as a point in time. */
   readonly collation: 'exact' | 'ignoreCase' | 'time';
-  /** `value` prepared for that collation. */
+  /** `value` in the form that is compared: folded text for `ignoreCase`, milliseconds for `time`. */
   readonly operand: FilterValue;
 }
 

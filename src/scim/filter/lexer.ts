@@ -11,7 +11,7 @@ export type Token =
     }
   /** Attribute, operator, keyword, or an unquoted value. */
   | { readonly kind: 'word'; readonly text: string; readonly at: number; readonly end: number }
-  /** A quoted value; `text` is unescaped. `single`: the quotes were single ones, in which nothing is escaped. */
+  /** A quoted value; `text` is unescaped. `single`: it was in single quotes, which know no escapes. */
   | {
       readonly kind: 'quoted';
       readonly text: string;
@@ -29,13 +29,15 @@ export interface Lexer {
 
 const QUOTE = 34;
 const BACKSLASH = 92;
+/** ( ) [ ] */
+const BRACKETS = new Set([40, 41, 91, 93]);
 
 function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
 function isDelimiter(code: number): boolean {
-  return code === QUOTE || code === 40 || code === 41 || code === 91 || code === 93 || isSpace(code);
+  return code === QUOTE || BRACKETS.has(code) || isSpace(code);
 }
 
 function quoted(text: string, at: number): Token {
@@ -67,7 +69,10 @@ function unescape(raw: string, at: number): string {
   }
 }
 
-/** Reads a value in single quotes; undefined when the closing quote is missing: then the quote is an ordinary character. */
+/**
+ * Reads a value in single quotes. The closing quote is the first one before a delimiter, so `'O'Brien'` is one value.
+ * Undefined when there is no closing quote: then the opening one is an ordinary character.
+ */
 function singleQuoted(text: string, at: number): Token | undefined {
   for (let end = text.indexOf("'", at + 1); end > 0; end = text.indexOf("'", end + 1)) {
     if (end + 1 === text.length || isDelimiter(text.charCodeAt(end + 1)))

@@ -137,8 +137,9 @@ export function parseFilter(type: ResourceType, text: string, profile: Profile):
 }
 
 /**
- * Parses the `[…]` of a value path in `text`, whose opening bracket is at `start`; `end` is after the closing one.
- * @throws 400 invalidFilter.
+ * Parses the `[…]` of a value path. `start` is the position of the opening bracket in `text`, `end` the one after the
+ * closing bracket.
+ * @throws 400 invalidFilter with the position
  */
 export function parseElementFilter(
   parts: Fields,

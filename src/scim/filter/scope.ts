@@ -13,7 +13,9 @@ export interface NameScope {
   resolve(token: Token): Located;
 }
 
+/** A name in a filter, resolved. */
 export interface Located {
+  /** Undefined for an undeclared member of an open extension. */
   readonly field: Field | undefined;
   readonly steps: readonly string[];
   /** Path without an implied `.value`. */
@@ -32,7 +34,7 @@ function unknown(token: Token): Error {
 export function resourceScope(type: ResourceType, profile: Profile): NameScope {
   return {
     resolve(token) {
-      const found = named(type, token.text, profile);
+      const found = resolveName(type, token.text, profile);
       if (found.kind === 'member') {
         const path = `${found.section.urn}:${found.name}`;
         return { field: undefined, steps: [found.section.urn, found.name], path, isPart: false };
@@ -51,7 +53,8 @@ export function resourceScope(type: ResourceType, profile: Profile): NameScope {
   };
 }
 
-function named(type: ResourceType, text: string, profile: Profile): AttributePath {
+/** Resolves a name; `email` means `emails` if the profile allows it. */
+function resolveName(type: ResourceType, text: string, profile: Profile): AttributePath {
   const found = resolveAttribute(type, text);
   if (found.kind !== 'unknown' || text.toLowerCase() !== 'email') return found;
   const emails = resolveAttribute(type, 'emails');
@@ -74,11 +77,16 @@ export function elementScope(parts: Fields): NameScope {
   };
 }
 
+/** Returns the attribute itself, without an implied `.value`. */
 export function toAttribute(located: Located): FilterAttribute {
   return { steps: located.steps, field: located.field, key: located.path.toLowerCase() };
 }
 
-/** `emails eq "x"` means `emails.value eq "x"`; a simple multi-valued attribute compares its elements. */
+/**
+ * Returns the attribute that a comparison reads: `emails eq "x"` means `emails.value eq "x"`. Of a simple multi-valued
+ * attribute the elements are compared.
+ * @throws 400 invalidFilter for a complex attribute without `value`
+ */
 export function toComparable(located: Located, token: Token): FilterAttribute {
   if (located.field?.attribute.type !== 'complex') return toAttribute(located);
   const value = located.field.parts?.byName.get('value');

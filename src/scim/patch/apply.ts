@@ -13,8 +13,10 @@ import type { PatchOperation } from './operation.ts';
 
 type Op = PatchOperation['op'];
 
-// `remove` with a value removes only that value (gh:AzureAD/SCIMReferenceCode#87).
-// Empty text names no value.
+/**
+ * Returns whether the value of a `remove` is another one than the current value; then nothing is removed
+ * (gh:AzureAD/SCIMReferenceCode#87). Empty text names no value.
+ */
 function isOther(field: Field, current: unknown, value: unknown, profile: Profile): boolean {
   if (value === undefined || value === '' || current === undefined) return false;
   const given = readValue(field, value, profile);
@@ -66,10 +68,11 @@ function changeAttribute(
   return next;
 }
 
+/** Returns the new value of an undeclared member of an open extension; `value` is the canonical form of `operation.value`. */
 function changeMember(operation: PatchOperation, current: unknown, value: unknown): unknown {
   const { op } = operation;
-  const given = value === undefined ? [] : Array.isArray(value) ? (value as unknown[]) : [value];
   if (op === 'replace' || (op === 'add' && !Array.isArray(current))) return value;
+  const given = listOf(value);
   if (op === 'add') return [...new Set([...(current as unknown[]), ...given])];
   if (operation.value === undefined) return undefined;
   const listed = new Set(given);
@@ -77,6 +80,11 @@ function changeMember(operation: PatchOperation, current: unknown, value: unknow
   const left = (current as unknown[]).filter((item) => !listed.has(item));
   return left.length > 0 ? left : undefined;
 }
+
+const listOf = (value: unknown): unknown[] => {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? (value as unknown[]) : [value];
+};
 
 function own(draft: JsonObject, name: string): unknown {
   return Object.hasOwn(draft, name) ? draft[name] : undefined;
@@ -104,8 +112,8 @@ function applyOperation(draft: JsonObject, operation: PatchOperation, profile: P
 
 /**
  * Returns a new canonical resource with all operations applied in order. Operations on group members are ignored here
- * (`splitMembers` returns them). Operations without effect return the same JSON text.
- * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget.
+ * (`splitMembers` returns them). After operations without effect the JSON text is the same as before.
+ * @throws 400 invalidValue (type, required), mutability (required attribute removed, immutable one changed), noTarget
  */
 export function applyPatch(
   type: ResourceType,
@@ -116,13 +124,13 @@ export function applyPatch(
   const draft: JsonObject = { ...resource };
   for (const operation of operations) applyOperation(draft, operation, profile);
   const patched = keepImmutable(type, resource, toCanonical(type, draft), 'patch');
-  const fault = type.judge.fault(patched) && newFault(type, resource, patched);
+  const fault = type.validator.fault(patched) && newFault(type, resource, patched);
   if (fault) throw fault;
   return patched;
 }
 
-/** Returns a violation that the PATCH introduces; older violations pass, so that a new rule does not block a deactivation. */
+/** Returns a violation that the PATCH introduces. Older violations pass, so that a new rule does not block a deactivation. */
 function newFault(type: ResourceType, before: Resource, patched: Resource): ScimError | undefined {
-  const known = new Set(type.judge.faults(before).map(({ detail }) => detail));
-  return type.judge.faults(patched).find(({ detail }) => !known.has(detail));
+  const known = new Set(type.validator.faults(before).map(({ detail }) => detail));
+  return type.validator.faults(patched).find(({ detail }) => !known.has(detail));
 }

@@ -24,11 +24,11 @@ function toElements(field: Field, current: unknown): JsonObject[] {
   return (current as unknown[]).map((value) => ({ value }));
 }
 
-function order(field: Field, element: JsonObject): JsonObject | undefined {
+function orderElement(field: Field, element: JsonObject): JsonObject | undefined {
   return field.parts && orderParts(field.parts, element);
 }
 
-/** Returns whether a removal lists the element: by `value` (and `type` if given), otherwise by all given members. */
+/** Returns whether `listed` identifies the element: by `value`, and by `type` if given; without `value` by all its keys. */
 export function isListed(field: Field, element: JsonObject, listed: JsonObject): boolean {
   const names = listed.value === undefined ? Object.keys(listed) : ['value'];
   if (listed.value !== undefined && listed.type !== undefined) names.push('type');
@@ -54,7 +54,7 @@ function withoutListed(
   );
 }
 
-// Keeps one primary element: the one that the operation set (RFC 7644 §3.5.2).
+// Keeps one primary element: the last one that the operation made primary (RFC 7644 §3.5.2).
 function onePrimary(elements: readonly JsonObject[], touched: ReadonlySet<JsonObject>): JsonObject[] {
   const newest = elements.findLast((element) => touched.has(element) && element.primary === true);
   return elements.map((element) =>
@@ -62,16 +62,22 @@ function onePrimary(elements: readonly JsonObject[], touched: ReadonlySet<JsonOb
   );
 }
 
+/** Adds elements to a list. An element with the identity of an existing one is merged into it. */
 function append(field: Field, elements: readonly JsonObject[], added: readonly JsonObject[]): JsonObject[] {
   const result = [...elements];
   const places = new Map(result.map((element, index) => [identity(field, element), index]));
   const touched = new Set<JsonObject>();
   for (const element of added) {
-    const place = places.get(identity(field, element));
-    const merged =
-      place === undefined ? element : (order(field, { ...result[place], ...element }) ?? element);
-    if (place === undefined) places.set(identity(field, element), result.push(merged) - 1);
-    else result[place] = merged;
+    const key = identity(field, element);
+    const place = places.get(key);
+    let merged = element;
+    if (place === undefined) {
+      places.set(key, result.length);
+      result.push(element);
+    } else {
+      merged = orderElement(field, { ...result[place], ...element }) ?? element;
+      result[place] = merged;
+    }
     // An element that is sent without `primary` and was primary before does not count as newly set.
     if (element.primary === true) touched.add(merged);
   }
@@ -82,74 +88,85 @@ function isUnassigned(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-// Removes a sub-attribute. An element with nothing but `type` or `primary` left is removed.
+// Removes a sub-attribute. Returns undefined when only `type` or `primary` is left: then the element is removed too.
 function withoutPart(field: Field, element: JsonObject, sub: Field): JsonObject | undefined {
-  const rest = order(field, { ...element, [sub.name]: undefined });
+  const rest = orderElement(field, { ...element, [sub.name]: undefined });
   if (!rest || sub.name === 'value') return undefined;
   return Object.keys(rest).some((name) => name !== 'type' && name !== 'primary') ? rest : undefined;
 }
 
-function single(change: Change): unknown {
+/** Returns the value of the operation; of a list of one its item, if the profile allows that. */
+function singleValue(change: Change): unknown {
   const { value, profile } = change;
   const isListOfOne = Array.isArray(value) && value.length === 1 && profile.allows('list-for-single');
   return isListOfOne ? (value as unknown[])[0] : value;
 }
 
-function changed(change: Change, element: JsonObject): JsonObject | undefined {
+/** Returns an element after the operation; undefined when it is removed. */
+function changeElement(change: Change, element: JsonObject): JsonObject | undefined {
   const { op, field, filter, sub, profile } = change;
   if (sub) {
-    const value = op === 'remove' ? undefined : readValue(sub, single(change), profile);
+    const value = op === 'remove' ? undefined : readValue(sub, singleValue(change), profile);
     if (value === undefined) return withoutPart(field, element, sub);
-    return order(field, { ...element, [sub.name]: value });
+    return orderElement(field, { ...element, [sub.name]: value });
   }
   if (op === 'remove') return undefined;
-  const given = readElement(field, single(change), profile);
-  if (op === 'add') return order(field, { ...element, ...given });
+  const given = readElement(field, singleValue(change), profile);
+  if (op === 'add') return orderElement(field, { ...element, ...given });
   if (!given) return undefined;
   // Replaces the element (RFC 7644 §3.5.2.3) and keeps the values that the filter requires, so that it still matches.
-  return order(field, { ...startOf(filter), ...given });
+  return orderElement(field, { ...requiredMembers(filter), ...given });
 }
 
-function startOf(filter: Filter | undefined): JsonObject {
+/** Returns the values that an element needs to match the filter: `{type: "work"}` for `type eq "work"`. */
+function requiredMembers(filter: Filter | undefined): JsonObject {
   return filter ? Object.fromEntries(requiredValues(filter).map(({ name, value }) => [name, value])) : {};
 }
 
-// `auto` does not know the provider. A replace of a canonical type that the schema names (work, home) sets the value; a
-// replace of another type is refused because the value is not there (RFC 7644 §3.5.2.3).
-function isUsual(field: Field, filter: Filter, profile: Profile): boolean {
+// `auto` does not know the provider. Under `auto` a replace creates the element if the filter names a canonical type of the
+// schema (work, home). A replace of another type is refused, because no element matches (RFC 7644 §3.5.2.3).
+function isCanonical(field: Field, filter: Filter, profile: Profile): boolean {
   if (profile.name !== 'auto') return true;
   return requiredValues(filter).every(({ name, value }) => {
-    const usual = field.parts?.byName.get(name)?.attribute.canonicalValues;
-    return usual === undefined || usual.some((each) => each.toLowerCase() === String(value).toLowerCase());
+    const canonical = field.parts?.byName.get(name)?.attribute.canonicalValues;
+    return (
+      canonical === undefined || canonical.some((each) => each.toLowerCase() === String(value).toLowerCase())
+    );
   });
 }
 
-function create(change: Change, elements: readonly JsonObject[]): JsonObject[] {
+/** Adds the element that no existing one matched. @throws 400 noTarget when a replace must not create it */
+function addElement(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, field, filter, sub, value, profile } = change;
   if (isUnassigned(value)) return [...elements];
-  if (op === 'replace' && filter && !(isUsual(field, filter, profile) && profile.allows('replace-creates'))) {
+  if (
+    op === 'replace' &&
+    filter &&
+    !(isCanonical(field, filter, profile) && profile.allows('replace-creates'))
+  ) {
     throw noTarget(`No value of "${field.path}" matches the filter.`);
   }
-  const start = startOf(filter);
+  const start = requiredMembers(filter);
   if (filter && !evaluateFilter(filter, start)) {
-    throw noTarget(`No value of "${field.path}" matches, and the filter does not say how to make one.`);
+    throw noTarget(`No value of "${field.path}" matches, and the filter does not say which value to create.`);
   }
   const given = sub
-    ? { [sub.name]: readValue(sub, single(change), profile) }
-    : readElement(field, single(change), profile);
-  const element = order(field, { ...start, ...given });
+    ? { [sub.name]: readValue(sub, singleValue(change), profile) }
+    : readElement(field, singleValue(change), profile);
+  const element = orderElement(field, { ...start, ...given });
   return element ? append(field, elements, [element]) : [...elements];
 }
 
-function select(change: Change, elements: readonly JsonObject[]): JsonObject[] {
+/** Changes the elements that the filter selects, or all elements without a filter. */
+function changeSelected(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, filter } = change;
   const selected = elements.filter((element) => !filter || evaluateFilter(filter, element));
-  if (selected.length === 0) return op === 'remove' ? [...elements] : create(change, elements);
+  if (selected.length === 0) return op === 'remove' ? [...elements] : addElement(change, elements);
   const touched = new Set<JsonObject>();
   const chosen = new Set(selected);
   const result: JsonObject[] = [];
   for (const element of elements) {
-    const next = chosen.has(element) ? changed(change, element) : element;
+    const next = chosen.has(element) ? changeElement(change, element) : element;
     if (!next) continue;
     if (next !== element) touched.add(next);
     result.push(next);
@@ -157,7 +174,8 @@ function select(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   return onePrimary(result, touched);
 }
 
-function whole(change: Change, elements: readonly JsonObject[]): JsonObject[] {
+/** Changes the list without selecting elements. */
+function changeList(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, field, value, profile } = change;
   if (op === 'remove' && value === undefined) return [];
   // A single object in `add` is allowed by RFC 7644 §3.5.2.1 ("a new value"), so it is no deviation.
@@ -172,5 +190,5 @@ function whole(change: Change, elements: readonly JsonObject[]): JsonObject[] {
 export function changeElements(change: Change, current: unknown): unknown[] | undefined {
   const { field, filter, sub } = change;
   const elements = toElements(field, current);
-  return fromElements(field, filter || sub ? select(change, elements) : whole(change, elements));
+  return fromElements(field, filter || sub ? changeSelected(change, elements) : changeList(change, elements));
 }

@@ -3,30 +3,29 @@ import type { Field } from '../attributes.ts';
 import { invalidPath, invalidValue, mutability } from '../errors.ts';
 import { equalityOf } from '../filter/evaluate.ts';
 import type { Filter } from '../filter/filter.ts';
-import { isObject } from '../json.ts';
+import { isObject, member } from '../json.ts';
 import type { AttributeTarget } from '../path.ts';
 import type { Profile } from '../profiles.ts';
 import { lastSegment } from '../values.ts';
 import type { PatchMemberStep, PatchOperation } from './operation.ts';
 
-// Returns the value of a member. `display`, `type` and `$ref` are ignored: Entra sends $ref null, Okta an old display.
+// Returns the identifier of a member. `display`, `type` and `$ref` are ignored: Entra sends $ref null, Okta an old display.
 function memberValue(raw: unknown, profile: Profile | undefined): string {
-  const value = isObject(raw) ? memberKey(raw) : raw;
-  const bare = !isObject(raw);
-  if (bare && profile && !profile.allows('bare-member')) throw invalidValue('A member must be an object.');
+  const value = isObject(raw) ? identifierIn(raw) : raw;
+  if (!isObject(raw) && profile && !profile.allows('bare-member'))
+    throw invalidValue('A member must be an object.');
   if (typeof value === 'string' && value.trim() !== '') return value;
   if (typeof value === 'number') return String(value);
   throw invalidValue('Attribute "members.value" is missing in a member.');
 }
 
-function memberKey(raw: Record<string, unknown>): unknown {
-  if (Object.hasOwn(raw, 'value')) return raw.value;
-  const key = Object.keys(raw).find((each) => each.toLowerCase() === 'value');
-  if (key !== undefined) return raw[key];
+function identifierIn(raw: Record<string, unknown>): unknown {
+  const value = member(raw, 'value');
+  if (value !== undefined) return value;
   return Object.hasOwn(raw, '$ref') && typeof raw.$ref === 'string' ? lastSegment(raw.$ref) : undefined;
 }
 
-/** Returns the distinct values of a members list. @throws 400 invalidValue for a member without value */
+/** Returns the distinct identifiers of a members list. @throws 400 invalidValue for a member without value */
 function memberValues(raw: unknown, profile?: Profile): string[] {
   if (raw === null || raw === undefined) return [];
   const values = new Set<string>();
@@ -35,18 +34,17 @@ function memberValues(raw: unknown, profile?: Profile): string[] {
 }
 
 /**
- * Returns the distinct members of a POST or PUT body in their order; undefined without a `members` key.
- * @throws 400 invalidValue when a member has no usable value, or `members` is no list.
+ * Returns the distinct identifiers of the members in a POST or PUT body, in order; undefined without a `members` key.
+ * @param profile refuses bare text as a member, unless it allows that; without a profile it is accepted
+ * @throws 400 invalidValue when a member has no usable value
  */
 export function membersOf(body: unknown, profile?: Profile): string[] | undefined {
   if (!isObject(body)) return undefined;
-  const key = Object.hasOwn(body, 'members')
-    ? 'members'
-    : Object.keys(body).find((each) => each.toLowerCase() === 'members');
-  return key === undefined ? undefined : memberValues(body[key], profile);
+  const members = member(body, 'members');
+  return members === undefined ? undefined : memberValues(members, profile);
 }
 
-// Returns the values of `value eq "9"`, alone or joined by `or`; undefined for other filters.
+// Returns the identifiers in `value eq "9"`, alone or joined by `or`; undefined for other filters.
 function namedMembers(filter: Filter): string[] | undefined {
   if (filter.kind === 'or') {
     const branches = filter.branches.map(namedMembers);
@@ -84,6 +82,7 @@ function partSteps(
 const expectedSteps = (op: PatchOperation['op'], values: string[], profile: Profile): PatchMemberStep[] =>
   op === 'replace' && profile.name === 'rfc' ? [{ kind: 'expect', values }] : [];
 
+/** Returns the steps of an operation on the members that a filter selects. */
 function filteredSteps(
   op: PatchOperation['op'],
   filter: Filter,
@@ -93,7 +92,7 @@ function filteredSteps(
   const named = namedMembers(filter);
   if (op === 'remove') return [named ? { kind: 'remove', values: named } : { kind: 'removeWhere', filter }];
   if (named?.length !== 1) throw invalidPath('Members can be set by a filter on "value" only.');
-  const given = isObject(raw) && memberKey(raw) === undefined ? [] : memberValues(raw, profile);
+  const given = isObject(raw) && identifierIn(raw) === undefined ? [] : memberValues(raw, profile);
   const values = given.length > 0 ? given : named;
   const expected = expectedSteps(op, named, profile);
   if (values.length === 1 && values[0] === named[0]) return [...expected, { kind: 'add', values }];

@@ -8,17 +8,17 @@ export const MAX_PATCH_OPERATIONS = 1000;
 
 export type PatchMemberStep =
   | { readonly kind: 'add' | 'remove' | 'replace'; readonly values: readonly string[] }
-  /** Refused with noTarget unless one of the values is a member (RFC 7644 §3.5.2.3). */
+  /** Changes nothing: the PATCH is refused with noTarget unless one of the values is a member (RFC 7644 §3.5.2.3). */
   | { readonly kind: 'expect'; readonly values: readonly string[] }
-  /** The filter is evaluated on each member as `{value, type, $ref}`. */
+  /** Removes the members that satisfy the filter. It is evaluated on each member as `{value, type, $ref}`. */
   | { readonly kind: 'removeWhere'; readonly filter: Filter };
 
 export interface PatchOperation {
   readonly op: 'add' | 'replace' | 'remove';
   readonly target:
     | Exclude<PatchTarget, { kind: 'unknown' }>
-    /** Group members (members.ts). */
+    /** The members of a group; `value` is not used (members.ts). */
     | { readonly kind: 'members'; readonly steps: readonly PatchMemberStep[] };
-  /** Undefined: a removal of all values of the target. */
+  /** Undefined in a `remove` of all values of the target. */
   readonly value: unknown;
 }

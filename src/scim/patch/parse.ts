@@ -28,13 +28,15 @@ function parseOp(raw: unknown, position: number, profile: Profile): PatchOperati
   throw invalidSyntax(`Operation ${position}: "op" must be "add", "replace" or "remove".`);
 }
 
-const tooManyOperations = (): Error => tooMany(`A PATCH may hold ${MAX_PATCH_OPERATIONS} operations.`);
+const tooManyOperations = (): Error =>
+  tooMany(`A PATCH may hold at most ${MAX_PATCH_OPERATIONS} operations.`);
 
 function push(parsing: Parsing, target: PatchOperation['target'], value: unknown): void {
   if (parsing.operations.length >= MAX_PATCH_OPERATIONS) throw tooManyOperations();
   parsing.operations.push({ op: parsing.op, target, value });
 }
 
+/** Adds the operations on one target. `pathless`: the target is a key of the value, not the path of the operation. */
 function pushTarget(parsing: Parsing, target: PatchTarget, value: unknown, pathless: boolean): void {
   switch (target.kind) {
     case 'unknown':
@@ -56,8 +58,7 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
       throw noTarget(`Operation ${position}: a whole resource cannot be removed by PATCH.`);
     return pushObject(parsing, value);
   }
-  const unassigns = value === undefined || value === null;
-  if (unassigns) {
+  if (value === undefined || value === null) {
     push({ ...parsing, op: 'remove' }, { kind: 'section', section }, undefined);
     return;
   }
@@ -74,12 +75,13 @@ function pushSection(parsing: Parsing, section: Section, value: unknown): void {
 const isOwnSchema = (section: Section, key: string, value: unknown): boolean =>
   key === 'schemas' && !section.schema.open && Array.isArray(value) && String(value) === section.urn;
 
-// Returns whether a key is a plain attribute name or the URN of an extension, as in the examples of the RFC.
+// Returns whether a key of a value without path is an attribute name or the URN of an extension, as the RFC allows.
 function isPlain(target: PatchTarget, key: string): boolean {
   if (target.kind === 'attribute') return !target.filter && !target.sub && !key.includes(':');
   return target.kind !== 'member';
 }
 
+/** Adds an operation for each key of a value without path. */
 function pushObject(parsing: Parsing, value: unknown): void {
   const { position, profile, type } = parsing;
   if (!isObject(value))
@@ -97,11 +99,12 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
   const { op, type, profile, position } = parsing;
   const { field, sub } = target;
   if (field.attribute.mutability === 'readOnly') {
-    const harmless = pathless || field.name === 'schemas';
-    if (harmless && profile.allows('read-only-ignored')) return;
+    const mayBeIgnored = pathless || field.name === 'schemas';
+    if (mayBeIgnored && profile.allows('read-only-ignored')) return;
     throw mutability(`Operation ${position}: attribute "${field.path}" is read-only.`);
   }
-  if (field.attribute.returned === 'never') return; // password: taken, never kept
+  // A password is accepted and not stored.
+  if (field.attribute.returned === 'never') return;
   if (type.name === 'Group' && field.name === 'members') {
     checkRemoval(parsing, value);
     return push(parsing, { kind: 'members', steps: toMemberSteps(op, target, value, profile) }, undefined);
@@ -112,6 +115,7 @@ function pushAttribute(parsing: Parsing, target: AttributeTarget, value: unknown
   push(parsing, target, value);
 }
 
+/** @throws 400 invalidValue for a `remove` with a value, unless the profile allows it */
 function checkRemoval(parsing: Parsing, value: unknown): void {
   if (parsing.op !== 'remove' || value === undefined || parsing.profile.allows('remove-with-value')) return;
   throw invalidValue(

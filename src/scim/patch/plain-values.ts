@@ -1,5 +1,5 @@
-// Recognises PATCHes that only replace plain values such as active, title or displayName. A Lua script replaces those in
-// the stored text, which saves reading and parsing the resource (ADR 0018).
+// Recognises PATCHes that only replace plain values such as active, title or displayName. A Lua script replaces these values
+// in the stored text, which saves reading and parsing the resource (ADR 0018).
 import type { Field } from '../attributes.ts';
 import { hasControl, NAMES } from '../names.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -8,7 +8,7 @@ import type { PatchOperation } from './operation.ts';
 /** Names of plain attributes (`Section.plain`) with their new values. */
 export type PlainValues = ReadonlyMap<string, string | boolean>;
 
-/** Largest number of operations; more are faster on the parsed resource. */
+/** Largest number of operations: more of them are faster on the parsed resource. */
 const MOST_OPERATIONS = 4;
 /** Longest value; longer values need the length checks of the whole resource (constraints.ts). */
 const MOST_CHARACTERS = 256;
@@ -17,7 +17,7 @@ const IDENTIFIERS = new Set(['userName', 'externalId']);
 
 /**
  * Returns whether the schema accepts every value of the attribute's type, and no index entry depends on the value. Length and
- * control characters are checked apart.
+ * control characters are checked separately.
  */
 const takesAnything = ({ name, attribute }: Field): boolean =>
   (attribute.type === 'string' || attribute.type === 'boolean') &&

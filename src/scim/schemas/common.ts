@@ -1,5 +1,5 @@
-// Defines the common attributes of all resources (RFC 7643 §3.1), which belong to no schema document. In an answer the leading
-// ones come before the attributes of the schema, the trailing ones after them.
+// Defines the attributes that all resources have (RFC 7643 §3.1) and that no schema document lists. In an answer the
+// leading ones come before the attributes of the schema, the trailing ones after them.
 import { attribute, type Attribute } from '../attributes.ts';
 
 export const leadingAttributes: readonly Attribute[] = [

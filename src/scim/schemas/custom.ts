@@ -1,7 +1,7 @@
 // Converts extensions from the settings to schemas.
 import { attribute, type Attribute, type AttributeType, type Schema } from '../attributes.ts';
 
-/** One attribute of the settings. Sub-attributes cannot be complex. */
+/** One attribute of an extension in the settings. Its sub-attributes cannot be complex. */
 export interface CustomAttribute {
   readonly name: string;
   readonly type: AttributeType;
@@ -49,12 +49,11 @@ export function extensionsOf(
   definitions: readonly CustomSchema[],
 ): Extension[] {
   const extensions = new Map<string, Extension>();
-  for (const { id, name, description, required, attributes, ...schema } of definitions) {
-    if (schema.resourceType !== resourceType) continue;
-    extensions.set(id, {
-      schema: { id, name, description, attributes: attributes.map(toAttribute) },
-      required,
-    });
+  for (const definition of definitions) {
+    if (definition.resourceType !== resourceType) continue;
+    const { id, name, description, required } = definition;
+    const attributes = definition.attributes.map(toAttribute);
+    extensions.set(id, { schema: { id, name, description, attributes }, required });
   }
   return [...extensions.values()];
 }

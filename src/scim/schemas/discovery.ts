@@ -8,11 +8,11 @@ import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../u
 export interface ServiceProviderOptions {
   /** Address of the SCIM root, without a trailing slash. */
   readonly baseUrl: string;
-  /** False when bulk is not supported; then both limits are announced as 0. */
+  /** Limits of a bulk request; false when bulk is not supported. */
   readonly bulk: { readonly maxOperations: number; readonly maxPayloadSize: number } | false;
   readonly maxResults: number;
   readonly sort?: boolean;
-  /** Page sizes, if cursors are supported (RFC 9865 §4). */
+  /** Page sizes of cursors (RFC 9865 §4); undefined: cursors are not supported. */
   readonly pagination?: { readonly defaultPageSize: number; readonly maxPageSize: number };
   readonly etag?: boolean;
   /** URIs of the supported security events (RFC 9967 §4); undefined: none. */
@@ -84,7 +84,7 @@ const announced = (attributes: readonly Attribute[]): Attribute[] =>
     .map((each) => (each.subAttributes ? { ...each, subAttributes: announced(each.subAttributes) } : each));
 
 /**
- * The documents of `/Schemas` (RFC 7643 §7): each schema of the resource types once, then those of the
+ * Returns the documents of `/Schemas` (RFC 7643 §7): each schema of the resource types once, then the schemas of the
  * discovery documents. `baseUrl` has no trailing slash.
  */
 export function schemaDocuments(types: readonly ResourceType[], baseUrl: string): Record<string, unknown>[] {

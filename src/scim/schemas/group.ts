@@ -8,7 +8,7 @@ export const groupSchema: Schema = {
   description: 'Group',
   attributes: [
     attribute('displayName', 'Name of the group.', { required: true, uniqueness: 'server' }),
-    attribute('members', 'Members of the group, told apart by `value` alone.', {
+    attribute('members', 'Members of the group, identified by `value` alone.', {
       type: 'complex',
       multiValued: true,
       subAttributes: [
@@ -20,7 +20,7 @@ export const groupSchema: Schema = {
           referenceTypes: ['User'],
         }),
         attribute('display', 'Name of the member.', { mutability: 'readOnly', announced: false }),
-        // Nested groups are stored and not synced, so the schema does not announce them.
+        // Groups as members are stored but not synced, so the schema announces users only.
         attribute('type', 'Kind of the member.', { mutability: 'immutable', canonicalValues: ['User'] }),
       ],
     }),

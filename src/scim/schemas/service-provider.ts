@@ -43,12 +43,12 @@ const serviceProviderConfigSchema: Schema = {
     complex('changePassword', 'Changes of passwords.', supported),
     complex('sort', 'Sorting.', supported),
     complex('etag', 'Versions of resources.', supported),
-    shown('pagination', 'How results are parted into pages.', {
+    shown('pagination', 'How results are divided into pages.', {
       type: 'complex',
       subAttributes: [
         flag('cursor', 'Whether pages can be asked for by cursor.'),
         flag('index', 'Whether pages can be asked for by startIndex.'),
-        shown('defaultPaginationMethod', 'What is used when the request names neither.', {
+        shown('defaultPaginationMethod', 'Method used when the request names neither.', {
           canonicalValues: ['cursor', 'index'],
         }),
         shown('defaultPageSize', 'Page size without count.', { type: 'integer' }),
@@ -56,13 +56,13 @@ const serviceProviderConfigSchema: Schema = {
         shown('cursorTimeout', 'Seconds for which a cursor is valid at least.', { type: 'integer' }),
       ],
     }),
-    shown('securityEvents', 'What receivers are told of changes.', {
+    shown('securityEvents', 'Security events about changes of resources.', {
       type: 'complex',
       subAttributes: [
-        shown('asyncRequest', 'Whether requests are answered later by an event.', {
+        shown('asyncRequest', 'Whether an event can report the result of a request later.', {
           canonicalValues: ['none', 'long', 'request'],
         }),
-        shown('eventUris', 'Events that receivers are told.', { multiValued: true, caseExact: true }),
+        shown('eventUris', 'URIs of the events that receivers get.', { multiValued: true, caseExact: true }),
       ],
     }),
     shown('authenticationSchemes', 'Ways to authenticate.', {

@@ -1,4 +1,4 @@
-// Defines the extension of the platform's user attributes: configured members are typed, others are stored as sent.
+// Defines the extension for the platform's user attributes: configured ones have a type, others are stored as sent.
 import { attribute, type AttributeType, type Schema } from '../attributes.ts';
 import { isMemberName } from '../json.ts';
 import { USER_ATTRIBUTE_URN } from '../urns.ts';
@@ -19,8 +19,8 @@ const SCIM_TYPES: Record<ExtensionAttributeType, AttributeType> = {
 };
 
 /**
- * The open schema `urn:cube:params:1.0:UserAttribute`. Values are compared with case, as access policies do.
- * @throws Error when a configured name cannot be a member name, or is given twice.
+ * Returns the open schema `urn:cube:params:1.0:UserAttribute`. Values are compared with case, as access policies do.
+ * @throws Error when a configured name is not allowed in an open schema, or is given twice
  */
 export function userAttributeSchema(definitions: readonly UserAttributeDefinition[]): Schema {
   const names = new Set<string>();

@@ -43,7 +43,7 @@ export const userSchema: Schema = {
     attribute('locale', 'Language tag for formats.'),
     attribute('timezone', 'Time zone, as in the IANA data base.'),
     attribute('active', 'Whether the user may sign in.', { type: 'boolean' }),
-    attribute('password', 'Accepted and thrown away: this service signs nobody in.', {
+    attribute('password', 'Accepted and not stored: this service does not sign users in.', {
       caseExact: true,
       mutability: 'writeOnly',
       returned: 'never',
