@@ -15,6 +15,7 @@ import {
 } from '../scim/index.ts';
 import type { RequestContext } from './context.ts';
 
+/** Members of a group: ids of users, and member values that are the id of no user. */
 export interface GroupMemberValues {
   users: string[];
   unresolved: string[];
@@ -23,7 +24,10 @@ export interface GroupMemberValues {
 export const locationOf = (type: ResourceType, id: string, baseUrl: string): string =>
   `${baseUrl}${type.endpoint}/${id}`;
 
-/** Adds `id`, `meta` and `extra` to the stored text. `extra`: a user's groups or a group's members as JSON text with key. */
+/**
+ * Adds `id`, `meta` and `extra` to the stored text. `extra` is the JSON text of a user's groups or a group's members, from
+ * the comma before its key.
+ */
 function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra: string): string {
   const created = new Date(record.created).toISOString();
   const isNew = record.lastModified === record.created;
@@ -33,36 +37,35 @@ function splice(type: ResourceType, record: StoredRecord, baseUrl: string, extra
   return `{"id":"${record.id}",${record.text.slice(1, -1)}${extra},"meta":${meta}}`;
 }
 
+/** Applies the projection to the text of an answer. */
 function projected(type: ResourceType, text: string, projection: Projection | undefined): string {
   if (!projection && !type.hides) return text;
   return JSON.stringify(project(type, JSON.parse(text) as Resource, projection));
 }
 
-const groupsJson = (groups: GroupName[], baseUrl: string): string =>
-  groups.length === 0
-    ? ''
-    : `,"groups":${JSON.stringify(
-        groups.map(({ id, displayName }) => ({
-          value: id,
-          $ref: `${baseUrl}/Groups/${id}`,
-          display: displayName,
-          type: 'direct',
-        })),
-      )}`;
+function groupsJson(groups: GroupName[], baseUrl: string): string {
+  if (groups.length === 0) return '';
+  const values = groups.map(({ id, displayName }) => ({
+    value: id,
+    $ref: `${baseUrl}/Groups/${id}`,
+    display: displayName,
+    type: 'direct',
+  }));
+  return `,"groups":${JSON.stringify(values)}`;
+}
 
 /** Identity providers expect `members` on every group, empty or not (authentik skips additions without it). */
-const membersJson = ({ users, unresolved }: GroupMemberValues, baseUrl: string): string =>
-  `,"members":[${[
-    ...users.map(memberJson(JSON.stringify(`${baseUrl}/Users/`).slice(0, -1))),
+function membersJson({ users, unresolved }: GroupMemberValues, baseUrl: string): string {
+  const address = JSON.stringify(`${baseUrl}/Users/`).slice(1, -1);
+  // Concatenated text takes less memory than an object for each member. Ids are letters and digits and need no escaping.
+  const members = [
+    ...users.map((id) => `{"value":"${id}","$ref":"${address}${id}","type":"User"}`),
     ...unresolved.map((value) => `{"value":${JSON.stringify(value)}}`),
-  ].join(',')}]`;
+  ];
+  return `,"members":[${members.join(',')}]`;
+}
 
-/** Ids are letters and digits, so they need no escaping. Concatenated text takes less memory than objects for many members. */
-const memberJson =
-  (refStart: string) =>
-  (id: string): string =>
-    `{"value":"${id}","$ref":${refStart}${id}","type":"User"}`;
-
+/** Returns the JSON text of a user in an answer. */
 export function userText(
   type: ResourceType,
   record: StoredRecord,
@@ -73,7 +76,7 @@ export function userText(
   return projected(type, splice(type, record, baseUrl, groupsJson(groups, baseUrl)), projection);
 }
 
-/** @param members undefined when the answer does not show them */
+/** Returns the JSON text of a group in an answer. @param members undefined when the answer does not show them */
 export function groupText(
   type: ResourceType,
   record: StoredRecord,
@@ -85,26 +88,27 @@ export function groupText(
   return projected(type, splice(type, record, baseUrl, extra), projection);
 }
 
-/** Number of attempts of a write whose version changed in between; parallel clients do not reach it. */
+/** Number of attempts of a write. Each attempt fails when another write changed the version after the read. */
 export const WRITE_ATTEMPTS = 100;
 
+/** Creates the 404 for a resource. */
 export const missing = (kind: Kind, id: string): Error =>
   notFound(`${kind} ${JSON.stringify(id.slice(0, 100))} not found.`);
 
-/** Returns the text of a record. @throws 500 when the record is damaged */
+/** Returns the stored text of a record. @throws 500 when the record is damaged */
 export function soundText(kind: Kind, { id, text, damaged }: StoredRecord): string {
   if (!damaged) return text;
   throw new ScimError(
     500,
-    `The stored ${kind} ${id} is damaged: send it as a whole, with PUT, to replace it.`,
+    `The stored ${kind} ${id} is damaged: send the whole resource with PUT to replace it.`,
   );
 }
 
-/** Returns the stored resource before a PUT or PATCH. A PUT may replace a damaged record. @throws as `soundText` */
+/** Returns the stored resource before a PUT or PATCH. A damaged one counts as empty for a PUT, which replaces it. @throws as `soundText` */
 export const resourceBefore = (kind: Kind, record: StoredRecord, method: Method): Resource =>
   record.damaged && method === 'put' ? { schemas: [] } : (JSON.parse(soundText(kind, record)) as Resource);
 
-/** The result of a write. */
+/** The state of a resource after a write. Times are Unix milliseconds. */
 export interface StoredVersion {
   version: number;
   created: number;
@@ -116,8 +120,9 @@ export interface StoredVersion {
 const REMOVED: StoredVersion = { version: 0, created: 0, lastModified: 0, groups: [] };
 
 /**
- * Converts the outcome of a write. @returns the stored state, or undefined when the write must be repeated @throws
- * ScimError
+ * Converts the outcome of a write.
+ * @returns the stored state; undefined when the write must be repeated
+ * @throws 404 missing, 409 uniqueness
  */
 export function toStored(
   kind: Kind,
@@ -143,7 +148,7 @@ export function toStored(
   }
 }
 
-/** Checks If-Match against the version of the record (RFC 7644 §3.14). @throws 412 */
+/** Checks If-Match against the version of the record (RFC 7644 §3.14). @throws 412 for another version */
 export function requireMatch(record: StoredRecord, { ifMatch }: RequestContext): void {
   if (ifMatch !== undefined && !matches(ifMatch, weakVersion(record.version))) {
     throw preconditionFailed(`The resource is at version ${weakVersion(record.version)}: read it again.`);
@@ -158,6 +163,7 @@ function never(value: never): never {
   throw new Error(`Unexpected case: ${JSON.stringify(value)}`);
 }
 
+/** Returns the ETag of a version. */
 export function weakVersion(version: number): string {
   return `W/"${version}"`;
 }
@@ -172,6 +178,7 @@ export function matches(header: string | undefined, version: string): boolean {
   return header.split(',').some((item) => item.trim() === '*' || toOpaque(item) === opaque);
 }
 
+/** Returns the opaque part of an ETag: `5` for `W/"5"`. */
 function toOpaque(tag: string): string {
   return tag
     .trim()

@@ -1,6 +1,6 @@
 // Runs Bulk requests (RFC 7644 §3.7). Each operation has its own result; only a failure that is no SCIM error, such as
 // an unavailable Redis, ends the whole request.
-import { setImmediate as others } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   BULK_RESPONSE_URN,
   errorBody,
@@ -28,8 +28,9 @@ interface BulkResult {
   response?: object;
 }
 
-/** State of a running bulk request. `ids` maps each bulkId to the id of its created resource. */
-interface Work {
+/** State of a running bulk request. */
+interface BulkState {
+  /** The id of each created resource by bulkId. */
   readonly ids: Map<string, string>;
   /** Context of the operations: headers and projection of the Bulk request do not apply to them. */
   readonly context: RequestContext;
@@ -47,23 +48,23 @@ const ID = /^[\w.~-]{1,100}$/;
 export type Bulk = ReturnType<typeof createBulk>;
 
 export function createBulk(resources: { Users: Users; Groups: Groups }, profile: Profile) {
-  /** Runs all operations. @throws 400 or 413 for the message as a whole; errors that are no SCIM errors */
+  /** Runs all operations. @throws 400 or 413 for the message as a whole, and every error that is no ScimError */
   async function run(body: unknown, { request, baseUrl }: RequestContext): Promise<Answer> {
     const { operations, failOnErrors } = parseBulkRequest(body, profile);
-    const work: Work = { ids: new Map(), context: { request, baseUrl, isSilent: true } };
+    const state: BulkState = { ids: new Map(), context: { request, baseUrl, isSilent: true } };
     const results: (BulkResult | undefined)[] = operations.map(() => undefined);
     let errors = 0;
     for (const step of planBulk(operations)) {
       if (!step) {
-        await others();
+        await nextTurn();
         continue;
       }
       const operation = operations[step.index];
       const before = results[step.index];
-      // After `failOnErrors` errors no operation starts, and operations that have started are completed.
+      // After `failOnErrors` errors no further operation starts, but resources that were created are completed.
       const isDue = step.kind === 'run' ? errors < failOnErrors : before && !before.response;
       if (!operation || !isDue) continue;
-      const result = { ...before, ...(await attempt(operation, step, work)) };
+      const result = { ...before, ...(await attempt(operation, step, state)) };
       results[step.index] = result;
       if (result.response) errors++;
     }
@@ -72,37 +73,43 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
   }
 
   /** Runs one operation. A SCIM error becomes its result, and the other operations continue. */
-  async function attempt(operation: BulkOperation, step: BulkStep, work: Work): Promise<BulkResult> {
+  async function attempt(operation: BulkOperation, step: BulkStep, state: BulkState): Promise<BulkResult> {
     const { method, bulkId, target } = operation;
     const result: BulkResult = { method, status: SUCCESS.get(method) ?? '400' };
     if (bulkId !== undefined) result.bulkId = bulkId;
     try {
-      const { etag } = await (step.kind === 'run' ? perform : complete)(operation, step, work);
+      const runStep = step.kind === 'run' ? perform : complete;
+      const { etag } = await runStep(operation, step, state);
       if (etag !== undefined) result.version = etag;
     } catch (error) {
       if (!(error instanceof ScimError)) throw error;
       result.status = String(error.status);
       result.response = errorBody(error);
     }
-    const id = method === 'POST' ? work.ids.get(bulkId ?? '') : replaceReferences(target?.id, work.ids);
+    const id = method === 'POST' ? state.ids.get(bulkId ?? '') : replaceReferences(target?.id, state.ids);
     if (target && typeof id === 'string' && ID.test(id))
-      result.location = `${work.context.baseUrl}/${target.endpoint}/${id}`;
+      result.location = `${state.context.baseUrl}/${target.endpoint}/${id}`;
     return result;
   }
 
-  async function perform(operation: BulkOperation, { data, refers }: BulkStep, work: Work): Promise<Answer> {
+  /** Runs one operation as the request that it stands for. @throws ScimError */
+  async function perform(
+    operation: BulkOperation,
+    { data, refers }: BulkStep,
+    state: BulkState,
+  ): Promise<Answer> {
     const { method, bulkId, target, version, fault } = operation;
     if (fault) throw fault;
-    if (!target) throw new Error('an operation without a target has a fault');
+    if (!target) throw new Error('an operation without fault has no target');
     const resource = resources[target.endpoint];
-    const id = String(resolved(target.id, work.ids));
-    const context = { ...work.context, ifMatch: version };
+    const id = String(resolved(target.id, state.ids));
+    const context = { ...state.context, ifMatch: version };
     if (method === 'DELETE') return resource.remove(id, context);
-    const body = refers ? resolved(data, work.ids) : data;
+    const body = refers ? resolved(data, state.ids) : data;
     if (method === 'PUT') return resource.replace(id, body, context);
     if (method === 'PATCH') return resource.patch(id, patchOf(body), context);
-    const answer = await resource.create(body, work.context);
-    if (bulkId !== undefined) work.ids.set(bulkId, lastSegment(answer.location));
+    const answer = await resource.create(body, state.context);
+    if (bulkId !== undefined) state.ids.set(bulkId, lastSegment(answer.location));
     return answer;
   }
 
@@ -112,14 +119,14 @@ export function createBulk(resources: { Users: Users; Groups: Groups }, profile:
       ? { schemas: [PATCH_OP_URN], Operations: data }
       : data;
 
-  /** Adds the references that form a circle, after all its resources were created (RFC 7644 §3.7.1). */
-  async function complete(operation: BulkOperation, { data }: BulkStep, work: Work): Promise<Answer> {
+  /** Adds the references of a circular reference, after all its resources were created (RFC 7644 §3.7.1). */
+  async function complete(operation: BulkOperation, { data }: BulkStep, state: BulkState): Promise<Answer> {
     const { bulkId = '', target } = operation;
-    const id = work.ids.get(bulkId);
-    if (!target || id === undefined) throw new Error('only what was created is completed');
-    const value = resolved(data, work.ids, 'The resource is there, but incomplete: ');
+    const id = state.ids.get(bulkId);
+    if (!target || id === undefined) throw new Error('a resource is completed before it was created');
+    const value = resolved(data, state.ids, 'The resource was created, but without all references: ');
     const body = { schemas: [PATCH_OP_URN], Operations: [{ op: 'add', value }] };
-    return resources[target.endpoint].patch(id, body, work.context);
+    return resources[target.endpoint].patch(id, body, state.context);
   }
 
   return { run };
@@ -130,9 +137,10 @@ function resolved(value: unknown, ids: ReadonlyMap<string, string>, preface = ''
   for (const name of referencesIn(value)) {
     if (ids.has(name)) continue;
     const reference = JSON.stringify(`bulkId:${name.slice(0, 100)}`);
-    throw new ScimError(409, `${preface}${reference} is no resource that this request created.`);
+    throw new ScimError(409, `${preface}${reference} does not name a resource that this request created.`);
   }
   return replaceReferences(value, ids);
 }
 
+/** Returns the id at the end of a location. */
 const lastSegment = (location = ''): string => location.slice(location.lastIndexOf('/') + 1);

@@ -13,15 +13,16 @@ export interface ProviderDeps {
   profile: Profile;
   /** Whether a POST of an inactive user with the same externalId reactivates that user. Okta re-hires in this way. */
   reviveInactive: boolean;
-  /** `pageBytes`: largest page of a list. `inFlightBytes`: twice the bytes of unread answers that a connection may have. */
+  /** `pageBytes`: largest page of a list. `inFlightBytes`: bytes of all unread answers; one connection may have half of them. */
   limits: LengthLimits & { pageBytes: number; inFlightBytes: number };
   /** Limits of concurrent requests: `singles` for one resource, `lists` for lists and searches. */
   singles: Turns;
   lists: Turns;
-  /** Starts a long calculation that gives way to short requests. */
+  /** Starts a long calculation that pauses regularly, so that short requests are served. */
   pace: () => Slice;
   clock: Clock;
   ids: Ids;
+  /** Runs the writes of one resource one after the other. */
   serially: Serially;
   /** URIs of the security events that receivers get (RFC 9967 §4); undefined: none. */
   eventUris?: readonly string[] | undefined;
@@ -29,11 +30,11 @@ export interface ProviderDeps {
 
 /** The part of a request that shapes its answer. */
 export interface RequestContext {
-  /** Id of the request, which the log lines and the platform calls of its change carry too. */
+  /** Id of the request. The log lines and the platform calls of its change carry it too. */
   request: string;
   /** Address of the connection's SCIM root, without a trailing slash. */
   baseUrl: string;
-  /** Creates a signal that is aborted when the client disconnects; undefined for short requests. */
+  /** Returns a signal that aborts when the client disconnects; undefined for short requests. */
   untilLeft?: () => AbortSignal;
   /** The answer has no body, as in Bulk. */
   isSilent?: boolean;

@@ -26,6 +26,7 @@ import {
   locationOf,
   type GroupMemberValues,
   missing,
+  type StoredVersion,
   requireMatch,
   resourceBefore,
   toStored,
@@ -46,7 +47,7 @@ export type Groups = ReturnType<typeof createGroups>;
 export function createGroups(deps: ProviderDeps) {
   const { directory, groupType, profile, limits, lists, clock, ids, serially } = deps;
 
-  // A larger group would exceed the bytes of answers that one connection may have in flight.
+  // The answer with a larger group would exceed the unread bytes that one connection may have.
   const mostMembers = Math.floor(limits.inFlightBytes / 2 / MEMBER_BYTES);
 
   async function answer(
@@ -55,20 +56,18 @@ export function createGroups(deps: ProviderDeps) {
     context: RequestContext,
     isRead = false,
   ): Promise<Answer> {
-    const text = context.isSilent ? {} : { text: await shownText(record, context, isRead) };
-    return {
-      status,
-      ...text,
-      etag: weakVersion(record.version),
-      ...(status === 201 ? { location: locationOf(groupType, record.id, context.baseUrl) } : {}),
-    };
+    const answered: Answer = { status, etag: weakVersion(record.version) };
+    if (!context.isSilent) answered.text = await textOf(record, context, isRead);
+    if (status === 201) answered.location = locationOf(groupType, record.id, context.baseUrl);
+    return answered;
   }
 
   /**
-   * Returns the text of a group with its members. The answer to a write leaves out very many members, because the write
-   * is done and must not be answered with an error. @throws 400 tooMany when a read asks for too many members; Busy
+   * Returns the text of a group with its members. The answer to a write leaves out the members when there are too many,
+   * because the write is done and an error would make the client repeat it.
+   * @throws 400 tooMany when a read asks for too many members, Busy when a read is not admitted in time
    */
-  async function shownText(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
+  async function textOf(record: StoredRecord, context: RequestContext, isRead: boolean): Promise<string> {
     const projection = parseProjection(groupType, context);
     const textWith = (members: GroupMemberValues | undefined): string =>
       groupText(groupType, record, members, context.baseUrl, projection);
@@ -98,6 +97,7 @@ export function createGroups(deps: ProviderDeps) {
     return answer(201, { id, text, ...stored }, context);
   }
 
+  /** GET (RFC 7644 §3.4.1); 304 when If-None-Match names the version. */
   async function get(id: string, context: RequestContext): Promise<Answer> {
     const record = await directory.get('Group', id);
     if (!record) throw missing('Group', id);
@@ -107,7 +107,7 @@ export function createGroups(deps: ProviderDeps) {
     return answer(200, record, context, true);
   }
 
-  /** Reads the group, computes the new one with `next`, and stores it unless its version changed; then it starts again. */
+  /** Reads the group, computes the new one with `next`, and stores it. Starts again when another write came between. */
   function change(
     id: string,
     context: RequestContext,
@@ -136,7 +136,7 @@ export function createGroups(deps: ProviderDeps) {
         const stored = toStored(
           'Group',
           id,
-          await directory.putGroup(write, await toSets(id, steps, context)),
+          await directory.putGroup(write, await toSetSteps(id, steps, context)),
         );
         if (stored) return { id, text, ...stored };
       }
@@ -149,8 +149,8 @@ export function createGroups(deps: ProviderDeps) {
     const resource = parseResource(groupType, body, { operation: 'replace', profile });
     const members = membersOf(body, profile);
     if (members) checkMemberLengths(members, limits);
-    const keeps = members === undefined && profile.name !== 'rfc';
-    const steps: PatchMemberStep[] = keeps ? [] : [{ kind: 'replace', values: members ?? [] }];
+    const keepsMembers = members === undefined && profile.name !== 'rfc';
+    const steps: PatchMemberStep[] = keepsMembers ? [] : [{ kind: 'replace', values: members ?? [] }];
     const next = (before: Resource): Resource => keepImmutable(groupType, before, resource, 'replace');
     return answer(200, await change(id, context, 'put', next, steps), context);
   }
@@ -159,32 +159,33 @@ export function createGroups(deps: ProviderDeps) {
   async function patch(id: string, body: unknown, context: RequestContext): Promise<Answer> {
     const { rest, steps } = splitMembers(parsePatch(groupType, body, profile));
     for (const step of steps) if ('values' in step) checkMemberLengths(step.values, limits);
-    const version = onlySets(rest, steps, context)
+    const next = (before: Resource): Resource => applyPatch(groupType, before, rest, profile);
+    const { version } = changesMembersOnly(rest, steps, context)
       ? await changeMembers(id, steps, context)
-      : (await change(id, context, 'patch', (before) => applyPatch(groupType, before, rest, profile), steps))
-          .version;
+      : await change(id, context, 'patch', next, steps);
     if (context.attributes === undefined && context.excludedAttributes === undefined) {
       return { status: 204, etag: weakVersion(version) };
     }
     return get(id, { ...context, ifNoneMatch: undefined });
   }
 
+  /** Changes the members without reading the group. @throws 404 */
   async function changeMembers(
     id: string,
     steps: readonly PatchMemberStep[],
     context: RequestContext,
-  ): Promise<number> {
+  ): Promise<StoredVersion> {
     const change = { id, now: clock.now(), request: context.request, steps: steps as DirectoryStep[] };
     const stored = toStored('Group', id, await directory.changeMembers(change));
     if (!stored) throw contended();
-    return stored.version;
+    return stored;
   }
 
   /**
    * Converts member steps to set operations. A filter on another sub-attribute than `value` is evaluated on the members as
    * they are after the earlier steps. @throws 400 noTarget when an expected member is missing
    */
-  async function toSets(
+  async function toSetSteps(
     id: string,
     steps: readonly PatchMemberStep[],
     { baseUrl }: RequestContext,
@@ -229,14 +230,15 @@ export function createGroups(deps: ProviderDeps) {
     );
   }
 
+  /** DELETE (RFC 7644 §3.6). */
   const remove = (id: string, context: RequestContext): Promise<Answer> =>
     removeResource(deps, 'Group', id, context);
 
   return { create, get, replace, patch, remove };
 }
 
-/** Returns whether a PATCH changes members by value only and has no If-Match. */
-function onlySets(
+/** Returns whether a PATCH only adds, removes or replaces members by value, without If-Match: then the group is not read. */
+function changesMembersOnly(
   rest: PatchOperation[],
   steps: readonly PatchMemberStep[],
   context: RequestContext,

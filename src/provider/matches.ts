@@ -1,4 +1,5 @@
-// Finds the resources that match a query, in bounded memory: candidates come from an index or a scan, then the filter decides.
+// Finds the resources that match a query, in bounded memory. Candidates come from an index or a scan; the filter is evaluated on
+// each of them.
 import { isSound, type Kind, type PlacedRecord } from '../directory/records.ts';
 import {
   equalityOf,
@@ -36,7 +37,7 @@ export interface Match {
   readonly key: SortKey;
 }
 
-/** A query and the state of its request. */
+/** A query, with the parts of its request that are needed to run it. */
 export interface RequestQuery {
   readonly query: ListQuery;
   readonly baseUrl: string;
@@ -61,6 +62,7 @@ const ADDED = ['meta', 'groups', 'members'];
 export type Matches = ReturnType<typeof createMatches>;
 
 export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts) {
+  /** Yields the resources that may match, in order of creation behind the place `after`: from an index, or all of them. */
   async function* candidates(
     { kind, filter }: TypeQuery,
     { query, signal }: RequestQuery,
@@ -68,30 +70,34 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
   ): AsyncGenerator<PlacedRecord[]> {
     const equality = filter && equalityOf(filter);
     const ids = equality && (await directory.lookup(kind, equality.attribute, equality.value));
-    if (!ids) yield* directory.scan(kind, after, signal);
-    // A single resource needs no place in the order of creation.
-    else if (ids.length > 1 || query.cursor !== undefined) yield* directory.inOrder(kind, ids, after, signal);
+    if (!ids) {
+      yield* directory.scan(kind, after, signal);
+      return;
+    }
+    // The place of a resource is needed to order several ones, and for a cursor.
+    const needsPlace = ids.length > 1 || query.cursor !== undefined;
+    if (needsPlace) yield* directory.inOrder(kind, ids, after, signal);
     else yield (await directory.getMany(kind, ids)).map((record) => ({ ...record, place: 0 }));
   }
 
-  /** Yields the resources with the attributes that filter and sort order name; other attributes are not loaded. */
-  async function* seenBy(
+  /** Yields the resources in the form that filter and sort order read. Members, groups and meta are loaded only if named. */
+  async function* resourcesOf(
     { query, baseUrl }: RequestQuery,
     kind: Kind,
     records: PlacedRecord[],
   ): AsyncGenerator<[record: PlacedRecord, resource: unknown]> {
-    const asked = `${query.filterText ?? ''} ${query.sortBy ?? ''}`.toLowerCase();
-    const names = (name: string): boolean => asked.includes(name);
-    if (!ADDED.some(names)) {
+    const queryText = `${query.filterText ?? ''} ${query.sortBy ?? ''}`.toLowerCase();
+    const isNamed = (name: string): boolean => queryText.includes(name);
+    if (!ADDED.some(isNamed)) {
       for (const record of records)
         yield [record, Object.assign(JSON.parse(record.text) as object, { id: record.id })];
       return;
     }
     // Groups are loaded one at a time, because one may have very many members.
-    const most = kind === 'Group' && names('members') ? 1 : records.length;
+    const most = kind === 'Group' && isNamed('members') ? 1 : records.length;
     for (let at = 0; at < records.length; at += most) {
       const some = records.slice(at, at + most);
-      const texts = await textsOf(kind, some, baseUrl, names);
+      const texts = await textsOf(kind, some, baseUrl, isNamed);
       for (const [index, record] of some.entries()) yield [record, JSON.parse(texts[index] ?? '{}')];
     }
   }
@@ -109,14 +115,14 @@ export function createMatches({ directory, pace }: ProviderDeps, textsOf: Texts)
       const matches: Match[] = [];
       if (!filter && !sort) matches.push(...sound.map((record) => ({ kind, record, key: undefined })));
       else {
-        for await (const [record, resource] of seenBy(asked, kind, sound)) {
+        for await (const [record, resource] of resourcesOf(asked, kind, sound)) {
           if (!filter || evaluateFilter(filter, resource))
             matches.push({ kind, record, key: sort?.keyOf(resource) });
           if (slice.isOver()) await slice.rest();
         }
       }
       yield matches;
-      // Gives way to other requests even when the next portion is already loaded.
+      // Other requests are served even when the next portion is already loaded.
       await slice.rest();
     }
   };

@@ -1,4 +1,5 @@
-// Builds one page of a query: by position, sorted, or by cursor. Several resource types follow each other.
+// Builds one page of a query: by position, sorted, or by cursor. A query of several resource types lists one type after the
+// other.
 import type { Kind, PlacedRecord, StoredRecord } from '../directory/records.ts';
 import {
   compareKeys,
@@ -18,16 +19,17 @@ export interface FoundRecord {
 
 export interface FoundPage {
   readonly found: readonly FoundRecord[];
-  /** Returns the position of the page when its answer shows the first `shown` of the found resources. */
+  /** Returns the counts and the cursor of the answer when it shows only the first `shown` of the found resources. */
   position: (shown: number) => ListPosition;
 }
 
-/** Type name in the cursor of a sorted list, which counts positions. */
+/** Stands for the type in the cursor of a sorted list: `after` is then a position in the list, not a place of creation. */
 const SORTED = 'sorted';
 
-/** Number of sort keys that are kept in addition to those of the pages up to the requested one. */
-const SPARE = 1000;
+/** Smallest number of new sort keys that are sorted and merged into the first ones together. */
+const SORT_PORTION = 1000;
 
+/** A match without its record, which is loaded only if it is on the page. */
 interface Keyed {
   readonly key: SortKey;
   readonly kind: Kind;
@@ -42,7 +44,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     let isFull = false;
     return {
       found,
-      /** Adds a record. @returns false when the page is full */
+      /** Adds a record unless the page is full. @returns whether it was added */
       take: (kind: Kind, record: R): boolean => {
         bytes += record.text.length;
         isFull ||= found.length >= count || (found.length > 0 && bytes > pageBytes);
@@ -71,13 +73,17 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return { found: page.found, position: () => ({ totalResults, startIndex }) };
   }
 
+  /** Builds a page of a query with a filter, which is evaluated on all candidates, because totalResults counts all matches. */
   async function filtered(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { startIndex, count } = asked.query;
     const page = createPage(count);
     let totalResults = 0;
     for (const each of wanted) {
       for await (const matches of matchesOf(each, asked)) {
-        for (const { kind, record } of matches) if (++totalResults >= startIndex) page.take(kind, record);
+        for (const { kind, record } of matches) {
+          totalResults++;
+          if (totalResults >= startIndex) page.take(kind, record);
+        }
       }
     }
     return { found: page.found, position: () => ({ totalResults, startIndex }) };
@@ -101,7 +107,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       for await (const matches of matchesOf(each, asked)) {
         totalResults += matches.length;
         for (const { kind, record, key } of matches) fresh.push({ key, kind, id: record.id });
-        if (fresh.length >= SPARE + first.length / 8) sortFresh();
+        if (fresh.length >= SORT_PORTION + first.length / 8) sortFresh();
       }
     }
     sortFresh();
@@ -123,9 +129,17 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     return page.found;
   }
 
+  /** Returns the number of all resources of the types. */
+  async function countOf(wanted: readonly TypeQuery[]): Promise<number> {
+    let total = 0;
+    for (const { kind } of wanted) total += await directory.count(kind);
+    return total;
+  }
+
   /**
-   * Builds a page by cursor (RFC 9865). The place of a resource in the order of creation never changes, so a crawl returns
-   * each resource that exists throughout exactly once. With a filter, totalResults is the count of the first page.
+   * Builds a page by cursor (RFC 9865). The place of a resource in the order of creation never changes, so a client that
+   * follows the cursors gets each resource that exists all the time exactly once. With a filter, totalResults is the count
+   * of the first page.
    * @throws 400 invalidCursor
    */
   async function byCursor(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
@@ -135,10 +149,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     const from = query.cursor ? parseCursor(query.cursor, identity) : undefined;
     const start = from ? wanted.findIndex(({ kind }) => kind === from.type) : 0;
     if (start < 0) throw invalidCursor('The cursor is not valid: start again with an empty one.');
-    const counted =
-      query.filterText === undefined
-        ? (await Promise.all(wanted.map(({ kind }) => directory.count(kind)))).reduce((a, b) => a + b, 0)
-        : from?.totalResults;
+    const counted = query.filterText === undefined ? await countOf(wanted) : from?.totalResults;
     const { found, take } = createPage<PlacedRecord>(query.count);
     let seen = 0;
     let hasMore = false;
@@ -162,7 +173,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
     };
   }
 
-  /** Builds a sorted page by cursor. A resource whose sort key changes during the crawl may be returned twice or not at all. */
+  /** Builds a sorted page by cursor. A resource whose sort key changes between two pages may be returned twice or not at all. */
   async function sortedByCursor(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<FoundPage> {
     const { query } = asked;
     const { cursor, filterText, sortBy, sortOrder } = query;
@@ -189,10 +200,13 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
 /** Merges two sorted lists and returns the first `most` items; on equality the items of `a` come first. */
 function merged<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number, most: number): T[] {
   const all: T[] = [];
-  let [atA, atB] = [0, 0];
-  while (all.length < most && (atA < a.length || atB < b.length)) {
-    const fromA = atB >= b.length || (atA < a.length && compare(a[atA] as T, b[atB] as T) <= 0);
-    all.push((fromA ? a[atA++] : b[atB++]) as T);
+  let indexA = 0;
+  let indexB = 0;
+  while (all.length < most && (indexA < a.length || indexB < b.length)) {
+    const takesA = indexB >= b.length || (indexA < a.length && compare(a[indexA] as T, b[indexB] as T) <= 0);
+    all.push((takesA ? a[indexA] : b[indexB]) as T);
+    if (takesA) indexA++;
+    else indexB++;
   }
   return all;
 }

@@ -25,7 +25,7 @@ import { createTexts } from './texts.ts';
 /** Page sizes announced in ServiceProviderConfig. */
 export const LIST_LIMITS = { defaultCount: 100, maxCount: 1000 };
 
-/** Number of answer texts that are created before their size is checked. */
+/** Number of texts that are created before the size of the page is checked. */
 const TEXTS_AT_ONCE: Record<Kind, number> = { User: 100, Group: 20 };
 
 type Equality = NonNullable<ReturnType<typeof equalityOf>>;
@@ -50,15 +50,16 @@ export function createSearch(deps: ProviderDeps) {
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
     const wanted = typeQueryOf(single[kind], query, deps);
     const equality = wanted.filter && equalityOf(wanted.filter);
-    const isOne = kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
-    const holder = isOne && equality ? await singles.run(() => theOne(equality)) : undefined;
-    if (!holder) {
+    const isPlainEquality =
+      kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
+    const found = isPlainEquality && equality ? await singles.run(() => usersOf(equality)) : undefined;
+    if (!found) {
       const turns = equality && directory.findsFew(kind, equality.attribute) ? singles : lists;
       const signal = context.untilLeft?.();
       return turns.run(() => answer([wanted], { query, baseUrl: context.baseUrl, signal }), signal);
     }
     const projection = parseProjection(userType, query);
-    const texts = holder.map((user) =>
+    const texts = found.map((user) =>
       userText(userType, user.record, user.groups, context.baseUrl, projection),
     );
     const { startIndex, count } = query;
@@ -73,6 +74,7 @@ export function createSearch(deps: ProviderDeps) {
     return lists.run(() => answer(wanted, { query, baseUrl, signal }), signal);
   }
 
+  /** Builds the page and its answer. */
   async function answer(wanted: readonly TypeQuery[], asked: RequestQuery): Promise<Answer> {
     const { found, position } = await pageOf(wanted, asked);
     const texts = await shownTexts(found, asked);
@@ -88,10 +90,10 @@ export function createSearch(deps: ProviderDeps) {
   }
 
   /**
-   * Answers `userName eq "x"`, which providers send before each push, from an index with one script. Returns undefined for
-   * every other filter.
+   * Returns the users with a value that is unique, from an index with one script: providers send `userName eq "x"` before
+   * each push. Undefined when the attribute has no such index.
    */
-  const theOne = ({ attribute, value }: Equality): Promise<UserWithGroups[] | undefined> =>
+  const usersOf = ({ attribute, value }: Equality): Promise<UserWithGroups[] | undefined> =>
     directory.holderOf(attribute, value);
 
   /**
@@ -107,7 +109,7 @@ export function createSearch(deps: ProviderDeps) {
     throw notFound('No user has the subject of this token as externalId or userName.');
   }
 
-  /** Returns the texts of the first resources, as many as fit on a page; members and groups count for its size. */
+  /** Returns the texts of the first resources, as many as fit on a page. Members and groups count towards its size. */
   async function shownTexts(
     found: readonly FoundRecord[],
     { query, baseUrl, signal }: RequestQuery,
@@ -118,17 +120,13 @@ export function createSearch(deps: ProviderDeps) {
     for (let at = 0; at < found.length;) {
       const { kind } = found[at] as FoundRecord;
       const next = found.slice(at, at + TEXTS_AT_ONCE[kind]);
-      const others = next.findIndex((each) => each.kind !== kind);
-      const some = others < 0 ? next : next.slice(0, others);
+      const otherKind = next.findIndex((each) => each.kind !== kind);
+      const some = otherKind < 0 ? next : next.slice(0, otherKind);
       const projection = parseProjection(typeOf[kind], query);
       const records = some.map(({ record }) => record);
-      for (const text of await textsOf(
-        kind,
-        records,
-        baseUrl,
-        (name) => wants(projection, name),
-        projection,
-      )) {
+      const isWanted = (name: 'members' | 'groups'): boolean => wants(projection, name);
+      const texts = await textsOf(kind, records, baseUrl, isWanted, projection);
+      for (const text of texts) {
         bytes += text.length;
         if (shown.length > 0 && bytes > limits.pageBytes) return shown;
         shown.push(text);

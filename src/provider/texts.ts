@@ -4,13 +4,13 @@ import type { Projection } from '../scim/index.ts';
 import { groupText, userText } from './answers.ts';
 import type { ProviderDeps } from './context.ts';
 
-/** Groups with more members are loaded one after the other: one of them takes as long as a page of small groups. */
+/** Groups with at most this many members are loaded together. Of larger ones, each takes as long as a page of small groups. */
 export const FEW_MEMBERS = 1000;
 
 export type Texts = ReturnType<typeof createTexts>;
 
 export function createTexts({ directory, userType, groupType }: ProviderDeps) {
-  /** @param wanted returns whether the texts need the user's groups or the group's members */
+  /** Returns the texts in the order of the records. @param wanted returns whether the texts show groups or members */
   return async function textsOf(
     kind: Kind,
     records: StoredRecord[],

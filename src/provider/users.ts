@@ -44,31 +44,23 @@ export function createUsers(deps: ProviderDeps) {
     groups: GroupName[],
     context: RequestContext,
   ): Answer {
-    const text = context.isSilent
-      ? {}
-      : { text: userText(userType, record, groups, context.baseUrl, projectionOf(context)) };
-    return {
-      status,
-      ...text,
-      etag: weakVersion(record.version),
-      ...(status === 201 ? { location: locationOf(userType, record.id, context.baseUrl) } : {}),
-    };
+    const { baseUrl, isSilent } = context;
+    const answered: Answer = { status, etag: weakVersion(record.version) };
+    if (!isSilent) answered.text = userText(userType, record, groups, baseUrl, projectionOf(context));
+    if (status === 201) answered.location = locationOf(userType, record.id, baseUrl);
+    return answered;
   }
 
   /** POST (RFC 7644 §3.3). @throws 409 uniqueness when userName or externalId is taken */
   async function create(body: unknown, context: RequestContext): Promise<Answer> {
-    projectionOf(context);
-    const resource = parseResource(userType, body, {
-      operation: 'create',
-      profile,
-    });
+    const resource = parseResource(userType, body, { operation: 'create', profile });
     const id = ids.resource();
     const now = clock.now();
     const text = JSON.stringify(resource);
     checkLengths(resource, text, limits);
     const creation = { id, resource, text, now, request: context.request };
     const first = await directory.createUser(creation);
-    const outcome = first.kind === 'taken' ? await share(creation, first, directory.createUser) : first;
+    const outcome = first.kind === 'taken' ? await storeShared(creation, first, directory.createUser) : first;
     if (outcome.kind === 'taken' && (await isRevival(outcome.holder, resource))) {
       const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
@@ -78,19 +70,22 @@ export function createUsers(deps: ProviderDeps) {
     return answer(201, { id, text, ...stored }, stored.groups, context);
   }
 
-  /** Stores a user whose externalId another user has, unless the profile makes externalIds unique. */
-  async function share<C extends Creation>(
+  /**
+   * Stores a user whose externalId another user has. Returns the refusal `taken` unchanged when the userName is taken, or
+   * when the profile requires unique externalIds.
+   */
+  async function storeShared<C extends Creation>(
     change: C,
     taken: PutOutcome & { kind: 'taken' },
     store: (change: C) => Promise<PutOutcome>,
   ): Promise<PutOutcome> {
     if (taken.attribute !== 'externalId') return taken;
-    const mayShare = !profile.hasUniqueExternalIds || (await sharesAlready(change));
+    const mayShare = !profile.hasUniqueExternalIds || (await isShared(change));
     return mayShare ? store({ ...change, shared: true }) : taken;
   }
 
-  /** Users who shared an externalId before the profile changed can still be written, so that a leaver can be deactivated. */
-  async function sharesAlready({ id, resource }: Creation): Promise<boolean> {
+  /** Returns whether the user has this shared externalId already, from an earlier profile. Such a user can still be deactivated. */
+  async function isShared({ id, resource }: Creation): Promise<boolean> {
     const record = await directory.get('User', id);
     return !!record?.text && (JSON.parse(record.text) as Resource).externalId === resource.externalId;
   }
@@ -123,7 +118,7 @@ export function createUsers(deps: ProviderDeps) {
   /** Runs PUTs and PATCHes of one user one after the other, in the order of arrival. */
   const inTurn = <T>(id: string, work: () => Promise<T>): Promise<T> => serially(`User:${id}`, work);
 
-  /** Reads the user, computes the new one with `next`, and stores it unless its version changed; then it starts again. */
+  /** Reads the user, computes the new one with `next`, and stores it. Starts again when another write came between. */
   async function change(
     id: string,
     context: RequestContext,
@@ -142,7 +137,10 @@ export function createUsers(deps: ProviderDeps) {
     throw contended();
   }
 
-  /** Stores the resource if its version is `expected`; undefined: no version check. @returns undefined on another version */
+  /**
+   * Stores the resource if the stored version is `expected`, or without a check when `expected` is undefined.
+   * @returns undefined when another version is stored
+   */
   async function write(
     id: string,
     { resource, before, expected }: { resource: Resource; before?: Resource; expected?: number },
@@ -153,21 +151,18 @@ export function createUsers(deps: ProviderDeps) {
     checkLengths(resource, text, limits, before);
     const change = { id, expected, resource, text, now: clock.now(), request: context.request, method };
     const first = await directory.putUser(change);
-    const outcome = first.kind === 'taken' ? await share(change, first, directory.putUser) : first;
+    const outcome = first.kind === 'taken' ? await storeShared(change, first, directory.putUser) : first;
     const stored = toStored('User', id, outcome);
     return stored && answer(200, { id, text, ...stored }, stored.groups, context);
   }
 
   /** PUT (RFC 7644 §3.5.1): replaces the resource by the body. */
   async function replace(id: string, body: unknown, context: RequestContext): Promise<Answer> {
-    projectionOf(context);
-    const resource = parseResource(userType, body, {
-      operation: 'replace',
-      profile,
-    });
-    return await replaceWith(id, resource, context);
+    const resource = parseResource(userType, body, { operation: 'replace', profile });
+    return replaceWith(id, resource, context);
   }
 
+  /** Replaces the resource by a parsed one. @throws 404, 409, 412 */
   async function replaceWith(id: string, resource: Resource, context: RequestContext): Promise<Answer> {
     // The stored resource is read only for If-Match and for immutable attributes.
     const isConditional = context.ifMatch !== undefined || userType.immutable.length > 0;
@@ -179,7 +174,7 @@ export function createUsers(deps: ProviderDeps) {
     return answered;
   }
 
-  /** Replaces single values inside the stored text; undefined when an attribute has no value yet. */
+  /** Replaces single values inside the stored text. @returns undefined when this is not possible, as for an attribute without value */
   async function replaceValues(
     id: string,
     values: PlainValues,
@@ -201,13 +196,13 @@ export function createUsers(deps: ProviderDeps) {
     const next = (before: Resource): Resource => applyPatch(userType, before, operations, profile);
     // With If-Match the stored version is checked first.
     const values = context.ifMatch === undefined ? plainValues(userType, operations) : undefined;
-    const { text, ...bare } = await inTurn(
-      id,
-      async () =>
-        (values && (await replaceValues(id, values, context))) ?? change(id, context, 'patch', next),
-    );
-    if (text === undefined || (profile.name === 'entra' && !projection)) return { ...bare, status: 204 };
-    return { ...bare, text };
+    const answered = await inTurn(id, async () => {
+      const replaced = values && (await replaceValues(id, values, context));
+      return replaced ?? change(id, context, 'patch', next);
+    });
+    const { text, ...withoutBody } = answered;
+    const hasBody = text !== undefined && (profile.name !== 'entra' || projection !== undefined);
+    return hasBody ? answered : { ...withoutBody, status: 204 };
   }
 
   /** DELETE (RFC 7644 §3.6). A second DELETE answers 404, and the userName can be used again at once. */
