@@ -8,7 +8,7 @@ export interface SyncJob {
   priority: Priority;
 }
 
-/** Each target has two queues, so that a deactivation never waits for the sync of a large group. */
+/** The two queues of each target. A deactivation has a queue of its own, so that it never waits for the sync of a large group. */
 export const STREAMS = ['urgent', 'regular'] as const;
 export type JobStream = (typeof STREAMS)[number];
 

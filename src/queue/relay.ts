@@ -18,10 +18,10 @@ import {
 export interface RelayOptions {
   prefix: string;
   target: string;
-  /** Interval between two sweeps of the outbox without notification. */
+  /** Interval at which the outbox is swept for due marks without a notification. */
   sweepMs: number;
-  /** Largest number of waiting jobs; other resources wait in the outbox in order of priority. */
-  room: number;
+  /** Largest number of jobs in BullMQ; other marks wait in the outbox in order of priority. */
+  mostJobs: number;
 }
 
 export interface Relay {
@@ -32,13 +32,15 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
+/** Largest number of marks that are taken from the outbox at once. */
 const CLAIM_LIMIT = 200;
+/** Pause between two sweeps while notifications arrive: the marks of this time become jobs together. */
 const PORTION_MS = 10;
 /** Longest wait for the last sweep at shutdown; its marks remain in the outbox. */
 const LAST_SWEEP_MS = 3000;
 const FAILED = 'outbox cannot be read, trying again every second';
 
-/** @param deps.outboxes outboxes of all connections of the target, by connection */
+/** Starts the relay of one target. @param deps.outboxes outboxes of all connections of the target, by connection */
 export function createRelay(
   deps: { connection: ConnectionOptions; outboxes: Map<string, Outbox>; clock: Clock; logger: Logger },
   options: RelayOptions,
@@ -53,6 +55,7 @@ export function createRelay(
       }),
     ]),
   );
+  // An error event without a listener would end the process. Failed calls are logged by `run`.
   for (const queue of queues.values()) queue.on('error', () => undefined);
   const stopping = new AbortController();
   let interrupt = new AbortController();
@@ -60,6 +63,7 @@ export function createRelay(
   let failing = false;
   let lastSweepAt = clock.now();
 
+  /** Adds the jobs of claimed marks. */
   async function handOver(name: string, claims: Claim[]): Promise<void> {
     for (const [stream, queue] of queues) {
       const jobs = claims
@@ -78,10 +82,11 @@ export function createRelay(
     }
   }
 
+  /** Moves all due marks of all outboxes. */
   async function sweep(): Promise<void> {
     for (const [name, outbox] of outboxes) {
       for (;;) {
-        const claims = await outbox.claim(CLAIM_LIMIT, options.room);
+        const claims = await outbox.claim(CLAIM_LIMIT, options.mostJobs);
         if (claims.length > 0) await handOver(name, claims);
         if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) break;
       }
@@ -99,7 +104,6 @@ export function createRelay(
         failing = true;
       }
       lastSweepAt = clock.now();
-      // Under load, notifications are collected and marks are taken in portions.
       if (notified) {
         await clock.sleep(PORTION_MS, stopping.signal);
         continue;

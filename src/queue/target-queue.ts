@@ -11,7 +11,7 @@ export interface TargetQueueOptions {
   /** Prefix of all Redis keys of the service. */
   prefix: string;
   target: string;
-  /** Returns how many calls of this process may be under way (worker.ts). */
+  /** Returns how many platform calls of this process may be under way (worker.ts). */
   concurrency: () => number;
 }
 
@@ -24,13 +24,14 @@ export interface TargetQueue {
   stop: () => Promise<void>;
 }
 
-/** Interval of sweeps, which find marks without notification. */
+/** Interval of sweeps, which find due marks without a notification. */
 const SWEEP_MS = 500;
-/** Largest number of jobs in BullMQ; other resources wait in the outbox in order of priority. */
-const ROOM = 500;
+/** Largest number of jobs in BullMQ; other marks wait in the outbox in order of priority. */
+const MOST_JOBS = 500;
+/** Longest wait for running syncs at shutdown. */
 const SYNC_DEADLINE_MS = 20_000;
 
-/** @param outboxes outboxes of all connections of the target */
+/** Starts the relay and the worker. @param deps.outboxes outboxes of all connections of the target, by connection */
 export function createTargetQueue(
   deps: {
     connection: QueueConnection;
@@ -42,7 +43,7 @@ export function createTargetQueue(
   options: TargetQueueOptions,
 ): TargetQueue {
   const worker = createSyncWorker(deps, options);
-  const relay = createRelay(deps, { ...options, sweepMs: SWEEP_MS, room: ROOM });
+  const relay = createRelay(deps, { ...options, sweepMs: SWEEP_MS, mostJobs: MOST_JOBS });
   return {
     notify: () => relay.notify(),
     lastSweepAt: () => relay.lastSweepAt(),

@@ -13,7 +13,7 @@ export type QueueConnection = ConnectionOptions;
 export interface WorkerOptions {
   prefix: string;
   target: string;
-  /** Returns how many calls of this process may be under way; read whenever a sync begins. */
+  /** Returns how many platform calls of this process may be under way; read whenever a sync begins. */
   concurrency: () => number;
 }
 
@@ -21,38 +21,42 @@ export interface WorkerOptions {
 export type SyncHandler = (job: SyncJob, signal: AbortSignal) => Promise<void>;
 
 export interface SyncWorker {
-  /** Stops fetching jobs, waits for running syncs, and aborts them after `deadlineMs`. Always resolves. */
+  /** Stops fetching jobs, waits for running syncs, and aborts them after `deadlineMs`. Never rejects. */
   stop(deadlineMs: number): Promise<void>;
 }
 
+/** Smallest number of urgent syncs at the same time. */
 const URGENT_SLOTS = 2;
-/** Syncs for each call that may be under way: between their calls they wait for Redis, on a busy machine longer than for the platform. */
-const SYNCS_FOR_A_CALL = 3;
+/** Number of syncs for each platform call that may be under way. More than one, because a sync also waits for Redis. */
+const SYNCS_PER_CALL = 3;
+/** Longest wait for syncs that were aborted. */
 const ABORT_GRACE_MS = 2000;
 /** Longest time to close the connections of idle workers. */
 const CLOSE_MS = 2000;
+/** Lock of BullMQ on a job; after it, another process may take the job of a killed one. */
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 5000;
 
+/** Starts the workers of one target, one for each stream. */
 export function createSyncWorker(
   deps: { connection: ConnectionOptions; handler: SyncHandler; clock: Clock; logger: Logger },
   options: WorkerOptions,
 ): SyncWorker {
   const { handler, clock, logger } = deps;
   const abort = new AbortController();
-  // Each running call adds a listener, and the number of syncs limits them.
+  // Each running call adds a listener. Node.js warns above ten, which is no leak here.
   setMaxListeners(0, abort.signal);
   const running = new Set<Promise<void>>();
-  const syncs = (stream: (typeof STREAMS)[number]): number =>
+  const slotsOf = (stream: (typeof STREAMS)[number]): number =>
     stream === 'urgent'
       ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency() / 4))
-      : Math.ceil(SYNCS_FOR_A_CALL * options.concurrency());
+      : Math.ceil(SYNCS_PER_CALL * options.concurrency());
   const workers = STREAMS.map((stream) => {
     const worker: Worker<SyncJob> = new Worker<SyncJob>(
       queueName(options.target, stream),
       async (job) => {
-        worker.concurrency = syncs(stream);
-        const sync = bring(job.data);
+        worker.concurrency = slotsOf(stream);
+        const sync = runSync(job.data);
         running.add(sync);
         await sync;
         running.delete(sync);
@@ -60,8 +64,7 @@ export function createSyncWorker(
       {
         connection: deps.connection,
         prefix: queuePrefix(options.prefix, options.target),
-        concurrency: syncs(stream),
-        // The job id of a killed process is blocked until its lock expires.
+        concurrency: slotsOf(stream),
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_CHECK_MS,
         maxStalledCount: 1000,
@@ -73,7 +76,7 @@ export function createSyncWorker(
     return worker;
   });
 
-  async function bring(job: SyncJob): Promise<void> {
+  async function runSync(job: SyncJob): Promise<void> {
     try {
       await handler(job, abort.signal);
     } catch (error) {

@@ -52,8 +52,8 @@ describe('delivery of marks through BullMQ', () => {
     queueRedis.disconnect();
   });
 
-  function startRelay(sweepMs = 30, room = 500): Relay {
-    const options = { prefix: store.prefix, target: 'main', sweepMs, room };
+  function startRelay(sweepMs = 30, mostJobs = 500): Relay {
+    const options = { prefix: store.prefix, target: 'main', sweepMs, mostJobs };
     const relay = createRelay(
       { connection, outboxes: new Map([['idp', store.outbox]]), clock, logger },
       options,
@@ -263,7 +263,7 @@ describe('delivery of marks through BullMQ', () => {
       claim: (...args: Parameters<typeof store.outbox.claim>) =>
         failing ? Promise.reject(new Error('away')) : store.outbox.claim(...args),
     };
-    const options = { prefix: store.prefix, target: 'main', sweepMs: 20, room: 10 };
+    const options = { prefix: store.prefix, target: 'main', sweepMs: 20, mostJobs: 10 };
     const relay = createRelay({ connection, outboxes: new Map([['idp', outbox]]), clock, logger }, options);
     relays.push(relay);
     await edit('one');
