@@ -20,7 +20,7 @@ const attributeSchema = section(
     expression: optionalText(
       'JSONata expression over the SCIM resource, within 50 ms; its regular expressions in RE2 syntax.',
     ),
-    onEmpty: choice('What an empty value does at the platform: clear what is there, or keep it.', [
+    onEmpty: choice('Effect of an empty value: clear removes the value at the platform, keep leaves it.', [
       'clear',
       'keep',
     ]),

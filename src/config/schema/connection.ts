@@ -1,4 +1,4 @@
-// Settings of a connection: one identity provider that pushes to the bridge.
+// Defines the settings of a connection: one identity provider that pushes to the bridge.
 import { customSchemasSchema, type CustomSchemaConfig } from './custom-schema.ts';
 import { eventsSchema, type EventsConfig } from './events.ts';
 import { networksSchema } from './server.ts';
@@ -77,7 +77,7 @@ const jwtSchema: SchemaNode = {
 };
 
 const rateLimitSchema = section(
-  'How fast one token may send to one process. More is answered 429, which makes identity providers give up: keep it far above what they send.',
+  'Rate limit of one token in one process. Further requests are answered 429. Identity providers may stop after 429, so keep the limit far above their rate.',
   {
     requestsPerSecond: {
       type: 'number',
@@ -91,13 +91,10 @@ const rateLimitSchema = section(
 );
 
 const connectionSchema = section('One identity provider.', {
-  profile: choice('Habits of the identity provider: auto and lenient accept what any known provider sends.', [
-    'auto',
-    'rfc',
-    'entra',
-    'okta',
-    'lenient',
-  ]),
+  profile: choice(
+    'Deviations from the RFC that are accepted. auto and lenient accept those of all known providers.',
+    ['auto', 'rfc', 'entra', 'okta', 'lenient'],
+  ),
   tokens: list(
     'Bearer tokens that this identity provider may use. The variable SCIM_TOKEN sets the one named primary of the connection default.',
     tokenSchema,
@@ -105,12 +102,12 @@ const connectionSchema = section('One identity provider.', {
   jwt: jwtSchema,
   allowedNetworks: networksSchema,
   rateLimit: rateLimitSchema,
-  targets: list('Targets that receive what this connection pushes.', { type: 'string' }, ['main']),
+  targets: list('Targets that get the users and groups of this connection.', { type: 'string' }, ['main']),
   schemas: customSchemasSchema,
   reviveInactive: {
     type: ['boolean', 'null'],
     description:
-      'Whether creating a user that exists but is inactive revives it instead of answering 409; null = as the profile has it.',
+      'Whether a POST of an inactive user reactivates it instead of answering 409; null = the profile decides.',
     default: null,
   },
   events: eventsSchema,

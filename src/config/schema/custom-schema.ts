@@ -1,7 +1,7 @@
 // Defines the settings of custom schemas: extensions of User or Group that an identity provider sends.
 import { choice, list, section, text, type SchemaNode } from './node.ts';
 
-/** Parts of a complex attribute lack `multiValued`, `mutability`, `returned` and `subAttributes`. */
+/** An attribute or a sub-attribute. Sub-attributes have no `multiValued`, `mutability`, `returned` and `subAttributes`. */
 export interface CustomAttributeConfig {
   name: string;
   type: 'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime' | 'reference' | 'complex';
@@ -35,15 +35,19 @@ const name: SchemaNode = {
   pattern: '^[A-Za-z][A-Za-z0-9_-]{0,63}$',
 };
 
-/** Properties that attributes and sub-attributes share. */
+/** Returns the settings that attributes and sub-attributes share. */
 const common = (types: readonly string[]): Record<string, SchemaNode> => ({
   name,
   type: choice('Type of the values.', types, 'string'),
   description: line('What the attribute is, shown in /Schemas.'),
   required: flag('Whether it must have a value.'),
   caseExact: flag('Whether case matters when it is compared.'),
-  canonicalValues: list('Usual values, shown in /Schemas; other values are taken too.', { type: 'string' }),
-  referenceTypes: list('What a reference may lead to, such as external.', { type: 'string' }),
+  canonicalValues: list('Usual values, shown in /Schemas; other values are accepted too.', {
+    type: 'string',
+  }),
+  referenceTypes: list('Types of the resources that a reference may name, such as User or external.', {
+    type: 'string',
+  }),
 });
 
 const partSchema = section('One part of a complex attribute.', common(SIMPLE_TYPES), ['name']);
@@ -53,7 +57,7 @@ const attributeSchema = section(
   {
     ...common([...SIMPLE_TYPES, 'complex']),
     multiValued: flag('Whether it has a list of values.'),
-    mutability: choice('immutable: set once, then only repeated.', ['readWrite', 'immutable']),
+    mutability: choice('immutable: once set, the value cannot change.', ['readWrite', 'immutable']),
     returned: choice('request: shown only when the request names it.', ['default', 'always', 'request']),
     uniqueness: choice('Only userName, externalId and names of groups are unique.', ['none']),
     subAttributes: list('Parts of a complex attribute.', partSchema),
@@ -72,7 +76,7 @@ export const customSchemasSchema: SchemaNode = list(
       },
       name: { ...text('Name of the schema.'), minLength: 1 },
       description: line('What the schema is for, shown in /Schemas.'),
-      resourceType: choice('What it extends.', ['User', 'Group']),
+      resourceType: choice('Resource type that it extends.', ['User', 'Group']),
       required: flag('Whether every resource must have it.'),
       attributes: { type: 'array', description: 'Its attributes.', items: attributeSchema, minItems: 1 },
     },

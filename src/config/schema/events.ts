@@ -6,7 +6,7 @@ export interface EventsConfig {
   audience: string;
   /** Private key, PEM or JWK. */
   key: string;
-  /** Public keys, PEM or JWK. */
+  /** Further public keys for receivers, PEM or JWK. */
   otherKeys: string[];
   /** Exactly one of poll and push is given. */
   poll: { token: string } | null;
@@ -21,7 +21,7 @@ const orNull = (node: SchemaNode): SchemaNode => ({ ...node, type: ['object', 'n
 const pollSchema = orNull(
   section(
     'The receiver fetches events at /connections/<name>/events (RFC 8936); null = it does not.',
-    { token: text('What the receiver presents as bearer token; make one with: openssl rand -hex 32.') },
+    { token: text('Bearer token of the receiver; make one with: openssl rand -hex 32.') },
     ['token'],
   ),
 );
@@ -31,7 +31,7 @@ const pushSchema = orNull(
     'The bridge posts events to the receiver (RFC 8935); null = it does not.',
     {
       endpoint: text('Address of the receiver, by https://.'),
-      token: optionalText('What the bridge presents as bearer token, as the receiver gave it out.'),
+      token: optionalText('Bearer token of the bridge, as issued by the receiver.'),
       allowLoopbackHttp: {
         type: 'boolean',
         description: 'Allow http:// when the receiver is on this machine.',
@@ -47,11 +47,11 @@ export const eventsSchema: SchemaNode = orNull(
   section(
     'A receiver that is told of every change, by security event tokens (RFC 9967) with names of attributes and no values; null = off.',
     {
-      issuer: { ...text('Who says so (iss), such as the address of the bridge.'), minLength: 1 },
-      audience: { ...text('For whom it is (aud), as the receiver expects it.'), minLength: 1 },
+      issuer: { ...text('Issuer of the tokens (iss), such as the address of the bridge.'), minLength: 1 },
+      audience: { ...text('Audience of the tokens (aud), as the receiver expects it.'), minLength: 1 },
       key: text('Private key that signs: PEM or JWK, EC P-256, Ed25519 or RSA; best as ${file:/path}.'),
       otherKeys: list(
-        'Public keys that are shown beside it: the next one, and the one before while it is still looked for.',
+        'Further public keys for receivers: the next key, and the former one while its tokens are still checked.',
         { type: 'string' },
       ),
       poll: pollSchema,
@@ -59,18 +59,18 @@ export const eventsSchema: SchemaNode = orNull(
       externalIds: {
         type: 'boolean',
         description:
-          'Name the externalId of who changed beside the id of the bridge. It can be a name or an address.',
+          'Add the externalId of the changed resource to its id. It can contain a name or an e-mail address.',
         default: false,
       },
       mostPending: whole(
-        'Events that wait at most; then the oldest are dropped, and that is counted.',
+        'Largest number of pending events; beyond it the oldest are dropped and counted.',
         100_000,
         100,
         10_000_000,
       ),
       maxAge: {
         type: 'string',
-        description: 'How long an event waits at most, such as 7d or 12h.',
+        description: 'Longest time that an event waits, such as 7d or 12h.',
         default: '7d',
       },
     },

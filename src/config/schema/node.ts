@@ -1,6 +1,6 @@
 // Defines the subset of JSON Schema (draft-07) that describes the settings, and functions that create its nodes.
 
-/** One node of the settings schema. Every key of an object carries a description and, unless required, a default. */
+/** One node of the settings schema. Every key of an object has a description and, unless it is required, a default. */
 export interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -27,7 +27,7 @@ export const NAME_PATTERN = '^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$';
 /** Names of attributes at the platform. */
 export const ATTRIBUTE_PATTERN = '^[A-Za-z_][A-Za-z0-9_]*$';
 
-/** A section with fixed keys; left out, it is filled with the defaults of its keys. */
+/** Returns a section with fixed keys. If it is left out, it gets the defaults of its keys. */
 export function section(
   description: string,
   properties: Record<string, SchemaNode>,
@@ -38,7 +38,7 @@ export function section(
   return required.length > 0 ? { ...node, required } : { ...node, default: {} };
 }
 
-/** A map from names of the operator's choice to sections. */
+/** Returns a map from names that the operator chooses to sections. */
 export function named(
   description: string,
   pattern: string,
@@ -49,27 +49,27 @@ export function named(
   return { type: 'object', description, default: fallback, patternProperties, additionalProperties: false };
 }
 
-/** A list; empty by default. */
+/** Returns a list; its default is empty unless given. */
 export function list(description: string, items: SchemaNode, fallback: readonly unknown[] = []): SchemaNode {
   return { type: 'array', description, default: fallback, items };
 }
 
-/** One of several words; the first is the default unless another one is given. */
+/** Returns a choice of words; the first one is the default unless another one is given. */
 export function choice(description: string, words: readonly string[], fallback = words[0]): SchemaNode {
   return { type: 'string', description, enum: words, default: fallback };
 }
 
-/** A whole number within limits. */
+/** Returns a whole number within limits. */
 export function whole(description: string, fallback: number, minimum: number, maximum: number): SchemaNode {
   return { type: 'integer', description, default: fallback, minimum, maximum };
 }
 
-/** Text that may also be null, which is its default. */
+/** Returns text that may be null, which is its default. */
 export function optionalText(description: string): SchemaNode {
   return { type: ['string', 'null'], description, default: null };
 }
 
-/** Text that must be given. */
+/** Returns text without a default; the section lists it as required. */
 export function text(description: string): SchemaNode {
   return { type: 'string', description };
 }

@@ -18,10 +18,11 @@ export interface NoticeChannelConfig {
   /** A secret, because a chat accepts messages from every client that knows its address. */
   url: string;
   form: (typeof NOTICE_FORMS)[number];
-  /** `whsec_` and a key in base64; given exactly with the form `webhook`. */
+  /** `whsec_` and a key in base64 for the form `webhook`; null for the other forms. */
   secret: string | null;
   allowLoopbackHttp: boolean;
   about: (typeof NOTICE_SUBJECTS)[number][];
+  /** Time for which changes are collected into one message. */
   groupMs: number;
 }
 
@@ -48,7 +49,7 @@ const channelSchema = section(
       default: false,
     },
     about: {
-      ...list('What it is told of.', { type: 'string', enum: NOTICE_SUBJECTS }, NOTICE_SUBJECTS),
+      ...list('Subjects of the notices to it.', { type: 'string', enum: NOTICE_SUBJECTS }, NOTICE_SUBJECTS),
       minItems: 1,
     },
     groupMs: whole(

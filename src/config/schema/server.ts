@@ -12,11 +12,11 @@ export interface ServerConfig {
   drainMs: number;
   /** CIDR list of proxies whose X-Forwarded-For header is believed; empty = none. */
   trustedProxies: string[];
-  /** null without signIn = the admin API and its page are off. */
+  /** null = operators need signIn; without both, the admin API and its page are off. */
   adminToken: string | null;
   /** Base address of the page for operators, without a trailing slash; null = publicUrl. */
   adminUrl: string | null;
-  /** null = operators present the admin token. */
+  /** null = operators use the admin token. */
   signIn: SignInConfig | null;
   /** null = health, the admin API and its page are on `port`. */
   adminPort: number | null;
@@ -81,7 +81,7 @@ export const serverSchema: SchemaNode = section('The HTTP side of the service.',
     'Address under which identity providers reach the bridge, for example https://scim.example.com; used for meta.location and $ref. Without it the address of the request is used. Variable PUBLIC_URL.',
   ),
   maxBodyBytes: whole('Largest request body of groups and Bulk, in bytes.', 10_485_760, 1024, 1_073_741_824),
-  limits: section('What one request, and all requests together, may take.', {
+  limits: section('Limits of one request and of all requests together.', {
     valueBytes: whole('Longest text value of an attribute, in bytes.', 65_536, 1024, 1_048_576),
     nameCharacters: whole('Longest userName, displayName and externalId, in characters.', 1000, 256, 10_000),
     resourceBytes: whole(
@@ -170,7 +170,7 @@ export const redisSchema: SchemaNode = section('Where the desired state is kept.
     'Files in PEM form for rediss:// and rediss+sentinel://. They are read at every new connection.',
     {
       caFile: optionalText(
-        'Authorities that Redis is trusted by; null = those of Node.js and NODE_EXTRA_CA_CERTS.',
+        'Certificate authorities for the certificate of Redis; null = those of Node.js and NODE_EXTRA_CA_CERTS.',
       ),
       certFile: optionalText('Certificate that the bridge shows to Redis.'),
       keyFile: optionalText('Private key of that certificate.'),
@@ -226,7 +226,7 @@ export const provisioningLogSchema: SchemaNode = section(
   },
 );
 
-export const backupSchema: SchemaNode = section('Proof of where a backup comes from.', {
+export const backupSchema: SchemaNode = section('Proof that a backup comes from this bridge.', {
   key: optionalText(
     'Secret of at least 16 characters with which backups carry an HMAC-SHA256; restore then refuses a file without a fitting one. Keep it apart from the backups.',
   ),

@@ -1,4 +1,4 @@
-// Settings of the sign-in to the operators' page and the admin API.
+// Defines the settings of the sign-in to the operators' page and the admin API.
 import { list, optionalText, section, text, whole, type SchemaNode } from './node.ts';
 
 export interface SignInConfig {
@@ -13,7 +13,7 @@ export interface SignInConfig {
 export interface OpenIdConfig {
   issuer: string;
   clientId: string;
-  /** null = a public client, which proves itself by PKCE alone. */
+  /** null = a public client, which uses PKCE without a secret. */
   clientSecret: string | null;
   scopes: string[];
   nameClaim: string;
@@ -30,13 +30,19 @@ export interface SignInProxyConfig {
 
 const orNull = (node: SchemaNode): SchemaNode => ({ ...node, type: ['object', 'null'], default: null });
 const claim = (description: string, preset: string): SchemaNode => ({
-  ...{ type: 'string', description, default: preset, minLength: 1 },
+  type: 'string',
+  description,
+  default: preset,
+  minLength: 1,
 });
 const header = (description: string, preset: string): SchemaNode => ({
-  ...{ type: 'string', description, default: preset, pattern: '^[A-Za-z0-9-]{1,64}$' },
+  type: 'string',
+  description,
+  default: preset,
+  pattern: '^[A-Za-z0-9-]{1,64}$',
 });
 const names = (role: string): SchemaNode =>
-  list(`Names in the roles claim or header that make somebody ${role}.`, { type: 'string', minLength: 1 });
+  list(`Names in the roles claim or header that make a person ${role}.`, { type: 'string', minLength: 1 });
 
 const openIdSchema = orNull(
   section(
@@ -66,7 +72,9 @@ const proxySchema = orNull(
     'A proxy in front of the page that signs people in and names them in headers; null = none.',
     {
       from: {
-        ...{ type: 'array', items: { type: 'string' }, minItems: 1 },
+        type: 'array',
+        items: { type: 'string' },
+        minItems: 1,
         description: 'Networks of the proxy in CIDR form; the headers of others are ignored.',
       },
       nameHeader: header('Header with the name of the person.', 'X-Forwarded-User'),
@@ -80,12 +88,12 @@ export const signInSchema: SchemaNode = orNull(
   section('How operators sign in as themselves; null = with adminToken alone.', {
     openid: openIdSchema,
     proxy: proxySchema,
-    roles: section('Who may do what. Somebody without a role is refused.', {
+    roles: section('Roles of people who sign in. A person without a role is refused.', {
       viewer: names('a viewer, who reads everything and changes nothing'),
       operator: names('an operator, who also gives orders'),
       approver: names('an approver, who reads and decides about approvals'),
     }),
-    idleMinutes: whole('A session without a request for so long ends, in minutes.', 60, 5, 1440),
+    idleMinutes: whole('Minutes without a request after which a session ends.', 60, 5, 1440),
     hours: whole('Longest session, in hours. Roles are read at its beginning.', 8, 1, 168),
   }),
 );

@@ -1,4 +1,4 @@
-// Settings of a target: one platform tenant that the bridge keeps equal to the desired state.
+// Defines the settings of a target: one platform tenant that the bridge keeps equal to the desired state.
 import { attributesSchema, type AttributeConfig } from './attributes.ts';
 import { guardSchema, type GuardConfig } from './guard.ts';
 import { choice, list, named, NAME_PATTERN, optionalText, section, text, whole } from './node.ts';
@@ -131,7 +131,7 @@ const pattern: SchemaNode = { type: 'string', minLength: 1, maxLength: 1000 };
 const groupsSchema = section('Which groups this target gets, and under which names.', {
   include: list('Regular expressions (RE2 syntax) of the group names to bring.', pattern, ['.*']),
   exclude: list('Regular expressions of the group names to leave out; stronger than include.', pattern),
-  rename: list('How group names change on the way.', renameSchema),
+  rename: list('Rules that change group names for the target.', renameSchema),
   members: choice(
     'owned: only members that the bridge added are ever removed; authoritative: everyone else is removed.',
     ['owned', 'authoritative'],
