@@ -1,4 +1,4 @@
-// Checks the attribute mapping of one target by itself, with the checks of the settings file.
+// Checks the attribute mapping of one target alone, with the checks of the settings file.
 import { checkMeaning, type ConfigChecks } from './checks.ts';
 import { toAttributeConfig, type AttributeSettings } from './derive.ts';
 import { firstPerPath, type ConfigFault } from './faults.ts';
@@ -13,6 +13,7 @@ export interface CheckedAttributes {
   faults: ConfigFault[];
 }
 
+/** Path of the mapping in a settings document that is made for the check. */
 const AT = '/targets/tried/attributes';
 
 /**
@@ -38,7 +39,7 @@ export function checkAttributes(
   );
   return {
     faults,
-    // fromEntries defines own properties, so no name can reach a prototype.
+    // `fromEntries` defines own properties, so a name such as `__proto__` does no harm.
     attributes: Object.fromEntries(
       sound.map(({ keys, value }) => [keys.at(-1) ?? '', toAttributeConfig(value as AttributeSettings)]),
     ),

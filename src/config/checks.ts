@@ -1,4 +1,5 @@
-// Checks beyond the schema. They run on documents with schema faults too, so that all faults come at once.
+// Checks what JSON Schema cannot express. The checks also run on a document with schema faults, so that the operator gets
+// all faults at once.
 import type { ConfigFault } from './faults.ts';
 import { checkCustomSchemas, schemasFor } from './custom-schemas.ts';
 import * as forms from './forms.ts';
@@ -19,6 +20,7 @@ export interface ConfigChecks {
   attributePath(text: string, schemas: readonly CustomSchemaConfig[]): string | undefined;
 }
 
+/** A pattern of paths (places.ts), and the check of the texts there. */
 type TextCheck = readonly [pattern: string, check: (text: string, place: Place) => string | undefined];
 
 const FORM_CHECKS: readonly TextCheck[] = [
@@ -44,7 +46,7 @@ const FORM_CHECKS: readonly TextCheck[] = [
   ['reconcile/timezone', forms.checkTimezone],
 ];
 
-/** Returns faults that JSON Schema cannot express. */
+/** Returns the faults that JSON Schema cannot express. @param checks undefined: filters, paths and expressions are not checked */
 export function checkMeaning(document: unknown, checks: ConfigChecks | undefined): ConfigFault[] {
   const schemasAt = ({ keys }: Place): CustomSchemaConfig[] => schemasFor(document, keys[1]);
   const grammars: TextCheck[] = checks
@@ -55,7 +57,8 @@ export function checkMeaning(document: unknown, checks: ConfigChecks | undefined
       ]
     : [];
   return [
-    ...[...FORM_CHECKS, ...grammars].flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
+    ...FORM_CHECKS.flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
+    ...grammars.flatMap(([pattern, check]) => checkTexts(document, pattern, check)),
     ...checkSecrets(document),
     ...checkTargetAddresses(document),
     ...checkPorts(document),
@@ -80,7 +83,7 @@ function checkTexts(document: unknown, pattern: string, check: TextCheck[1]): Co
   });
 }
 
-/** Returns faults of mutually exclusive settings; runs before defaults are filled in. */
+/** Returns faults of settings that exclude each other. Call it before defaults are filled in, which would count as given. */
 export function checkAlternatives(document: unknown): ConfigFault[] {
   const [cluster] = select(document, 'redis/cluster');
   const [url] = select(document, 'redis/url');
@@ -88,7 +91,7 @@ export function checkAlternatives(document: unknown): ConfigFault[] {
   return [{ path: url.path, message: 'Give either redis.url or redis.cluster, not both.' }];
 }
 
-/** Refuses one port for two servers; 0 is any free port. */
+/** Refuses one port for two servers. Port 0 stands for any free port, so it may be repeated. */
 function checkPorts(document: unknown): ConfigFault[] {
   const taken = new Map<unknown, string>();
   return ['port', 'adminPort', 'metricsPort'].flatMap((name) =>
@@ -102,6 +105,7 @@ function checkPorts(document: unknown): ConfigFault[] {
   );
 }
 
+/** Refuses a certificate without its key, and cluster nodes with different credentials. */
 function checkRedis(document: unknown): ConfigFault[] {
   const given = (name: string): boolean =>
     select(document, `redis/tls/${name}`).some(({ value }) => typeof value === 'string');
@@ -118,7 +122,7 @@ function checkRedis(document: unknown): ConfigFault[] {
   const [first] = nodes;
   for (const { path, key } of nodes) {
     if (key === undefined || first?.key === undefined || key === first.key) continue;
-    faults.push({ path, message: 'Nodes of a cluster have the same scheme, user and password.' });
+    faults.push({ path, message: 'Give all nodes of a cluster the same scheme, user and password.' });
   }
   return faults;
 }
@@ -151,7 +155,7 @@ function checkKeyAddresses(document: unknown): ConfigFault[] {
   });
 }
 
-/** Refuses poll and push together, because both would take events from one list. */
+/** Requires one of poll and push: together they would take events from one list. Checks the address for push. */
 function checkEvents(document: unknown): ConfigFault[] {
   return select(document, 'connections/*/events').flatMap(({ path, value: events }) => {
     if (!isTree(events)) return [];
@@ -171,7 +175,7 @@ function checkEvents(document: unknown): ConfigFault[] {
 
 function checkReferences(document: unknown): ConfigFault[] {
   const known = select(document, 'targets/*').map((place) => place.keys[1]);
-  // Without any target the missing section is the fault, not each reference to a target.
+  // Without any target the fault is the missing section, which the schema reports.
   if (known.length === 0) return [];
   return select(document, 'connections/*/targets/*').flatMap(({ path, value }) =>
     typeof value !== 'string' || known.includes(value)
@@ -183,7 +187,9 @@ function checkReferences(document: unknown): ConfigFault[] {
 function checkTokenNames(document: unknown): ConfigFault[] {
   return select(document, 'connections/*/tokens').flatMap((tokens) => {
     const names = select(tokens.value, '*/name');
-    const repeated = names.filter(({ value }, index) => names.findIndex((n) => n.value === value) < index);
+    const repeated = names.filter(
+      ({ value }, index) => names.findIndex((each) => each.value === value) < index,
+    );
     return repeated.map((place) => ({
       path: `${tokens.path}${place.path}`,
       message: 'Another token of this connection has the same name. Give each its own.',
@@ -201,7 +207,7 @@ function checkAttributeSources(document: unknown): ConfigFault[] {
   });
 }
 
-/** Returns faults of targets whose accounts would be deleted before their work is handed over, or are never closed. */
+/** Refuses a handover whose accounts are never closed, or are deleted before their work is moved. */
 function checkHandover(document: unknown): ConfigFault[] {
   return select(document, 'targets/*').flatMap(({ path, value: target }) => {
     if (!isTree(target) || !isTree(target.handover)) return [];

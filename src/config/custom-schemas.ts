@@ -1,4 +1,4 @@
-// Checks custom schemas beyond what JSON Schema can express.
+// Checks what JSON Schema cannot express about custom schemas.
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFault } from './faults.ts';
 import { isTree, select, type Place } from './places.ts';
@@ -10,11 +10,12 @@ const EXTENSIONS = [
   'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user',
   'urn:cube:params:1.0:userattribute',
 ];
+/** Beginnings of URNs that the RFCs define. */
 const RESERVED = ['urn:ietf:params:scim:schemas:core:', 'urn:ietf:params:scim:api:', 'urn:scim:schemas:'];
 /** Names of properties that every JavaScript object inherits. */
 const FORBIDDEN_NAMES = new Set(['constructor', 'prototype']);
 
-/** Returns the custom schemas of the connections of a target, without malformed ones. */
+/** Returns the custom schemas of the connections that feed a target. Malformed connections are left out. */
 export function schemasFor(document: unknown, target: string | undefined): CustomSchemaConfig[] {
   return select(document, 'connections/*').flatMap(({ value }) => {
     if (!isTree(value) || !Array.isArray(value.targets) || !Array.isArray(value.schemas)) return [];
@@ -42,11 +43,16 @@ function checkUrns(ids: Place[]): ConfigFault[] {
     const builtIn =
       RESERVED.some((start) => id.startsWith(start)) ||
       EXTENSIONS.some((urn) => id === urn || id.startsWith(`${urn}:`));
-    if (builtIn) return [{ path, message: 'This URN is built in. Take one of your own.' }];
+    if (builtIn) return [{ path, message: 'This URN is built in. Use a URN of your own.' }];
     const first = ids.findIndex((each) => each.keys[1] === keys[1] && keyOf(each.value) === id);
     return ids[first]?.path === path
       ? []
-      : [{ path, message: 'This connection declares the same URN twice. Put the attributes together.' }];
+      : [
+          {
+            path,
+            message: 'This connection declares the same URN twice. Put all attributes into one schema.',
+          },
+        ];
   });
 }
 
@@ -60,6 +66,7 @@ function checkSameEverywhere(schemas: Place[]): ConfigFault[] {
   });
 }
 
+/** Refuses two attributes with one name in a list. */
 function checkNames(list: Place): ConfigFault[] {
   const names = select(list.value, '*/name');
   return names.flatMap(({ path, value }, index) => {
@@ -73,6 +80,7 @@ function checkNames(list: Place): ConfigFault[] {
   });
 }
 
+/** Requires sub-attributes for complex attributes only. */
 function checkParts({ path, value }: Place): ConfigFault[] {
   if (!isTree(value)) return [];
   const parts = Array.isArray(value.subAttributes) ? value.subAttributes.length : 0;
@@ -80,6 +88,6 @@ function checkParts({ path, value }: Place): ConfigFault[] {
   if (value.type === 'complex' && parts === 0)
     return [{ path: at, message: 'A complex attribute has at least one part: list its subAttributes.' }];
   if (value.type !== 'complex' && parts > 0)
-    return [{ path: at, message: 'Only an attribute of type complex has parts. Say type: complex.' }];
+    return [{ path: at, message: 'Only an attribute of type complex has parts. Write type: complex.' }];
   return [];
 }

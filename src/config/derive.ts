@@ -33,7 +33,7 @@ interface TargetSettings extends Omit<TargetConfig, 'name' | 'attributes' | 'gua
   guard: Omit<GuardConfig, 'windowMs'> & { window: string };
 }
 
-/** The settings document once it has passed the schema, which also filled in the defaults. */
+/** The settings document after validation: it fits the schema, and all defaults are filled in. */
 export interface Settings extends Pick<
   Config,
   'server' | 'redis' | 'reconcile' | 'provisioningLog' | 'backup' | 'notices' | 'logging'
@@ -42,7 +42,7 @@ export interface Settings extends Pick<
   targets: Record<string, TargetSettings>;
 }
 
-/** The effective settings of a valid document. */
+/** Returns the effective settings of a valid document. @param source path of the settings file; null: none */
 export function toConfig(settings: Settings, source: string | null): Omit<Config, 'secretFiles'> {
   return {
     server: toServer(settings.server),
@@ -58,7 +58,7 @@ export function toConfig(settings: Settings, source: string | null): Omit<Config
   };
 }
 
-// fromEntries defines own properties, so that no name of the operator's choice can reach a prototype.
+// `fromEntries` defines own properties, so a name such as `__proto__` in the settings does no harm.
 function mapEntries<A, B>(
   record: Record<string, A>,
   convert: (name: string, value: A) => B,
@@ -71,8 +71,8 @@ function withoutTrailingSlash(url: string): string {
 }
 
 function toServer({ publicUrl, adminUrl, ...rest }: ServerConfig): ServerConfig {
-  const plain = (address: string | null): string | null => address && withoutTrailingSlash(address);
-  return { ...rest, publicUrl: plain(publicUrl), adminUrl: plain(adminUrl ?? publicUrl) };
+  const trimmed = (address: string | null): string | null => address && withoutTrailingSlash(address);
+  return { ...rest, publicUrl: trimmed(publicUrl), adminUrl: trimmed(adminUrl ?? publicUrl) };
 }
 
 function toNotices({ notices, server }: Settings): NoticesConfig {
@@ -115,6 +115,7 @@ function toTarget(name: string, settings: TargetSettings): TargetConfig {
   };
 }
 
+/** Keeps the one source of an attribute that is given. */
 export function toAttributeConfig({ type, from, expression, onEmpty }: AttributeSettings): AttributeConfig {
   if (from !== null) return { type, onEmpty, from };
   if (expression !== null) return { type, onEmpty, expression };

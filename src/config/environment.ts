@@ -20,8 +20,8 @@ const SETTINGS: Readonly<Record<string, string[]>> = {
 };
 
 /**
- * Lays the environment over the document, in place. Connection `default` and target `main` are created only when the file
- * has no such section. Returns path → name of the variable.
+ * Overrides settings of the document by environment variables, in place. The connection `default` and the target `main`
+ * are created only when the document has no connections or targets. Returns the name of the variable by path.
  */
 export function applyEnvironment(
   document: Record<string, unknown>,
@@ -31,9 +31,9 @@ export function applyEnvironment(
   // YAML reads a section with all lines commented out as null, which counts as missing.
   for (const name of SECTIONS) if (document[name] === null) delete document[name];
   if (!Object.hasOwn(document, 'targets')) document.targets = { main: {} };
-  // Without a file the token is required; an empty one makes the schema report the missing secret.
-  const made = hasFile ? {} : { tokens: [{ name: SCIM_TOKEN_NAME }] };
-  if (!Object.hasOwn(document, 'connections')) document.connections = { default: made };
+  // Without a file SCIM_TOKEN is required: a token without secret makes the schema report it as missing.
+  const connection = hasFile ? {} : { tokens: [{ name: SCIM_TOKEN_NAME }] };
+  if (!Object.hasOwn(document, 'connections')) document.connections = { default: connection };
 
   const applied = new Map<string, string>();
   for (const [variable, keys] of Object.entries(SETTINGS)) {
@@ -41,7 +41,7 @@ export function applyEnvironment(
     if (!text || (keys[0] === 'targets' && !exists(document, 'targets/main'))) continue;
     if (setAt(document, keys, typed(variable, text))) applied.set(toPath(keys), variable);
   }
-  if (env.SCIM_TOKEN && isTree(ownDefault(document)) && select(document, TOKENS).length === 0) {
+  if (env.SCIM_TOKEN && isTree(defaultConnection(document)) && select(document, TOKENS).length === 0) {
     setAt(document, TOKENS.split('/'), [{ name: SCIM_TOKEN_NAME }]);
   }
   const token = tokenKeys(document);
@@ -52,7 +52,7 @@ export function applyEnvironment(
   return applied;
 }
 
-/** The variable that would set the value at a path, to be named in faults; undefined when there is none. */
+/** Returns the variable that would set the value at a path, for the advice of a fault; undefined when there is none. */
 export function variableFor(document: unknown, path: string): string | undefined {
   const token = tokenKeys(document);
   if (token && toPath(token) === path) return 'SCIM_TOKEN';
@@ -63,18 +63,18 @@ function exists(document: unknown, pattern: string): boolean {
   return select(document, pattern).some((place) => isTree(place.value));
 }
 
-function ownDefault(document: unknown): unknown {
+function defaultConnection(document: unknown): unknown {
   return select(document, 'connections/default')[0]?.value;
 }
 
-// The secret of the token `primary` of the connection `default`, when there is one.
+// Returns the keys of the secret that SCIM_TOKEN sets: of the token `primary` of the connection `default`; undefined: none.
 function tokenKeys(document: unknown): string[] | undefined {
   const names = select(document, `${TOKENS}/*/name`);
   const primary = names.find((place) => place.value === SCIM_TOKEN_NAME);
   return primary && [...primary.keys.slice(0, -1), 'secret'];
 }
 
-// Text that is neither number nor boolean stays text, and the schema reports the fault.
+// Converts the text of a variable to the type of its setting. Unexpected text stays text, and the schema reports the fault.
 function typed(variable: string, text: string): unknown {
   if (variable === 'PORT' && /^\d{1,9}$/.test(text)) return Number(text);
   if (variable === 'PLATFORM_ALLOW_LOOPBACK_HTTP') {

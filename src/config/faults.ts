@@ -1,6 +1,6 @@
 // Defines faults of the settings, and the error that contains all of them.
 
-/** One fault: where it is, and what to do about it. */
+/** One fault: its JSON pointer, and a sentence about what to do. */
 export interface ConfigFault {
   path: string;
   message: string;
@@ -17,7 +17,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Keeps the first fault of each path; later ones are consequences. */
+/** Returns the first fault of each path: later faults of one path are mostly consequences of the first. */
 export function firstPerPath(faults: readonly ConfigFault[]): ConfigFault[] {
   const byPath = new Map<string, ConfigFault>();
   for (const fault of faults) if (!byPath.has(fault.path)) byPath.set(fault.path, fault);

@@ -7,7 +7,7 @@ import { parseRedisAddress } from '../support/redis-address.ts';
 const MINUTE_MS = 60_000;
 const UNIT_MS = { ms: 1, s: 1000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS };
 
-/** `24h`, `30m`, `90s`, `500ms`, `7d` in milliseconds; undefined when it is none of these. */
+/** Converts `24h`, `30m`, `90s`, `500ms` or `7d` to milliseconds; undefined for another form. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text);
   if (!match) return undefined;
@@ -22,18 +22,18 @@ export function checkDuration(text: string): string | undefined {
 
 export function checkSecretForm(text: string): string | undefined {
   if (text === '') return 'The secret is empty.';
-  // A header cannot carry blanks, line ends or letters beyond ASCII in a bearer token.
+  // A bearer token in a header must consist of visible ASCII characters.
   if (!/^[\x21-\x7e]+$/.test(text)) return 'The secret holds blanks, line ends or letters beyond ASCII.';
   return text.length < 16 ? 'The secret is shorter than 16 characters.' : undefined;
 }
 
 export const checkRegex = (text: string): string | undefined => patternFault(text);
 
-/** Field count and characters only; node-cron itself has its home in reconcile. */
+/** Checks the number of fields and their characters only; node-cron, which reads the pattern, is used in reconcile only. */
 export function checkCron(text: string): string | undefined {
   const fields = text.trim().split(/\s+/);
-  const sane = fields.every((field) => /^[\dA-Za-z*/,-]+$/.test(field));
-  if (sane && (fields.length === 5 || fields.length === 6)) return undefined;
+  const isPlausible = fields.every((field) => /^[\dA-Za-z*/,-]+$/.test(field));
+  if (isPlausible && (fields.length === 5 || fields.length === 6)) return undefined;
   return "Not a cron pattern. Write 5 fields (minute hour day month weekday), such as '*/30 * * * *', or null.";
 }
 
@@ -50,16 +50,16 @@ export function checkNetwork(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   const family = address.includes('%') ? 0 : isIP(address);
   const longest = family === 4 ? 32 : 128;
-  const sane = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
-  if (family !== 0 && sane && rest.length === 0) return undefined;
+  const isValidLength = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
+  if (family !== 0 && isValidLength && rest.length === 0) return undefined;
   return 'Not a network. Write CIDR form such as 10.0.0.0/8 or 2001:db8::/32, or one IP address.';
 }
 
-/** A network of trusted proxies, whose X-Forwarded-For header is believed. */
+/** Checks a network of trusted proxies, whose X-Forwarded-For header is believed. */
 export function checkProxyNetwork(text: string): string | undefined {
   const fault = checkNetwork(text);
   if (fault !== undefined || !text.endsWith('/0')) return fault;
-  return 'This is everybody, so everybody could name any address as theirs. Name the networks of your proxies.';
+  return 'This network contains every address, so every client could claim any address. Name the networks of your proxies.';
 }
 
 export function checkDateTime(text: string): string | undefined {
@@ -68,7 +68,7 @@ export function checkDateTime(text: string): string | undefined {
   return 'Not a date and time. Write it like 2027-01-31T00:00:00Z.';
 }
 
-/** A public address of the bridge, or one that it calls: only scheme, host, port and path. */
+/** Checks the address of the bridge or of a platform: scheme, host, port and path only. */
 export function checkWebAddress(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
@@ -78,7 +78,7 @@ export function checkWebAddress(text: string): string | undefined {
   return url.search || url.hash ? 'Remove everything from ? or # on.' : undefined;
 }
 
-/** The address to which events are posted with a token. It may have a query, because some receivers select a stream by it. */
+/** Checks the address of a receiver of events. It may have a query, because some receivers select a stream by it. */
 export function checkReceiverAddress(text: string, loopbackAllowed: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return 'Not a web address. Write it in full, such as https://receiver.example.com/events.';
@@ -90,7 +90,7 @@ export function checkReceiverAddress(text: string, loopbackAllowed: boolean): st
   return 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
 }
 
-/** An address of signing keys. Unlike others it may have a query: some issuers have keys per application. */
+/** Checks the address of signing keys. It may have a query, because some issuers have keys for each application. */
 export function checkKeyAddress(text: string, loopbackAllowed: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return 'Not a web address. Write it in full, such as https://login.example.com/keys.';
@@ -101,7 +101,7 @@ export function checkKeyAddress(text: string, loopbackAllowed: boolean): string 
       ? undefined
       : 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
   }
-  return 'The keys must come by https://, or somebody on the way could put in their own.';
+  return 'The keys must be read by https://, or an attacker on the network could replace them.';
 }
 
 export function checkRedisAddress(text: string): string | undefined {
@@ -109,7 +109,7 @@ export function checkRedisAddress(text: string): string | undefined {
   return typeof address === 'string' ? address : undefined;
 }
 
-/** A node of a cluster: one host, and the one database that clusters have. */
+/** Checks the address of a cluster node: one host, and database 0. */
 export function checkClusterNode(text: string): string | undefined {
   const address = parseRedisAddress(text);
   if (typeof address === 'string') return address;

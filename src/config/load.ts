@@ -23,7 +23,7 @@ export interface LoadOptions {
   checks?: ConfigChecks | undefined;
 }
 
-/** Reads and validates the settings. Throws one ConfigError that lists every fault with its path. */
+/** Reads and validates the settings. @throws ConfigError with every fault and its path */
 export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const { source, document: written } = readSettingsFile(file, env, cwd);
   const folder = source === null ? cwd : dirname(source);
@@ -33,20 +33,21 @@ export function loadConfig({ file, env, cwd, checks }: LoadOptions): Config {
   const alternatives = checkAlternatives(document);
 
   const faults = firstPerPath([
-    // A reference that cannot be resolved does no harm where the environment overrides it.
+    // A reference that cannot be resolved is no fault where an environment variable overrides the setting.
     ...unresolved.filter((fault) => !fromEnvironment.has(fault.path)),
     ...validateSchema(document, replaced),
     ...alternatives,
     ...checkMeaning(document, checks),
   ]);
   if (faults.length > 0) throw new ConfigError(faults.map((fault) => nameVariable(fault, fromEnvironment)));
-  // The schema has validated the form.
+  // A document without faults has the form of `Settings`.
   const config = toConfig(document as unknown as Settings, source);
   const secretPaths = new Set(SECRET_PATTERNS.flatMap((at) => select(document, at).map(({ path }) => path)));
   const secretFiles = fromFiles.filter(({ path }) => secretPaths.has(path) && !fromEnvironment.has(path));
   return { ...config, secretFiles };
 }
 
+/** Adds the environment variable that the faulty value comes from. */
 function nameVariable(fault: ConfigFault, fromEnvironment: ReadonlyMap<string, string>): ConfigFault {
   const variable = fromEnvironment.get(fault.path);
   return variable

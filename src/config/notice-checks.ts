@@ -1,10 +1,10 @@
-// Checks of the settings of notices that JSON Schema cannot express.
+// Checks what JSON Schema cannot express about the settings of notices.
 import type { ConfigFault } from './faults.ts';
 import { isLoopback } from './forms.ts';
 import { isTree, select } from './places.ts';
 
 const MOST_CHANNELS = 10;
-/** Sizes of a key that Standard Webhooks asks for, in bytes. */
+/** Shortest and longest key that Standard Webhooks allows, in bytes. */
 const SHORTEST_KEY = 24;
 const LONGEST_KEY = 64;
 const MAKE_ONE = 'Make one with: echo "whsec_$(openssl rand -base64 32)"';
@@ -18,7 +18,7 @@ export function checkNotices(document: unknown): ConfigFault[] {
   if (!hasPage(document))
     faults.push({
       path: '/notices/pageUrl',
-      message: 'Notices link to the page: write down where their readers open it.',
+      message: 'Notices link to the page: give the address under which their readers open it.',
     });
   return faults;
 }
@@ -30,7 +30,7 @@ const hasPage = (document: unknown): boolean =>
 
 function channelFaults(
   path: string,
-  { url, form = 'webhook', secret, allowLoopbackHttp }: Tree,
+  { url, form = 'webhook', secret, allowLoopbackHttp }: Record<string, unknown>,
 ): ConfigFault[] {
   const faults: ConfigFault[] = [];
   const address = typeof url === 'string' ? addressFault(url, allowLoopbackHttp === true) : undefined;
@@ -39,9 +39,8 @@ function channelFaults(
   if (key !== undefined) faults.push({ path: `${path}/secret`, message: key });
   return faults;
 }
-type Tree = Record<string, unknown>;
 
-/** Unlike other addresses it may have a query, because Teams puts its key there. */
+/** Returns the fault of a channel's address. It may have a query, because Teams puts a key there. */
 function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url) return 'Not a web address. Write it in full, such as https://hooks.example.com/bridge.';
@@ -62,5 +61,5 @@ function secretFault(form: unknown, secret: unknown): string | undefined {
   const [, text = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   const { length } = Buffer.from(text, 'base64');
   if (text.length % 4 === 0 && length >= SHORTEST_KEY && length <= LONGEST_KEY) return undefined;
-  return `Not whsec_ and ${SHORTEST_KEY} to ${LONGEST_KEY} bytes in base64. ${MAKE_ONE}`;
+  return `The secret must be whsec_ followed by ${SHORTEST_KEY} to ${LONGEST_KEY} bytes in base64. ${MAKE_ONE}`;
 }

@@ -7,34 +7,37 @@ export interface Place {
   value: unknown;
 }
 
-/** A value with keys: mapping or list. */
+/** Returns whether a value has keys: a mapping or a list. */
 export function isTree(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The JSON pointer of a list of keys; the whole document is `/`. */
+/** Returns the JSON pointer of a list of keys; the whole document is `/`. */
 export function toPath(keys: readonly string[]): string {
   return `/${keys.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
 }
 
-/** The keys of a JSON pointer. */
+/** Returns the keys of a JSON pointer. */
 export function toKeys(pointer: string): string[] {
   if (pointer === '' || pointer === '/') return [];
   const parts = pointer.slice(1).split('/');
   return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** All existing values that match a pattern such as `targets/*\/url`; `*` stands for any key or index. */
+/** Returns all existing values that match a pattern such as `targets/*\/url`; `*` stands for any key or index. */
 export function select(root: unknown, pattern: string): Place[] {
   let found: Place[] = [{ keys: [], path: '/', value: root }];
   for (const part of pattern.split('/')) found = found.flatMap((place) => step(place, part));
   return found;
 }
 
+/** Returns the places one key below a place. */
 function step(place: Place, part: string): Place[] {
   const tree = place.value;
   if (!isTree(tree)) return [];
-  const names = part === '*' ? Object.keys(tree) : Object.hasOwn(tree, part) ? [part] : [];
+  let names: string[] = [];
+  if (part === '*') names = Object.keys(tree);
+  else if (Object.hasOwn(tree, part)) names = [part];
   return names.map((name) => {
     const keys = [...place.keys, name];
     return { keys, path: toPath(keys), value: tree[name] };

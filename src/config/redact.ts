@@ -6,7 +6,7 @@ import { ADDRESS_PATTERNS, SECRET_PATTERNS } from './secrets.ts';
 
 const MASK = '***';
 
-/** The same settings with every secret masked, also the password inside an address of Redis. */
+/** Returns a copy of the settings with every secret masked, also the password in an address of Redis. */
 export function printableConfig(config: Config): Config {
   const copy = structuredClone(config);
   for (const pattern of SECRET_PATTERNS) {
@@ -15,13 +15,13 @@ export function printableConfig(config: Config): Config {
   for (const pattern of ADDRESS_PATTERNS) {
     for (const { keys, value } of select(copy, pattern)) setAt(copy, keys, maskAddress(String(value)));
   }
-  // Text around a reference may be part of the secret.
+  // The text before and after a file reference may be part of the secret.
   for (const text of copy.secretFiles) text.parts = text.parts.filter((part) => typeof part !== 'string');
   return copy;
 }
 
 function maskAddress(text: string): string {
-  // Several sentinels are no address to the standard library.
+  // `URL` cannot parse an address with several sentinels.
   if (!URL.canParse(text)) return typeof parseRedisAddress(text) === 'string' ? MASK : maskText(text);
   const url = new URL(text);
   // ioredis also reads options, the password among them, from the query.
@@ -30,6 +30,7 @@ function maskAddress(text: string): string {
   return url.toString();
 }
 
+/** Masks the password and all values of the query in a valid address of Redis. */
 function maskText(text: string): string {
   return text.replace(/(:\/\/[^:/?#]*:)[^/?#]*@/, `$1${MASK}@`).replace(/(=)[^&#]*/g, `$1${MASK}`);
 }

@@ -32,13 +32,13 @@ export interface Config {
   backup: BackupConfig;
   notices: NoticesConfig;
   logging: LoggingConfig;
-  /** Secrets that come from files; they change with them (secret-files.ts). */
+  /** Secrets that come from files; they are replaced when the files change (secret-files.ts). */
   secretFiles: FileText[];
-  /** The settings file that was used; null = environment only. */
+  /** Absolute path of the settings file; null = environment variables only. */
   source: string | null;
 }
 
-/** Schema of the settings file; its defaults are the built-in defaults. */
+/** Schema of the settings file. Its defaults are the built-in defaults of the service. */
 export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
   server: serverSchema,
   redis: redisSchema,
@@ -51,7 +51,7 @@ export const settingsSchema: SchemaNode = section('Settings of scim-bridge.', {
   logging: loggingSchema,
 });
 
-/** The schema as published in config/bridge.schema.json, for editors and other tools. */
+/** Returns the schema as published in config/bridge.schema.json, for editors and other tools. */
 export function publishedSchema(): Record<string, unknown> {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

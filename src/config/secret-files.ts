@@ -1,5 +1,5 @@
-// Replaces secrets of the settings when their files change, so that a rotation needs no restart. The settings object is
-// changed in place, here and nowhere else; readers take the secret from there at each use, or register a callback.
+// Replaces secrets of the settings when their files change, so that a rotation needs no restart. No other file changes the
+// settings object. Readers take a secret from the object at each use; others are told by `onChange`.
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -22,7 +22,7 @@ export interface SecretFiles {
   stop: () => Promise<void>;
 }
 
-/** @param onChange called after secrets have changed */
+/** Starts to read the files periodically. @param onChange called after secrets have changed */
 export function watchSecretFiles(
   deps: { clock: Clock; logger: Logger },
   config: Config,
@@ -32,17 +32,18 @@ export function watchSecretFiles(
   const stopping = new AbortController();
   const reported = new Map<string, string>();
 
-  /** Logs each problem once; the previous secret stays valid. */
-  function complain(path: string, problem: string): void {
+  /** Logs each problem once. The previous secret stays valid. */
+  function report(path: string, problem: string): void {
     if (reported.get(path) !== problem) logger.error({ path, problem }, 'changed secret cannot be used');
     reported.set(path, problem);
   }
 
+  /** Reads the present value of a setting; undefined when a file cannot be read, which is logged. */
   async function read({ path, parts }: FileText): Promise<{ path: string; value: string } | undefined> {
     try {
       return { path, value: (await Promise.all(parts.map(textOf))).join('') };
     } catch (error) {
-      complain(path, `The file cannot be read (${errorCode(error)}).`);
+      report(path, `The file cannot be read (${errorCode(error)}).`);
       return undefined;
     }
   }
@@ -59,7 +60,7 @@ export function watchSecretFiles(
       [...checkSecrets(proposed), ...checkNotices(proposed)].map(({ path, message }) => [path, message]),
     );
     const usable = changed.filter(({ path }) => !faults.has(path));
-    for (const { path } of changed) if (faults.has(path)) complain(path, faults.get(path) ?? '');
+    for (const { path } of changed) if (faults.has(path)) report(path, faults.get(path) ?? '');
     for (const { path, value } of usable) {
       setAt(config, toKeys(path), value);
       reported.delete(path);

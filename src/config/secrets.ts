@@ -4,7 +4,7 @@ import { checkSecretForm } from './forms.ts';
 import type { ConfigFault } from './faults.ts';
 import { select } from './places.ts';
 
-/** Secrets that callers of the bridge present, and the one that proves backups; each must be used for one purpose only. */
+/** Secrets that callers of the bridge present, and the key of backups. Each must be used for one purpose only. */
 const OWN_SECRETS = [
   'server/adminToken',
   'connections/*/tokens/*/secret',
@@ -12,7 +12,7 @@ const OWN_SECRETS = [
   'backup/key',
 ];
 
-/** Secrets that others gave out: the platform, a receiver of events. */
+/** Secrets that other parties issued, with the advice for a malformed one. */
 const GIVEN_SECRETS = new Map([
   ['targets/*/token', 'Copy the whole API key from the platform.'],
   ['targets/*/scimToken', 'Copy the whole API key from the platform.'],
@@ -20,11 +20,12 @@ const GIVEN_SECRETS = new Map([
   ['server/signIn/openid/clientSecret', 'Copy the whole client secret from the provider.'],
 ]);
 
-/** Keys that sign events; of the other ones only the public part is asked for, but people paste what they have. */
+/** Key that signs events. */
 const PRIVATE_KEYS = 'connections/*/events/key';
+/** Further public keys. They count as secrets, because an operator may paste a private key here. */
 const PUBLIC_KEYS = 'connections/*/events/otherKeys/*';
 
-/** Keys of notices (notice-checks.ts); the address of a chat's webhook is a secret too, because no other one is needed to post. */
+/** Secrets of notices (notice-checks.ts). The address of a chat's webhook is one, because it is enough to post messages. */
 const NOTICE_SECRETS = ['notices/channels/*/url', 'notices/channels/*/secret'];
 
 const TOKEN_PATTERNS: readonly string[] = [...OWN_SECRETS, ...GIVEN_SECRETS.keys()];
@@ -40,20 +41,19 @@ export const ADDRESS_PATTERNS: readonly string[] = ['redis/url', 'redis/cluster/
 
 const MAKE_ONE = 'Make one with: openssl rand -hex 32';
 
-/** Keys that cannot sign, or cannot be shown. */
+/** Returns faults of keys that cannot be read. */
 function checkKeys(document: unknown): ConfigFault[] {
-  return [[PRIVATE_KEYS, parsePrivateKey] as const, [PUBLIC_KEYS, parsePublicKey] as const].flatMap(
-    ([pattern, parse]) =>
-      select(document, pattern).flatMap(({ path, value }) => {
-        const parsed = typeof value === 'string' ? parse(value) : undefined;
-        return typeof parsed === 'string' ? [{ path, message: parsed }] : [];
-      }),
-  );
+  const faultsAt = (pattern: string, parse: typeof parsePublicKey): ConfigFault[] =>
+    select(document, pattern).flatMap(({ path, value }) => {
+      const parsed = typeof value === 'string' ? parse(value) : undefined;
+      return typeof parsed === 'string' ? [{ path, message: parsed }] : [];
+    });
+  return [...faultsAt(PRIVATE_KEYS, parsePrivateKey), ...faultsAt(PUBLIC_KEYS, parsePublicKey)];
 }
 
 /**
- * Weak secrets, and secrets used twice: one token must not speak for two identity providers, or for an operator, and a
- * caller of the bridge must not hold the key of the platform.
+ * Returns faults of weak secrets and of secrets that are used twice. One token must not stand for two identity providers
+ * or for an operator, and a caller of the bridge must not have the key of the platform.
  */
 export function checkSecrets(document: unknown): ConfigFault[] {
   const faults = checkKeys(document);

@@ -19,7 +19,7 @@ const ADVICE: Partial<Record<YAMLError['code'], string>> = {
   NON_STRING_KEY: 'Keys must be plain text.',
   TAB_AS_INDENT: 'Tabs cannot indent. Use blanks.',
   TAG_RESOLVE_FAILED: 'Tags (!name) are not supported. Remove it, or put text that starts with ! in quotes.',
-  UNEXPECTED_TOKEN: 'Something is in the wrong place. Check quotes, brackets and indentation.',
+  UNEXPECTED_TOKEN: 'A part of the text is not expected here. Check quotes, brackets and indentation.',
 };
 
 export interface SettingsFile {
@@ -28,7 +28,10 @@ export interface SettingsFile {
   document: Record<string, unknown>;
 }
 
-/** Reads the file of the --config argument, of SCIM_BRIDGE_CONFIG, or config/bridge.yaml if it is there. */
+/**
+ * Reads the settings file: that of the --config argument, else of the variable SCIM_BRIDGE_CONFIG, else config/bridge.yaml
+ * if it exists. @throws ConfigError when it cannot be read or parsed
+ */
 export function readSettingsFile(
   file: string | undefined,
   env: NodeJS.ProcessEnv,
@@ -53,8 +56,8 @@ export function errorCode(error: unknown): string {
   return isTree(error) && typeof error.code === 'string' ? error.code : 'unknown error';
 }
 
-// In YAML, braces inside [..] or {..} are structure, so `{ secret: ${SCIM_TOKEN} }` would not parse. References are
-// parsed with three private-use characters instead of `${` and `}`: same length, so that columns stay right.
+// In YAML, braces inside [..] or {..} are structure, so `{ secret: ${SCIM_TOKEN} }` would not parse. During parsing, three
+// private-use characters stand for `$`, `{` and `}`. The text keeps its length, so the columns in faults are right.
 const [DOLLAR, OPEN, CLOSE] = ['\uf8e0', '\uf8e1', '\uf8e2'];
 
 function hideReferences(text: string): string {
@@ -74,7 +77,7 @@ function showText(text: string): string {
   return text.replaceAll(DOLLAR, '$').replaceAll(OPEN, '{').replaceAll(CLOSE, '}');
 }
 
-/** The document in a text of YAML or JSON; throws a ConfigError with line and column of each syntax error. */
+/** Returns the document of a YAML or JSON text. @throws ConfigError with line and column of each syntax error */
 function parseSettings(text: string, source: string): Record<string, unknown> {
   const lineCounter = new LineCounter();
   const parsed = parseDocument(hideReferences(text), { lineCounter, prettyErrors: false, stringKeys: true });
@@ -94,7 +97,7 @@ function parseSettings(text: string, source: string): Record<string, unknown> {
   throw new ConfigError([{ path: '/', message }]);
 }
 
-// The library finds these only while converting, and then without their position.
+// Returns the positions of aliases without anchor. The library finds them only during conversion, without their position.
 function looseAliases(parsed: ReturnType<typeof parseDocument>): number[] {
   const positions: number[] = [];
   visit(parsed, {
@@ -109,7 +112,7 @@ function toPlain(parsed: ReturnType<typeof parseDocument>, source: string): unkn
   try {
     return parsed.toJS();
   } catch (cause) {
-    // The library limits how far aliases may multiply the document.
+    // The library throws this when aliases would make the document too large.
     if (!(cause instanceof ReferenceError)) throw cause;
     throw new ConfigError([
       { path: '/', message: `${source} uses too many aliases (*name). Write values out.` },

@@ -1,9 +1,9 @@
-// Checks of the sign-in settings that JSON Schema cannot express.
+// Checks what JSON Schema cannot express about the sign-in settings.
 import type { ConfigFault } from './faults.ts';
 import { checkWebAddress, isLoopback } from './forms.ts';
 import { isTree, select } from './places.ts';
 
-/** The base address of the page: people's sessions travel there. */
+/** Checks the base address of the page, which must be https, because the cookie of a session is sent there. */
 export function checkAdminUrl(text: string): string | undefined {
   const fault = checkWebAddress(text);
   if (fault !== undefined) return fault;
@@ -33,7 +33,8 @@ function checkOpenId(document: unknown, path: string, openid: Record<string, unk
   if (!given('adminUrl') && !given('publicUrl'))
     faults.push({
       path: '/server/adminUrl',
-      message: 'The provider sends people back to this address: write down where they open the page.',
+      message:
+        'The provider sends people back to this address: give the address under which they open the page.',
     });
   if (typeof openid.issuer === 'string') {
     const message = issuerFault(openid.issuer, openid.allowLoopbackHttp === true);

@@ -5,7 +5,7 @@ import type { ConfigFault } from './faults.ts';
 import { isTree, toPath } from './places.ts';
 import { errorCode } from './settings-file.ts';
 
-/** A text as it stands in the settings, with the files whose content belongs in it. */
+/** A text of the settings that contains the content of files: its parts in order, with files to be read. */
 export interface FileText {
   path: string;
   parts: (string | { file: string })[];
@@ -15,14 +15,14 @@ export interface Substituted {
   document: Record<string, unknown>;
   /** Paths of texts that consisted of one reference only; see `convertReplaced` in validate.ts. */
   replaced: Set<string>;
-  /** Texts with the content of a file in them. */
+  /** Texts that contain the content of a file. */
   fromFiles: FileText[];
   faults: ConfigFault[];
 }
 
 const REFERENCE = /\$\$\{|\$\{([^}]*)\}/g;
 
-/** A copy of the document with every reference replaced. Relative file paths start at `folder`. */
+/** Returns a copy of the document with every reference replaced. Relative file paths start at `folder`. */
 export function substitute(
   document: Record<string, unknown>,
   env: NodeJS.ProcessEnv,
@@ -52,14 +52,14 @@ export function substitute(
     if (Array.isArray(value)) return value.map((item, index) => inValue(item, [...keys, String(index)]));
     return isTree(value) ? inTree(value, keys) : value;
   };
-  // fromEntries defines own properties, so a key named __proto__ stays an ordinary (and refused) key.
+  // `fromEntries` defines own properties, so `__proto__` is an ordinary key, which the schema refuses.
   const inTree = (tree: Record<string, unknown>, keys: string[]): Record<string, unknown> =>
     Object.fromEntries(Object.entries(tree).map(([key, item]) => [key, inValue(item, [...keys, key])]));
 
   return { document: inTree(document, []), replaced, fromFiles, faults };
 }
 
-/** Values that do not come from a file are final: only files change while the service runs. */
+/** Splits a text at its file references. Environment variables are replaced, because only files change while the service runs. */
 function partsOf(text: string, env: NodeJS.ProcessEnv, folder: string): FileText['parts'] {
   const parts: FileText['parts'] = [];
   let end = 0;
@@ -98,5 +98,5 @@ function readSecret(file: string): { value: string } | { problem: string } {
   }
 }
 
-/** Editors and `echo` end a file with a newline that is not part of the secret. */
+/** Removes the line break at the end, which editors and `echo` add and which is not part of the secret. */
 export const withoutLineEnd = (text: string): string => text.replace(/\r?\n$/, '');

@@ -7,8 +7,9 @@ import { settingsSchema } from './schema.ts';
 import { NAME_PATTERN, type SchemaNode } from './schema/node.ts';
 
 /**
- * Fills the defaults into the document, in place, and answers the faults. `replaced` are the paths of texts that
- * came from `${NAME}` alone: `port: ${PORT}` means the number, although substitution can only give text.
+ * Fills the defaults into the document, in place, and returns the faults.
+ * @param replaced paths of texts that were one `${NAME}` only. Such a text is converted to the type of its setting, so that
+ * `port: ${PORT}` is a number
  */
 export function validateSchema(
   document: Record<string, unknown>,
@@ -24,14 +25,16 @@ export function validateSchema(
 
 let compiled: ValidateFunction | undefined;
 
-/** Compiled at the first use, and once: one program serves all settings. Its text is run too seldom to be optimised. */
+/** Returns the compiled schema, which is the same for all documents. It runs seldom, so ajv need not optimise its code. */
 function validator(): ValidateFunction {
   if (compiled) return compiled;
   const options = { allErrors: true, useDefaults: true, verbose: true, allowUnionTypes: true };
   const { default: _, ...schema } = settingsSchema;
-  return (compiled = new Ajv({ ...options, code: { optimize: false } }).compile(schema));
+  compiled = new Ajv({ ...options, code: { optimize: false } }).compile(schema);
+  return compiled;
 }
 
+/** Converts a replaced text to number or boolean if its type is the fault. @returns whether it was converted */
 function convertReplaced(document: unknown, error: ErrorObject, replaced: ReadonlySet<string>): boolean {
   const keys = toKeys(error.instancePath);
   if (error.keyword !== 'type' || !replaced.has(toPath(keys)) || typeof error.data !== 'string') return false;
@@ -44,7 +47,7 @@ function convertReplaced(document: unknown, error: ErrorObject, replaced: Readon
 }
 
 function toFault(document: unknown, error: ErrorObject): ConfigFault {
-  // Every schema here is made of SchemaNodes; `verbose` hands the failing one back.
+  // With the option `verbose` ajv gives the schema node at fault, and all nodes are SchemaNodes.
   const parent = (error.parentSchema ?? {}) as SchemaNode;
   const params: Record<string, unknown> = error.params;
   const keys = toKeys(error.instancePath);

@@ -1,4 +1,4 @@
-// Lists warnings about settings that are valid and probably not intended.
+// Lists warnings about settings that are valid but probably not intended.
 import { parseRedisAddress } from '../support/redis-address.ts';
 import { isLoopback } from './forms.ts';
 import type { Config } from './schema.ts';
@@ -20,15 +20,15 @@ export const configWarnings = (config: Warned, env: NodeJS.ProcessEnv = process.
   ...approverWarnings(config),
 ];
 
-/** The warning of Node.js itself appears once at its start and is easily missed. */
+/** Warns about certificates that are not checked. Node.js warns too, but only once at its start. */
 function certificateWarnings({ NODE_TLS_REJECT_UNAUTHORIZED: checks }: NodeJS.ProcessEnv): ConfigWarning[] {
   if (checks !== '0') return [];
   return [
     {
       path: 'NODE_TLS_REJECT_UNAUTHORIZED',
       message:
-        'certificates are not checked: whoever answers in the place of the platform or of Redis gets the tokens',
-      advice: 'Unset the variable, and name the authority of your own with NODE_EXTRA_CA_CERTS.',
+        'certificates are not checked: a server that poses as the platform or as Redis gets the tokens',
+      advice: 'Unset the variable, and name your own certificate authority with NODE_EXTRA_CA_CERTS.',
     },
   ];
 }
@@ -47,7 +47,7 @@ function publicAddressWarnings({ server: { publicUrl } }: Warned): ConfigWarning
 
 /** Warns about a Redis that needs no credentials although other machines reach it. */
 function redisWarnings({ redis: { url, cluster, tls } }: Warned): ConfigWarning[] {
-  const isOpen = [...(cluster ?? [url])].some((text) => {
+  const isOpen = (cluster ?? [url]).some((text) => {
     const address = parseRedisAddress(text);
     if (typeof address === 'string' || address.password !== undefined) return false;
     return address.hosts.some(({ host }) => !isLoopback(new URL(`redis://${bracketed(host)}`)));
@@ -57,8 +57,8 @@ function redisWarnings({ redis: { url, cluster, tls } }: Warned): ConfigWarning[
     {
       path: cluster ? '/redis/cluster' : '/redis/url',
       message:
-        'Redis is on another machine and needs no password: everybody who reaches it decides about access',
-      advice: 'Give the bridge a user of its own in Redis (docs/redis.md) and let nothing else reach it.',
+        'Redis is on another machine and needs no password: every client that reaches it can change access to data',
+      advice: 'Give the bridge its own user in Redis (docs/redis.md), and block other clients.',
     },
   ];
 }
@@ -76,13 +76,13 @@ function sharedTargetWarnings({ connections, targets }: Warned): ConfigWarning[]
         path: `/targets/${target}`,
         message: `several connections feed ${target}: ${names}`,
         advice:
-          'Keep their people and groups apart: an account or group belongs to the connection that is linked to it first, for the other one it is a dead letter (TakenByConnection).',
+          'Keep their people and groups apart. An account or group belongs to the connection that is linked first; for the other connection it is a dead letter (TakenByConnection).',
       },
     ];
   });
 }
 
-/** Warns where the admin API knows one caller only, so that two persons cannot approve there. */
+/** Warns about targets that need two approvers although the admin API knows one caller only, the holder of the admin token. */
 function approverWarnings({ server: { signIn }, targets }: Warned): ConfigWarning[] {
   if (signIn !== null) return [];
   return Object.entries(targets)

@@ -292,7 +292,7 @@ export const FAULTS: [what: string, file: string, path: string, message: RegExp]
     'all addresses as trusted proxies',
     fileWith('', "server: { trustedProxies: ['0.0.0.0/0'] }"),
     '/server/trustedProxies/0',
-    /everybody/,
+    /contains every address/,
   ],
   [
     'a rate of 0 for a connection',

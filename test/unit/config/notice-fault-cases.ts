@@ -24,7 +24,7 @@ export const NOTICE_FAULTS: [what: string, file: string, path: string, message: 
     'a notice with a secret of another kind',
     channel(`url: 'https://a.example', secret: ${SECRET}`),
     '/notices/channels/chat/secret',
-    /Not whsec_/,
+    /must be whsec_/,
   ],
   [
     'a secret for Slack',
