@@ -10,7 +10,7 @@ import { createKeyring, type Keyring, type SettingsToken } from './keyring.ts';
 
 export interface CredentialSettings {
   name: string;
-  /** Tokens of the settings; `renew` reads them again. */
+  /** Tokens of the settings. The list is changed in place when a secret is rotated; `renew` reads it again. */
   tokens: readonly SettingsToken[];
   /** Issuer of JWTs; null or undefined: JWTs are refused. */
   jwt?: JwtSettings | null;
@@ -25,7 +25,7 @@ export interface ConnectionCredentials {
   jwt?: { verifier: JwtVerifier; budget: Bucket };
 }
 
-/** Times of a token in Unix milliseconds; `expiresAt` Infinity: never, `lastUsedAt` 0: not used by this process. */
+/** Times of a token in Unix milliseconds. `expiresAt` Infinity: never. `lastUsedAt` 0: not used in this process. */
 export interface TokenTimes {
   connection: string;
   token: string;
@@ -34,6 +34,7 @@ export interface TokenTimes {
 }
 
 export interface CredentialStore {
+  /** Returns the credentials of a connection; undefined for an unknown one. */
   of: (connection: string) => ConnectionCredentials | undefined;
   tokens: () => TokenTimes[];
   /** Reads the stored tokens of a connection now. Never rejects. */
@@ -49,22 +50,22 @@ const POLL_MS = 1000;
 const TEND_MS = 60_000;
 const UNLIMITED: Bucket = { take: () => 0 };
 
-type Watched = ConnectionCredentials & {
+type ConnectionEntry = ConnectionCredentials & {
   settings: CredentialSettings;
   stored: StoredTokens;
-  noted: Map<string, number>;
+  storedUses: Map<string, number>;
 };
 
-/** Resolves when the stored tokens were read or Redis failed. */
+/** Creates the store and starts its periodic work. Resolves when the stored tokens were read, or Redis failed. */
 export async function createCredentialStore(
   deps: { clock: Clock; logger: Logger },
   connections: readonly { settings: CredentialSettings; stored: StoredTokens }[],
 ): Promise<CredentialStore> {
   const { clock, logger } = deps;
   const stopping = new AbortController();
-  const announce = createAnnouncer(logger);
+  const warnOfExpiry = createExpiryWarnings(logger);
   let failing = false;
-  const byConnection = new Map<string, Watched>(
+  const byConnection = new Map<string, ConnectionEntry>(
     connections.map(({ settings, stored }) => {
       const { name, jwt, rateLimit } = settings;
       const newBudget = (): Bucket =>
@@ -77,7 +78,7 @@ export async function createCredentialStore(
         keyring: createKeyring(newBudget),
         settings,
         stored,
-        noted: new Map<string, number>(),
+        storedUses: new Map<string, number>(),
       };
       return [name, verifier ? { ...credentials, jwt: { verifier, budget: newBudget() } } : credentials];
     }),
@@ -87,7 +88,7 @@ export async function createCredentialStore(
     for (const { keyring, settings } of byConnection.values()) keyring.setSettings(settings.tokens);
   };
 
-  /** Ignores errors of Redis, which its connection logs. */
+  /** Runs work with Redis. Errors are logged once and not thrown, because the last known tokens are used. */
   async function attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -102,24 +103,27 @@ export async function createCredentialStore(
     }
   }
 
-  const read = ({ keyring, stored }: Watched): Promise<void> =>
+  const read = ({ keyring, stored }: ConnectionEntry): Promise<void> =>
     attempt(async () => keyring.setStored(await stored.all()));
 
-  /** Stores last uses, or the first use of each token in this process; after a failure the next interval stores them. */
-  const noteUses = ({ keyring, stored, noted }: Watched, onlyFirst = false): Promise<void> =>
+  /**
+   * Stores the last uses that are not stored yet; with `onlyFirst`, only of tokens without a stored use. After a failure the
+   * next interval stores them.
+   */
+  const storeUses = ({ keyring, stored, storedUses }: ConnectionEntry, onlyFirst = false): Promise<void> =>
     attempt(async () => {
       const news = keyring
         .all()
-        .filter(({ name, lastUsedAt }) => lastUsedAt > (noted.get(name) ?? 0))
-        .filter(({ name }) => !onlyFirst || !noted.has(name));
+        .filter(({ name, lastUsedAt }) => lastUsedAt > (storedUses.get(name) ?? 0))
+        .filter(({ name }) => !onlyFirst || !storedUses.has(name));
       const uses = new Map(news.map(({ name, lastUsedAt }) => [name, lastUsedAt]));
       await stored.noteUses(uses);
-      for (const [name, at] of uses) noted.set(name, at);
+      for (const [name, at] of uses) storedUses.set(name, at);
     });
 
   async function tend(): Promise<void> {
-    for (const [connection, { keyring }] of byConnection) announce(connection, keyring, clock.now());
-    await Promise.all([...byConnection.values()].map((each) => noteUses(each)));
+    for (const [connection, { keyring }] of byConnection) warnOfExpiry(connection, keyring, clock.now());
+    await Promise.all([...byConnection.values()].map((each) => storeUses(each)));
   }
 
   async function watch(): Promise<void> {
@@ -132,8 +136,8 @@ export async function createCredentialStore(
       await clock.sleep(POLL_MS, stopping.signal);
       if (stopping.signal.aborted) return;
       await Promise.all([...byConnection.values()].map(read));
-      // A process may be killed before the next interval, and a token without a use looks unused.
-      await Promise.all([...byConnection.values()].map((each) => noteUses(each, true)));
+      // A first use is stored early: if the process is killed, a token in use must not look unused.
+      await Promise.all([...byConnection.values()].map((each) => storeUses(each, true)));
     }
   }
 
@@ -156,20 +160,20 @@ export async function createCredentialStore(
     stop: async () => {
       stopping.abort();
       await watching;
-      await Promise.all([...byConnection.values()].map((each) => noteUses(each)));
+      await Promise.all([...byConnection.values()].map((each) => storeUses(each)));
     },
   };
 }
 
-/** Logs an expiring token once for each process, token and limit. */
-function createAnnouncer(logger: Logger): (connection: string, keyring: Keyring, now: number) => void {
-  const told = new Map<string, number>();
+/** Returns a function that logs tokens that expire soon, once for each token and limit of days (expiry.ts). */
+function createExpiryWarnings(logger: Logger): (connection: string, keyring: Keyring, now: number) => void {
+  const logged = new Map<string, number>();
   return (connection, keyring, now) => {
     for (const { name, source, expiresAt } of keyring.all()) {
       const days = warningOf(expiresAt, now);
       const key = `${connection} ${source} ${name} ${expiresAt}`;
-      if (days === undefined || days >= (told.get(key) ?? Infinity)) continue;
-      told.set(key, days);
+      if (days === undefined || days >= (logged.get(key) ?? Infinity)) continue;
+      logged.set(key, days);
       const fields = { connection, tokenName: name, source, expiresAt: new Date(expiresAt).toISOString() };
       if (days === 0) logger.warn(fields, 'token expired: pushes with it get 401');
       else logger.warn({ ...fields, days }, 'token expires soon: make the next one beside it');

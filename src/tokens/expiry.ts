@@ -7,7 +7,10 @@ const WARN_DAYS = [30, 7, 1];
 
 export type Expiry = { kind: 'at'; at: number } | { kind: 'unreadable' } | { kind: 'past' };
 
-/** `90d`, `12h`, `30m`, `4w` from `now`, or a date and time such as 2027-01-31T00:00:00Z. Unix milliseconds. */
+/**
+ * Parses an expiry: a time from `now` such as `90d`, `12h`, `30m` or `4w`, or a date and time such as 2027-01-31T00:00:00Z.
+ * `now` and `at` are Unix milliseconds.
+ */
 export function parseExpiry(text: string, now: number): Expiry {
   const span = /^(\d{1,5})([mhdw])$/.exec(text);
   if (span) {
@@ -20,7 +23,7 @@ export function parseExpiry(text: string, now: number): Expiry {
   return at > now ? { kind: 'at', at } : { kind: 'past' };
 }
 
-/** Returns the smallest limit that was passed, in days: 30, 7, 1 or 0 (expired); undefined before the first. */
+/** Returns the number of days for the warning: 30, 7, 1, or 0 for an expired token; undefined more than 30 days before. */
 export function warningOf(expiresAt: number, now: number): number | undefined {
   if (expiresAt <= now) return 0;
   return WARN_DAYS.findLast((days) => expiresAt - now <= days * DAY_MS);

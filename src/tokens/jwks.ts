@@ -4,18 +4,19 @@ import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
-/** One generation of keys. */
+/** The keys of one fetch. */
 export interface KeySet {
-  /** Unique number of this set of keys. */
+  /** Number of the fetch, ascending. */
   serial: number;
+  /** Finds the key of a token. */
   select: ReturnType<typeof createLocalJWKSet>;
   fetchedAt: number;
 }
 
 export interface Jwks {
-  /** Returns the keys, undefined when there are none; starts a refresh when they are old. */
+  /** Returns the keys; undefined when there are none. Keys older than FRESH_MS are fetched again in the background. */
   current(): Promise<KeySet | undefined>;
-  /** Returns newer keys for a token with an unknown key, unless the last attempt was within COOLDOWN_MS. */
+  /** Fetches newer keys, for a token with an unknown key. Undefined when there are none, or the last fetch was within COOLDOWN_MS. */
   newer(than: KeySet): Promise<KeySet | undefined>;
   /** Whether the last fetch failed. */
   readonly isFailing: boolean;
@@ -25,7 +26,7 @@ const FRESH_MS = 10 * 60_000;
 /** Minimum time between two fetches; shorter while there are no keys. */
 const COOLDOWN_MS = 30_000;
 const FIRST_COOLDOWN_MS = 5000;
-/** Longest use of keys without a successful fetch, because the issuer may have withdrawn them. */
+/** Longest use of keys without a successful fetch: the issuer may have withdrawn them. */
 const LONGEST_MS = 24 * 3_600_000;
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 512 * 1024;
@@ -42,7 +43,7 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
     try {
       const select = createLocalJWKSet(await fetchKeys(uri));
       keys = { serial: ++serial, select, fetchedAt: clock.now() };
-      if (isFailing) logger.info({ issuerKeys: uri }, 'signing keys of the issuer are there again');
+      if (isFailing) logger.info({ issuerKeys: uri }, 'signing keys of the issuer can be fetched again');
       isFailing = false;
     } catch (error) {
       if (!isFailing)
@@ -60,19 +61,19 @@ export function createJwks(deps: { clock: Clock; logger: Logger }, uri: string):
     return running;
   }
 
-  const believed = (): KeySet | undefined =>
+  const usableKeys = (): KeySet | undefined =>
     keys && clock.now() - keys.fetchedAt < LONGEST_MS ? keys : undefined;
 
   return {
     async current() {
-      const known = believed();
+      const known = usableKeys();
       if (!known) await renew();
       else if (clock.now() - known.fetchedAt >= FRESH_MS) void renew();
-      return known ?? believed();
+      return known ?? usableKeys();
     },
     async newer(than) {
       await renew();
-      const now = believed();
+      const now = usableKeys();
       return now && now.serial > than.serial ? now : undefined;
     },
     get isFailing() {

@@ -3,7 +3,7 @@ import { errors, jwtVerify, type JWTPayload } from 'jose';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { createJwks, type KeySet } from './jwks.ts';
-import { createRefusedJwts } from './refused-jwts.ts';
+import { createRefusedJwtLog } from './refused-jwts.ts';
 import { digestOf } from './secret.ts';
 
 export interface JwtSettings {
@@ -16,12 +16,12 @@ export type JwtVerdict =
   /** `subject`: the claim `sub`, or `''`. */
   | { kind: 'valid'; subject: string }
   | { kind: 'refused' }
-  /** The keys of the issuer are not available. */
+  /** The keys of the issuer cannot be fetched, so the token cannot be checked. */
   | { kind: 'undecided' };
 
 export interface JwtVerifier {
   verify(token: string): Promise<JwtVerdict>;
-  /** Fetches the keys in advance. */
+  /** Fetches the keys before the first token arrives. Never rejects. */
   prepare(): Promise<void>;
 }
 
@@ -30,18 +30,19 @@ const ALGORITHMS = ['RS256', 'ES256', 'EdDSA', 'Ed25519'];
 /** Accepted `typ` values: access tokens. Issuers sign other kinds, such as `logout+jwt`, with the same keys. */
 const TYPES = ['jwt', 'at+jwt'];
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Number of cached verified tokens; providers send the same token for an hour. */
-const REMEMBERED = 1000;
+/** Largest number of cached verified tokens. A cache helps, because providers send the same token for an hour. */
+const MOST_CACHED = 1000;
 
 /** Returns whether a token has the form of a JWT; other tokens are refused without verification. */
 export const isJwtShaped = (presented: string): boolean =>
   /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(presented);
 
-interface Remembered {
+/** A token that was verified. */
+interface CachedToken {
   subject: string;
   /** Unix milliseconds. */
   endsAt: number;
-  /** Of the key set that verified the token (jwks.ts). */
+  /** `KeySet.serial` of the keys that verified the token (jwks.ts). */
   serial: number;
 }
 
@@ -52,19 +53,22 @@ export function createJwtVerifier(
   const { clock } = deps;
   const { issuer, audience } = settings;
   const jwks = createJwks(deps, settings.jwksUri);
-  const logRefused = createRefusedJwts(deps, issuer);
-  const remembered = new Map<string, Remembered>();
+  const logRefused = createRefusedJwtLog(deps, issuer);
+  const cached = new Map<string, CachedToken>();
 
-  function remember(key: string, entry: Remembered): void {
-    remembered.set(key, entry);
-    const oldest = remembered.keys().next().value;
-    if (remembered.size > REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  function cache(key: string, entry: CachedToken): void {
+    cached.set(key, entry);
+    const oldest = cached.keys().next().value;
+    if (cached.size > MOST_CACHED && oldest !== undefined) cached.delete(oldest);
   }
 
   /** @throws JOSEError when the token is not valid with these keys */
   async function check(token: string, keys: KeySet): Promise<JWTPayload> {
     const { payload, protectedHeader } = await jwtVerify(token, keys.select, {
-      ...{ issuer, audience, algorithms: ALGORITHMS, clockTolerance: CLOCK_TOLERANCE_SECONDS },
+      issuer,
+      audience,
+      algorithms: ALGORITHMS,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
       // A token without `exp` would never expire.
       requiredClaims: ['exp'],
       currentDate: new Date(clock.now()),
@@ -78,7 +82,7 @@ export function createJwtVerifier(
   function accept(key: string, { sub, exp }: JWTPayload, { serial }: KeySet): JwtVerdict {
     // jose does not check the type of claims that are not required.
     const subject = typeof sub === 'string' ? sub : '';
-    remember(key, { subject, endsAt: ((exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000, serial });
+    cache(key, { subject, endsAt: ((exp ?? 0) + CLOCK_TOLERANCE_SECONDS) * 1000, serial });
     return { kind: 'valid', subject };
   }
 
@@ -88,11 +92,12 @@ export function createJwtVerifier(
     return { kind: 'refused' };
   }
 
+  /** Checks a token, from the cache if possible. An unknown key id causes one more fetch of the keys. */
   async function verify(token: string): Promise<JwtVerdict> {
     const keys = await jwks.current();
     if (!keys) return { kind: 'undecided' };
     const key = digestOf(token).toString('base64');
-    const known = remembered.get(key);
+    const known = cached.get(key);
     // A cached token is valid only with the keys that verified it.
     if (known && known.serial === keys.serial && known.endsAt > clock.now()) {
       return { kind: 'valid', subject: known.subject };

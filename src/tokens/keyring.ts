@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { StoredToken } from '../directory/stored-tokens.ts';
 import type { Bucket } from '../support/limits.ts';
-import { digestOf, isMarked } from './secret.ts';
+import { digestOf, hasTokenPrefix } from './secret.ts';
 
 /** A token in the settings. */
 export interface SettingsToken {
@@ -13,7 +13,7 @@ export interface SettingsToken {
 }
 
 /** A token of the keyring. */
-export interface HeldToken {
+export interface KeyringToken {
   readonly name: string;
   readonly source: 'settings' | 'stored';
   /** Unix milliseconds; Infinity: never. */
@@ -24,46 +24,51 @@ export interface HeldToken {
 }
 
 export interface Keyring {
-  /** Returns the presented token; undefined when it is unknown or expired. Takes the same time in all cases. */
-  find(presented: string, now: number): HeldToken | undefined;
-  /** False until the stored tokens were read once; a token of Redis cannot be checked before. */
+  /** Returns the token that was presented; undefined when it is unknown or expired. The time does not depend on the secret. */
+  find(presented: string, now: number): KeyringToken | undefined;
+  /** False until the stored tokens were read once: before, a token of Redis cannot be checked. */
   readonly isComplete: boolean;
+  /** Replaces the tokens of the settings. */
   setSettings(tokens: readonly SettingsToken[]): void;
+  /** Replaces the tokens of Redis. */
   setStored(tokens: readonly StoredToken[]): void;
-  all(): readonly HeldToken[];
+  all(): readonly KeyringToken[];
 }
 
-type Held = HeldToken & { proof: Buffer };
+/** `proof`: the secret of the settings as a block, or the digest of a stored token. */
+type ProvenToken = KeyringToken & { proof: Buffer };
 
-const FRAME_BYTES = 256;
-const LONGEST = FRAME_BYTES - 2;
+const BLOCK_BYTES = 256;
+/** Position of the length, two bytes at the end of the block. */
+const LENGTH_AT = BLOCK_BYTES - 2;
 
 /** Converts a secret to a block of fixed length, so that a comparison takes constant time. */
-function frame(text: string, block = Buffer.alloc(FRAME_BYTES)): Buffer {
+function toBlock(text: string, block = Buffer.alloc(BLOCK_BYTES)): Buffer {
   block.fill(0);
-  const fits = text.length <= LONGEST / 3;
+  // A UTF-16 code unit takes at most three bytes. A longer text is hashed.
+  const fits = text.length <= LENGTH_AT / 3;
   const length = fits ? block.write(text) : hash('sha256', text, 'buffer').copy(block);
   // The length at the end distinguishes a secret from the same secret with trailing zeros.
-  block.writeUInt16BE(fits ? length : FRAME_BYTES, LONGEST);
+  block.writeUInt16BE(fits ? length : BLOCK_BYTES, LENGTH_AT);
   return block;
 }
 
 export function createKeyring(newBudget: () => Bucket): Keyring {
-  // All requests share one block, because a comparison is synchronous.
-  const scratch = Buffer.alloc(FRAME_BYTES);
-  let settings: Held[] = [];
-  let stored: Held[] = [];
+  // All requests can share one block, because a comparison is synchronous.
+  const scratch = Buffer.alloc(BLOCK_BYTES);
+  let settings: ProvenToken[] = [];
+  let stored: ProvenToken[] = [];
   let isComplete = false;
 
-  /** The rate limit of a token survives a reload. */
-  function hold(before: Held[], token: Omit<Held, 'lastUsedAt' | 'budget'>): Held {
+  /** Returns a read token with its rate limit and last use from before the read. */
+  function withUse(before: ProvenToken[], token: Omit<ProvenToken, 'lastUsedAt' | 'budget'>): ProvenToken {
     const same = before.find(({ name, proof }) => name === token.name && proof.equals(token.proof));
     return { ...token, lastUsedAt: same?.lastUsedAt ?? 0, budget: same?.budget ?? newBudget() };
   }
 
   /** Compares with all tokens, so that the time does not depend on the matching one. */
-  function among(tokens: Held[], proof: Buffer, now: number): Held | undefined {
-    let found: Held | undefined;
+  function matchIn(tokens: ProvenToken[], proof: Buffer, now: number): ProvenToken | undefined {
+    let found: ProvenToken | undefined;
     for (const token of tokens) {
       if (timingSafeEqual(token.proof, proof) && token.expiresAt > now) found = token;
     }
@@ -72,8 +77,8 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
 
   return {
     find(presented, now) {
-      const found = among(settings, frame(presented, scratch), now);
-      return found || !isMarked(presented) ? found : among(stored, digestOf(presented), now);
+      const found = matchIn(settings, toBlock(presented, scratch), now);
+      return found || !hasTokenPrefix(presented) ? found : matchIn(stored, digestOf(presented), now);
     },
     get isComplete() {
       return isComplete;
@@ -81,14 +86,14 @@ export function createKeyring(newBudget: () => Bucket): Keyring {
     setSettings(tokens) {
       settings = tokens.map(({ name, secret, expiresAt }) => {
         const end = expiresAt === undefined ? Infinity : Date.parse(expiresAt);
-        return hold(settings, { name, source: 'settings', expiresAt: end, proof: frame(secret) });
+        return withUse(settings, { name, source: 'settings', expiresAt: end, proof: toBlock(secret) });
       });
     },
     setStored(tokens) {
       stored = tokens.flatMap(({ name, digest, expiresAt }) => {
         const proof = Buffer.from(digest, 'base64url');
         if (proof.length !== 32) return [];
-        return [hold(stored, { name, source: 'stored', expiresAt: expiresAt ?? Infinity, proof })];
+        return [withUse(stored, { name, source: 'stored', expiresAt: expiresAt ?? Infinity, proof })];
       });
       isComplete = true;
     },

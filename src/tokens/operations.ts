@@ -5,7 +5,7 @@ import type { Clock } from '../support/sources.ts';
 import type { SettingsToken } from './keyring.ts';
 import { digestOf, makeSecret } from './secret.ts';
 
-/** Tokens of one connection: those of the settings and those in Redis. */
+/** Tokens of one connection, in the settings and in Redis, and its log of acts. */
 export interface TokenPlace {
   settings: readonly SettingsToken[];
   stored: StoredTokens;
@@ -16,11 +16,11 @@ export interface TokenPlace {
 export const MOST_TOKENS = 50;
 export const TOKEN_NAME = /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
 
+/** `taken`: a token has this name. `full`: there are MOST_TOKENS. `secret` is shown once to the operator and not stored. */
 export type IssueOutcome =
-  /** `secret` is shown once to the operator and not stored. */
   { kind: 'issued'; secret: string; token: StoredToken } | { kind: 'taken' } | { kind: 'full' };
 
-/** @param order `expiresAt` in Unix milliseconds, null: never; `name` matches TOKEN_NAME */
+/** Creates a token and records the act. @param order `expiresAt` in Unix milliseconds, null: never; `name` matches TOKEN_NAME */
 export async function issueToken(
   { clock, randomBytes }: { clock: Clock; randomBytes: (size: number) => Buffer },
   { settings, stored, acts }: TokenPlace,
@@ -69,6 +69,7 @@ export interface TokenView {
   lastUsedAt: string | null;
 }
 
+/** Returns the tokens of the settings, then the stored ones by time of creation. */
 export async function listTokens(
   clock: Clock,
   { settings, stored }: Omit<TokenPlace, 'acts'>,
@@ -78,18 +79,18 @@ export async function listTokens(
   const view = (
     { name, expiresAt }: { name: string; expiresAt: number | null },
     source: TokenView['source'],
-    made?: StoredToken,
+    created?: StoredToken,
   ): TokenView => {
     const used = uses.get(name);
     return {
       name,
       source,
       state: expiresAt === null || expiresAt > now ? 'valid' : 'expired',
-      createdAt: made ? toTime(made.createdAt) : null,
-      createdBy: made?.createdBy ?? null,
+      createdAt: created ? toTime(created.createdAt) : null,
+      createdBy: created?.createdBy ?? null,
       expiresAt: expiresAt === null ? null : toTime(expiresAt),
       // A use before the creation belongs to an earlier token with the same name.
-      lastUsedAt: used !== undefined && used >= (made?.createdAt ?? 0) ? toTime(used) : null,
+      lastUsedAt: used !== undefined && used >= (created?.createdAt ?? 0) ? toTime(used) : null,
     };
   };
   return [

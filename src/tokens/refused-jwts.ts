@@ -4,32 +4,35 @@ import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import { visible } from '../support/visible.ts';
 
+/** Time after a line in which the same reason is only counted. */
 const QUIET_MS = 60_000;
-/** Longest logged text of a client. */
+/** Largest number of logged characters of a text from a client. */
 const MAX_CHARACTERS = 200;
 
-interface Told {
+interface LoggedReason {
+  /** Time of the last line. */
   at: number;
+  /** Number of refusals since then. */
   suppressed: number;
 }
 
-/** @returns a function that logs why a token was refused; of the token only `iss` and `kid` are logged */
-export function createRefusedJwts(
+/** @returns a function that logs why a token was refused. Of the token it logs only `iss` and `kid` */
+export function createRefusedJwtLog(
   { clock, logger }: { clock: Clock; logger: Logger },
   issuer: string,
 ): (token: string, error: unknown) => void {
   // Keys are error codes and claim names of the library, so the map stays small.
-  const told = new Map<string, Told>();
+  const logged = new Map<string, LoggedReason>();
   return (token, error) => {
     const { code, claim, message } = error as { code?: string; claim?: string; message: string };
     const key = `${code ?? ''} ${claim ?? ''}`;
     const now = clock.now();
-    const last = told.get(key);
+    const last = logged.get(key);
     if (last && now - last.at < QUIET_MS) {
       last.suppressed += 1;
       return;
     }
-    told.set(key, { at: now, suppressed: 0 });
+    logged.set(key, { at: now, suppressed: 0 });
     const fields = { issuer, code, claim, reason: short(message), ...namesIn(token) };
     const line = { ...fields, suppressed: last?.suppressed ?? 0 };
     if (error instanceof errors.JOSEError) logger.info(line, 'JWT refused');

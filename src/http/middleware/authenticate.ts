@@ -6,7 +6,7 @@ import type { Bucket } from '../../support/limits.ts';
 import type { Clock } from '../../support/sources.ts';
 import type { ConnectionCredentials } from '../../tokens/credentials.ts';
 import { isJwtShaped } from '../../tokens/jwt.ts';
-import { isMarked } from '../../tokens/secret.ts';
+import { hasTokenPrefix } from '../../tokens/secret.ts';
 import type { BadCredentials } from './bad-credentials.ts';
 import { isWithin, toNetworks, type ClientAddress } from './client-address.ts';
 
@@ -64,8 +64,8 @@ export function createAuthenticate(deps: AuthenticateDeps, options: Authenticate
       next();
       return;
     }
-    // A token that cannot be checked yet gets 503, so that the provider retries. A 401 would make it stop provisioning.
-    if (!keyring.isComplete && isMarked(presented)) throw undecided();
+    // 401 makes an identity provider stop provisioning. A token that cannot be checked yet gets 503, so the provider retries.
+    if (!keyring.isComplete && hasTokenPrefix(presented)) throw undecided();
     if (!jwt || !isJwtShaped(presented)) throw refusal(request, response, presented, now);
     jwt.verifier
       .verify(presented)

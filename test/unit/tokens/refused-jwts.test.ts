@@ -1,13 +1,13 @@
 import { errors } from 'jose';
 import { createLogger } from '../../../src/support/logger.ts';
-import { createRefusedJwts } from '../../../src/tokens/refused-jwts.ts';
+import { createRefusedJwtLog } from '../../../src/tokens/refused-jwts.ts';
 
 test('repeated refusals are logged once a minute with the number of omitted ones', () => {
   let now = 0;
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => void lines.push(line) });
   const clock = { now: () => now, sleep: () => Promise.resolve() };
-  const logRefused = createRefusedJwts({ clock, logger }, 'https://issuer.example.com');
+  const logRefused = createRefusedJwtLog({ clock, logger }, 'https://issuer.example.com');
   const refuse = (): void => logRefused('a.b.c', new errors.JWSSignatureVerificationFailed());
 
   for (let n = 0; n < 1000; n++) refuse();
