@@ -17,35 +17,39 @@ export const EVENT_URIS: readonly string[] = Object.values(URIS);
 export interface Claims {
   iss: string;
   aud: string;
-  /** Time of the change in Unix seconds, which does not depend on when the token is signed. */
+  /** Time of the change in Unix seconds. A repeated delivery has the same time. */
   iat: number;
+  /** Id of the token. */
   jti: string;
+  /** Id of the request that caused the change; its events share it. */
   txn: string;
   sub_id: { format: 'scim'; uri: string; externalId?: string };
   events: Record<string, object>;
 }
 
+/** The parties of a token: the connection, and the issuer and audience of its settings. */
 export interface Parties {
   connection: string;
   issuer: string;
   audience: string;
 }
 
-/** Builds the `jti` with the connection, because ids of different connections' streams may be equal. */
+/** Returns an id that is unique in the bridge: ids in the streams of different connections may be equal. */
 const tokenId = (connection: string, id: string): string => `${connection}.${id}`;
 
-/** @returns the id in the stream; undefined for a token of another connection */
+/** Returns the id in the stream from a `jti`; undefined for a token of another connection. */
 export function eventIdOf(jti: string, connection: string): string | undefined {
   const start = `${connection}.`;
   return jti.startsWith(start) ? jti.slice(start.length) : undefined;
 }
 
+/** Returns the claims of the token for a stored event. */
 export function toClaims(event: StoredEvent, { connection, issuer, audience }: Parties): Claims {
   const { id, at, kind, resource, what, names, version, externalId, transaction } = event;
   const payload = {
     attributes: names,
     // Equals the ETag of the answer to the push (RFC 7644 §3.14).
-    ...(version === undefined ? {} : { version: `W/"${version}"` }),
+    ...(version !== undefined && { version: `W/"${version}"` }),
   };
   const hasPayload = (name: EventName): boolean => URIS[name].endsWith(':notice');
   return {
@@ -57,7 +61,7 @@ export function toClaims(event: StoredEvent, { connection, issuer, audience }: P
     sub_id: {
       format: 'scim',
       uri: `/${kind}s/${resource}`,
-      ...(externalId === undefined ? {} : { externalId }),
+      ...(externalId !== undefined && { externalId }),
     },
     events: Object.fromEntries(what.map((name) => [URIS[name], hasPayload(name) ? payload : {}])),
   };

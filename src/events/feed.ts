@@ -20,27 +20,29 @@ export interface Feed {
   connection: string;
   /** Returns the oldest pending tokens in order; they remain until they are acknowledged or refused. */
   next(count: number): Promise<EventToken[]>;
-  /** Removes delivered and refused tokens; unknown ids are ignored. */
+  /** Removes delivered and refused tokens from the pending ones. Unknown ids are ignored. */
   acknowledge(
     acknowledged: readonly string[],
     refused?: readonly (Omit<EventRefusal, 'id'> & { jti: string })[],
   ): Promise<void>;
+  /** Returns the counts of the stream. */
   delivery(): Promise<EventDelivery>;
-  /** Deletes expired events. */
+  /** Deletes expired events and returns the counts of the stream. */
   tend(): Promise<EventDelivery>;
   keys: Signer['keys'];
 }
 
-/** Tokens that are signed at once: more would occupy every processor of a small machine. */
+/** Number of tokens that are signed at once: more would occupy every processor of a small machine. */
 const SIGNED_AT_ONCE = 8;
 
-/** @param pace lets short requests be served while many tokens are signed */
+/** Creates the feed. @param deps.pace lets short requests be served while many tokens are signed */
 export function createFeed(
   { stream, pace }: { stream: EventStream; pace: () => Slice },
   connection: string,
   settings: FeedSettings,
 ): Feed {
   const signer = createSigner(settings);
+  /** Returns the id in the stream, or an empty list for a token of another connection. */
   const idsOf = (jti: string): string[] => {
     const id = eventIdOf(jti, connection);
     return id === undefined ? [] : [id];
@@ -55,11 +57,10 @@ export function createFeed(
       while (tokens.length < events.length) {
         const portion = events.slice(tokens.length, tokens.length + SIGNED_AT_ONCE);
         const claims = portion.map((event) => toClaims(event, { connection, issuer, audience }));
-        tokens.push(
-          ...(await Promise.all(
-            claims.map(async (each) => ({ jti: each.jti, text: await signer.sign(each) })),
-          )),
+        const signed = await Promise.all(
+          claims.map(async (each) => ({ jti: each.jti, text: await signer.sign(each) })),
         );
+        tokens.push(...signed);
         if (slice.isOver()) await slice.rest();
       }
       return tokens;

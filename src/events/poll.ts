@@ -17,20 +17,22 @@ export interface PollAnswer {
   moreAvailable: boolean;
 }
 
+/** Default of `maxEvents`. */
 const USUAL_EVENTS = 100;
 const MOST_EVENTS = 500;
 /** Largest number of acknowledged and refused ids in one request. */
 const MOST_SETTLED = 10_000;
+/** Largest number of stored characters of an error text from the receiver. */
 const MOST_TEXT = 500;
-/** Longest wait for events, below the usual time-outs of proxies. */
+/** Longest wait of a request for events, below the usual time-outs of proxies. */
 const WAIT_MS = 20_000;
 const POLL_MS = 250;
-/** Waiting requests for one connection in one process; a receiver needs one. */
+/** Largest number of waiting requests for one connection in one process; a receiver needs one. */
 const MOST_WAITING = 10;
 
-/** @returns the request, or a sentence that describes its fault */
+/** Parses the body of a poll. @returns the request, or a sentence that describes its fault */
 export function parsePollRequest(body: unknown): PollRequest | string {
-  // All members and the body itself are optional (RFC 8936 §2.2).
+  // All keys and the body itself are optional (RFC 8936 §2.2).
   const given = (body ?? {}) as Record<string, unknown>;
   if (!isObject(given)) return 'The body must be a JSON object.';
   const { maxEvents = USUAL_EVENTS, returnImmediately = false, ack = [], setErrs = {} } = given;
@@ -42,7 +44,7 @@ export function parsePollRequest(body: unknown): PollRequest | string {
   if (!isObject(setErrs)) return 'setErrs must be an object by jti.';
   const refusals = Object.entries(setErrs);
   if (ack.length + refusals.length > MOST_SETTLED)
-    return `Settle at most ${MOST_SETTLED} events in one request.`;
+    return `ack and setErrs may have at most ${MOST_SETTLED} events together.`;
   const refused = [];
   for (const [jti, reason] of refusals) {
     if (!isObject(reason) || typeof reason.err !== 'string') return 'Each entry of setErrs must have err.';
@@ -55,9 +57,14 @@ export function parsePollRequest(body: unknown): PollRequest | string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** `left` aborts when the receiver disconnects. */
 export type Poll = (request: PollRequest, left: AbortSignal) => Promise<PollAnswer>;
 
-/** @param stopping aborts all waiting requests @param turns of reading and signing, which takes processor time */
+/**
+ * Creates the function that answers polls.
+ * @param deps.turns limits concurrent reading and signing, which takes processor time
+ * @param stopping ends all waiting requests
+ */
 export function createPoll(
   { clock, turns }: { clock: Clock; turns: Turns },
   feed: Feed,

@@ -18,8 +18,8 @@ const ACCEPTED = 202;
 const MAX_BYTES = 16_384;
 const MOST_TEXT = 500;
 /**
- * Error codes of RFC 8935 §2.4 about keys, issuer, audience and access. They concern all tokens and an operator can correct
- * them, so the tokens wait.
+ * Error codes of RFC 8935 §2.4 about keys, issuer, audience and access. They concern all tokens, and an operator can
+ * correct their cause in the settings, so the tokens wait.
  */
 const OF_THE_SETTINGS = new Set([
   'invalid_key',
@@ -29,7 +29,7 @@ const OF_THE_SETTINGS = new Set([
   'access_denied',
 ]);
 
-/** @param settings read at each call, because the token may be rotated */
+/** Posts one signed token. Never rejects. @param settings read at each call, because the bearer token may be rotated */
 export async function postToken(
   settings: ReceiverSettings,
   text: string,
@@ -38,31 +38,35 @@ export async function postToken(
   const { endpoint, token, timeoutMs } = settings;
   const answer = await postText(
     {
-      ...{ address: endpoint, body: text, timeoutMs, maxBytes: MAX_BYTES },
+      address: endpoint,
+      body: text,
+      timeoutMs,
+      maxBytes: MAX_BYTES,
       headers: {
         'content-type': 'application/secevent+jwt',
         accept: 'application/json',
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(token !== null && { authorization: `Bearer ${token}` }),
       },
     },
     stop,
   );
-  return typeof answer === 'string' ? { kind: 'later', problem: answer } : judge(answer);
+  return typeof answer === 'string' ? { kind: 'later', problem: answer } : toDelivered(answer);
 }
 
-function judge({ status, text, retryAfterMs }: PostAnswer): Delivered {
+/** Converts the answer of the receiver. */
+function toDelivered({ status, text, retryAfterMs }: PostAnswer): Delivered {
   if (status === ACCEPTED) return { kind: 'accepted' };
   const refusal = status === 400 ? parseRefusal(text) : undefined;
   if (refusal && !OF_THE_SETTINGS.has(refusal.err)) return { kind: 'refused', ...refusal };
   return {
     kind: 'later',
     problem: `answered ${status} instead of ${ACCEPTED}`,
-    ...(refusal ? { quote: `${refusal.err} ${refusal.description}`.trimEnd() } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(refusal && { quote: `${refusal.err} ${refusal.description}`.trimEnd() }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
 
-/** RFC 8935 §2.3: a 400 without a code does not come from a receiver of events. */
+/** Returns the error of a 400; undefined without an error code: such a 400 is not from a receiver of events (RFC 8935 §2.3). */
 function parseRefusal(body: string): { err: string; description: string } | undefined {
   try {
     const { err, description } = JSON.parse(body) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Posts the events of one connection to its receiver in order. One process holds the lease for it; the others check
+// Posts the events of one connection to its receiver in order. Only the process with the lease posts; the others check
 // periodically whether the lease is free.
 import { backoffMs } from '../support/backoff.ts';
 import { startRounds } from '../support/rounds.ts';
@@ -15,46 +15,51 @@ export interface Push {
 
 /** Lease duration, longer than two posts with the longest time-out. */
 const LEASE_MS = 45_000;
+/** Wait when no event is pending. */
 const IDLE_MS = 250;
+/** Wait of a process without the lease. */
 const STANDBY_MS = 2000;
+/** Number of events that are signed together. */
 const PORTION = 20;
 const BACKOFF = { baseMs: 250, maxMs: 300_000 };
 
+/** Starts the delivery. @param settings read at each post, because its token may be rotated */
 export function startPush(
   deps: { clock: Clock; logger: Logger; ids: Ids; random: () => number },
   { feed, stream }: { feed: Feed; stream: Pick<EventStream, 'lead' | 'resign' | 'note'> },
   settings: ReceiverSettings,
 ): Push {
   const { logger, random } = deps;
-  const name = deps.ids.request();
+  const leaseHolder = deps.ids.request();
   let failures = 0;
-  // An error that another process noted may still be stored.
-  let isNoted = true;
+  // True while an error may be stored in the stream: at the start, another process may have stored one.
+  let mayHaveError = true;
 
-  /** @param found `quote` is shown to operators who ask and is not logged */
+  /** Stores and logs a failure. `quote` is stored only. @returns the wait before the next attempt, milliseconds */
   async function fail(found: { problem: string; quote?: string; retryAfterMs?: number }): Promise<number> {
     const { problem, quote, retryAfterMs = 0 } = found;
     failures += 1;
-    isNoted = true;
+    mayHaveError = true;
     if (failures === 1) logger.warn({ problem }, 'events cannot be delivered: they wait and are sent again');
     await stream.note(quote === undefined ? problem : `${problem}: ${quote}`);
     return Math.max(Math.min(retryAfterMs, BACKOFF.maxMs), backoffMs(failures, BACKOFF, random));
   }
 
+  /** Removes the stored failure. */
   async function succeed(): Promise<void> {
     if (failures > 0) logger.info({ failures }, 'events are delivered again');
     failures = 0;
-    isNoted = false;
+    mayHaveError = false;
     await stream.note(null);
   }
 
-  /** @returns how long to wait before the next round, milliseconds */
+  /** Posts one portion of events. @returns the wait before the next round, milliseconds */
   async function round(signal: AbortSignal): Promise<number> {
-    if (!(await stream.lead(name, LEASE_MS))) return STANDBY_MS;
+    if (!(await stream.lead(leaseHolder, LEASE_MS))) return STANDBY_MS;
     const tokens = await feed.next(PORTION);
     for (const { jti, text } of tokens) {
-      // A process that was paused for too long finds that another process holds the lease.
-      if (signal.aborted || !(await stream.lead(name, LEASE_MS))) return 0;
+      // If this process was paused for too long, another one has the lease now.
+      if (signal.aborted || !(await stream.lead(leaseHolder, LEASE_MS))) return 0;
       const delivered = await postToken(settings, text, signal);
       if (delivered.kind === 'later') return signal.aborted ? 0 : fail(delivered);
       if (delivered.kind === 'accepted') await feed.acknowledge([jti]);
@@ -63,7 +68,7 @@ export function startPush(
         logger.warn({ jti, err }, 'the receiver refused an event: see scim-bridge events refused');
         await feed.acknowledge([], [{ jti, err, description }]);
       }
-      if (isNoted) await succeed();
+      if (mayHaveError) await succeed();
     }
     return tokens.length > 0 ? 0 : IDLE_MS;
   }
@@ -72,7 +77,7 @@ export function startPush(
     stop: startRounds(deps, round, {
       failedMs: STANDBY_MS,
       message: 'events cannot be read: tried again',
-      end: () => stream.resign(name),
+      end: () => stream.resign(leaseHolder),
     }),
   };
 }

@@ -1,4 +1,4 @@
-// Signs event tokens and provides the public keys. Settings are read at each use, so that a replaced key is used at once.
+// Signs event tokens and provides the public keys. The settings are read at each use, so that a rotated key is used at once.
 import { createPublicKey } from 'node:crypto';
 import { calculateJwkThumbprint, SignJWT, type JWK } from 'jose';
 import { parsePrivateKey, parsePublicKey, type SigningKey } from '../support/signing-key.ts';
@@ -13,18 +13,19 @@ export interface KeySettings {
 
 export interface Signer {
   sign: (claims: Claims) => Promise<string>;
-  /** Returns the key set (RFC 7517 §5): the public key of the signing key first. */
+  /** Returns the public keys (RFC 7517 §5), first the one of the signing key. */
   keys: () => Promise<{ keys: JWK[] }>;
 }
 
-interface Ready extends SigningKey {
+/** A parsed key with its id and its public form. */
+interface PreparedKey extends SigningKey {
   kid: string;
   jwk: JWK;
 }
 
 export function createSigner(settings: KeySettings): Signer {
   const signing = createReader(parsePrivateKey);
-  const shown = createReader(parsePublicKey);
+  const published = createReader(parsePublicKey);
 
   return {
     async sign(claims) {
@@ -35,15 +36,15 @@ export function createSigner(settings: KeySettings): Signer {
     },
     async keys() {
       const { key, otherKeys } = settings;
-      const all = await Promise.all([signing(key), ...otherKeys.map(shown)]);
+      const all = await Promise.all([signing(key), ...otherKeys.map(published)]);
       return { keys: [...new Map(all.map(({ kid, jwk }) => [kid, jwk])).values()] };
     },
   };
 }
 
-/** Caches parsed keys, because parsing takes longer than signing. */
-function createReader(parse: (text: string) => SigningKey | string): (text: string) => Promise<Ready> {
-  const known = new Map<string, Promise<Ready>>();
+/** Returns a function that parses a key and caches it, because parsing takes longer than signing. */
+function createReader(parse: (text: string) => SigningKey | string): (text: string) => Promise<PreparedKey> {
+  const known = new Map<string, Promise<PreparedKey>>();
   return (text) => {
     const ready = known.get(text) ?? prepare(parse(text));
     known.set(text, ready);
@@ -51,12 +52,12 @@ function createReader(parse: (text: string) => SigningKey | string): (text: stri
   };
 }
 
-async function prepare(parsed: SigningKey | string): Promise<Ready> {
-  if (typeof parsed === 'string') throw new Error('a signing key passed validation and cannot be read');
+async function prepare(parsed: SigningKey | string): Promise<PreparedKey> {
+  if (typeof parsed === 'string') throw new Error('a key passed validation but cannot be parsed');
   const { key, algorithm } = parsed;
-  // A private key is converted to its public key, so that it is never published.
-  const open = key.type === 'private' ? createPublicKey(key) : key;
-  const jwk = open.export({ format: 'jwk' }) as JWK;
+  // The JWK is published, so it is made from the public key.
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key;
+  const jwk = publicKey.export({ format: 'jwk' }) as JWK;
   const kid = await calculateJwkThumbprint(jwk);
   return { key, algorithm, kid, jwk: { ...jwk, kid, alg: algorithm, use: 'sig' } };
 }

@@ -1,25 +1,28 @@
-// Deletes expired events of all connections periodically, and logs events that no receiver took.
+// Deletes expired events of all connections periodically, and logs dropped events.
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Feed } from './feed.ts';
 
+/** Interval of the work. */
 const TEND_MS = 60_000;
 
+/** Starts the periodic work. */
 export function startTending(
   { clock, logger }: { clock: Clock; logger: Logger },
   feeds: readonly Feed[],
 ): { stop: () => Promise<void> } {
   const stopping = new AbortController();
-  const dropped = new Map<string, number>();
+  /** The number of dropped events by connection, as last read. */
+  const lastDropped = new Map<string, number>();
 
   async function tend(feed: Feed): Promise<void> {
     const { connection } = feed;
-    const { dropped: now, pending } = await feed.tend();
-    const before = dropped.get(connection);
-    dropped.set(connection, now);
-    if (before === undefined || now <= before) return;
-    const lost = { connection, dropped: now - before, pending };
-    logger.warn(lost, 'events were dropped: the receiver takes fewer than there are changes');
+    const { dropped, pending } = await feed.tend();
+    const before = lastDropped.get(connection);
+    lastDropped.set(connection, dropped);
+    if (before === undefined || dropped <= before) return;
+    const fields = { connection, dropped: dropped - before, pending };
+    logger.warn(fields, 'events were dropped: the receiver takes fewer events than there are changes');
   }
 
   async function run(): Promise<void> {
