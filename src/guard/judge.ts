@@ -1,5 +1,5 @@
-// Decides how many destructive changes need no approval (ADR 0011). Pure. Sync asks before every destructive write,
-// reconcile before the first mark of a plan.
+// Decides how many destructive changes need no approval (ADR 0011). Pure. Sync calls it before every destructive write,
+// reconcile before it marks the resources of a plan.
 
 /**
  * Destructive changes: deactivating an account, deleting an account or group, removing a member from a group, clearing an
@@ -8,7 +8,7 @@
 export const DESTRUCTIVE_KINDS = ['deactivate', 'delete', 'removeMembers', 'clearAttributes'] as const;
 export type DestructiveKind = (typeof DESTRUCTIVE_KINDS)[number];
 
-/** Limits of changes without approval within the window; both apply. */
+/** Limits of the changes within the window that need no approval. Both apply. */
 export interface GuardLimit {
   count: number;
   /** Share of the population, in percent. */
@@ -20,11 +20,11 @@ export type GuardLimits = Record<DestructiveKind, GuardLimit>;
 /** Guard settings of one target. `approvers`: number of persons who have to approve held changes (default 1). */
 export type GuardSettings = GuardLimits & { windowMs: number; approvers?: number };
 
-/** Changes that already count against a limit. */
+/** Numbers of changes of one kind that already count against its limit. */
 export interface GuardCount {
   /** Applied within the window without approval. */
   used: number;
-  /** Accepted, and neither applied nor held. */
+  /** Allowed, but not applied yet. */
   waiting: number;
   /** Held for approval. */
   held: number;
@@ -37,20 +37,22 @@ export interface Population {
   memberships: number;
 }
 
+/** `allowance`: largest number of changes within the window. `hit`: the limits that are exceeded. */
 export type GuardVerdict =
   { kind: 'allowed'; allowance: number } | { kind: 'held'; allowance: number; hit: ('count' | 'percent')[] };
 
-/** Smallest allowance of a share above 0 %, so that small tenants are not blocked. */
+/** Smallest number of changes that a share above 0 % allows, so that small tenants are not blocked. */
 export const SHARE_FLOOR = 10;
 
 /**
- * Returns the largest number of changes within one window. A share of 0 % allows none; any other share allows at least
- * `SHARE_FLOOR`; `count` limits both.
+ * Returns the largest number of changes within one window: the smaller one of `count` and the share. A share of 0 % allows
+ * none, any other share at least `SHARE_FLOOR`.
  */
 export function allowanceOf({ count, percent }: GuardLimit, population: number): number {
   return Math.min(count, shareOf(percent, population));
 }
 
+/** Returns the number of changes that a share of the population allows. */
 function shareOf(percent: number, population: number): number {
   if (percent === 0) return 0;
   // Integer hundredths avoid rounding errors: 0.07 * 100 is more than 7, and 0.29 * 100 less than 29.
@@ -58,7 +60,7 @@ function shareOf(percent: number, population: number): number {
   return Math.max(SHARE_FLOOR, share);
 }
 
-/** Returns whether `wanted` further changes are allowed, all or none. */
+/** Decides about `wanted` further changes of one kind: all are allowed, or all are held. */
 export function judge(
   wanted: number,
   { used, waiting, held }: GuardCount,
@@ -74,7 +76,7 @@ export function judge(
   return { kind: 'held', allowance, hit };
 }
 
-/** Judges a whole plan: all changes of a kind that exceeds its limit are held, other kinds are allowed. */
+/** Decides about a whole plan. All changes of a kind that exceeds its limit are held; other kinds are allowed. */
 export function judgePlan(
   wanted: Record<DestructiveKind, number>,
   counts: Record<DestructiveKind, GuardCount>,
@@ -97,8 +99,8 @@ export function judgePlan(
 }
 
 /**
- * Returns the total that the share of a kind refers to. Removed memberships are no longer in the directory, so they are
- * added; cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
+ * Returns the total that the share of a kind refers to. Removed memberships are added, because they are no longer in the
+ * directory. Cleared attributes are compared with users, because a wrong mapping clears one attribute of every user.
  */
 export function populationOf(
   kind: DestructiveKind,
