@@ -1,5 +1,6 @@
-// Sends changes of conditions to one receiver. One process holds the lease for the channel; the others check periodically
-// whether it is free. A message is stored before it is sent and removed after it was accepted, so a kill loses no message.
+// Sends changes of conditions to one receiver. Only the process with the lease of the channel sends; the others check
+// periodically whether the lease is free. A message is stored from before its first attempt until it is accepted, so a
+// killed process loses none.
 import { createHash } from 'node:crypto';
 import type {
   NoticeChannelState,
@@ -33,6 +34,7 @@ export interface NoticeChannelDeps {
   ids: Ids;
   random: () => number;
   store: NoticeStore;
+  /** Reads the facts of all conditions. */
   read: () => Promise<NoticeFacts>;
   /** Called after each attempt. */
   onAttempt: (result: NoticeOutcome['kind']) => void;
@@ -40,12 +42,13 @@ export interface NoticeChannelDeps {
 
 /** Duration of the lease, longer than one attempt; another process takes over after it. */
 const LEASE_MS = 20_000;
+/** Wait of a process without the lease. */
 const STANDBY_MS = 2000;
-/** Interval of the checks; shorter for a channel with a shorter grouping time. */
+/** Interval at which conditions are read; shorter for a channel with a shorter grouping time. */
 const CHECK_MS = 10_000;
 const MIN_CHECK_MS = 1000;
 const BACKOFF = { baseMs: 5000, maxMs: 600_000 };
-/** Longest wait that a receiver can ask for, and the pause after its refusals. */
+/** Longest wait that a receiver can request by Retry-After. Also the pause after its refusals. */
 const LONGEST_WAIT_MS = 3_600_000;
 /** Number of refusals after which a message is dropped. */
 const MOST_REFUSALS = 3;
@@ -53,7 +56,7 @@ const MOST_REFUSALS = 3;
 const digestOfAddress = (url: string): string =>
   createHash('sha256').update(url).digest('base64url').slice(0, 16);
 
-/** @param settings read at each use, because secrets may be rotated @param pageUrl base address of links */
+/** Starts the channel. @param settings read at each use, because secrets may be rotated @param pageUrl base address of links */
 export function startNoticeChannel(
   deps: NoticeChannelDeps,
   { name, settings, pageUrl }: { name: string; settings: NoticeChannelSettings; pageUrl: string },
@@ -66,18 +69,22 @@ export function startNoticeChannel(
   const checkMs = (): number => Math.max(MIN_CHECK_MS, Math.min(CHECK_MS, settings.groupMs));
   let isFailing = false;
 
-  /** Returns the time until a stored moment. None is further away than an hour unless the clock was set back meanwhile. */
+  /**
+   * Returns the milliseconds until a stored time. A stored time is at most one hour away. If it is further away, the clock
+   * was set back, and the wait is over.
+   */
   const leftUntil = (moment: number): number => {
     const left = moment - clock.now();
     return left > LONGEST_WAIT_MS ? 0 : left;
   };
 
+  /** Returns whether the receiver refused messages at its present address, and the pause after that has not ended. */
   const isPaused = ({ pause }: NoticeChannelState): boolean =>
     pause !== null &&
     pause.address === digestOfAddress(settings.url) &&
     (pause.until === null || leftUntil(pause.until) > 0);
 
-  /** Composes the next message; undefined: nothing changed, or no change has lasted for the grouping time. */
+  /** Composes and stores the next message. Undefined: nothing changed, or no change has lasted for the grouping time. */
   async function compose(state: NoticeChannelState): Promise<NoticeMessage | undefined> {
     const facts = await deps.read();
     const { about } = settings;
@@ -91,12 +98,12 @@ export function startNoticeChannel(
     return message;
   }
 
-  /** @returns how long to wait before the next round, milliseconds */
+  /** Makes one attempt to send a message. @returns the wait before the next round, milliseconds */
   async function send(message: NoticeMessage, signal: AbortSignal): Promise<number> {
     const { id, at, changes } = message;
     const content = { id, at, items: changes.map((change) => toNoticeItem(change, pageUrl)) };
     const outcome = await deliver(settings, content, { now: clock.now(), signal });
-    // The process was stopped during the attempt: the next process sends the message again with the same id.
+    // The process stops during the attempt. The next process sends the message again with the same id.
     if (signal.aborted && outcome.kind === 'later') return 0;
     deps.onAttempt(outcome.kind);
     if (outcome.kind !== 'delivered') return fail(message, outcome);
@@ -104,12 +111,16 @@ export function startNoticeChannel(
     isFailing = false;
     const { told } = await store.read(name);
     await store.save(name, {
-      ...{ told: afterTelling(told, message), message: null, pause: null },
-      ...{ lastSuccessAt: clock.now(), problem: null },
+      told: afterTelling(told, message),
+      message: null,
+      pause: null,
+      lastSuccessAt: clock.now(),
+      problem: null,
     });
     return 0;
   }
 
+  /** Stores a failed attempt. Drops the message after too many refusals. @returns the wait before the next round, milliseconds */
   async function fail(
     message: NoticeMessage,
     outcome: Exclude<NoticeOutcome, { kind: 'delivered' }>,
@@ -125,12 +136,16 @@ export function startNoticeChannel(
       await store.save(name, { ...noted, message: null, pause });
       return checkMs();
     }
-    const asked = outcome.kind === 'later' ? (outcome.retryAfterMs ?? 0) : 0;
-    const waitMs = Math.max(Math.min(asked, LONGEST_WAIT_MS), backoffMs(attempts, BACKOFF, deps.random));
+    const requestedMs = outcome.kind === 'later' ? (outcome.retryAfterMs ?? 0) : 0;
+    const waitMs = Math.max(
+      Math.min(requestedMs, LONGEST_WAIT_MS),
+      backoffMs(attempts, BACKOFF, deps.random),
+    );
     await store.save(name, { ...noted, message: { ...message, attempts, nextAt: clock.now() + waitMs } });
     return Math.min(waitMs, checkMs());
   }
 
+  /** Sends the stored message if it is due, or composes the next one. @returns the wait before the next round, milliseconds */
   async function round(signal: AbortSignal): Promise<number> {
     if (!(await lease.lead(holder, LEASE_MS))) return STANDBY_MS;
     const state = await store.read(name);

@@ -1,33 +1,33 @@
-// Converts facts to the conditions that need a person. Pure; conditions contain counts and names of the settings only.
+// Converts facts to the conditions that an operator has to act on. Pure. Conditions contain only counts, and names of the
+// settings.
 import type { NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { EXCEPTION_REASONS } from '../directory/outbox/exceptions.ts';
 import { warningOf } from '../tokens/expiry.ts';
 import type { NoticeFacts } from './facts.ts';
 
-/** Held changes have a notice of their own. */
+/** Reasons of exceptions except held changes, which are a subject of their own. */
 const EXCEPTIONS = EXCEPTION_REASONS.filter((reason) => reason !== 'Held');
 
 /** Returns the present conditions; each has a different key. */
 export function conditionsOf({ now, backlogs, breakers, tokens }: NoticeFacts): NoticeCondition[] {
   return [
     ...backlogs.flatMap(({ backlog, ...place }) => backlogConditions(backlog, place, now)),
-    ...breakers.flatMap(({ target, state: { open, status, since } }) =>
-      open
-        ? [condition('breaker', { target, count: 1, reason: String(status ?? 0), since: since ?? null })]
-        : [],
-    ),
+    ...breakers.flatMap(({ target, state: { open, status, since } }) => {
+      if (!open) return [];
+      return [condition('breaker', { target, count: 1, reason: String(status ?? 0), since: since ?? null })];
+    }),
     ...tokens.flatMap(({ connection, expiresAt }) => tokenConditions(connection, expiresAt, now)),
   ];
 }
 
-/** Identifies a condition, whatever its count. */
+/** Returns the identity of a condition, which does not depend on its count. */
 export const keyOf = ({ about, connection, target, reason }: NoticeCondition): string =>
   [about, connection ?? '', target ?? '', BY_REASON.has(about) ? (reason ?? '') : ''].join(' ');
 
-/** Subjects whose reasons are conditions of their own. */
+/** Subjects with one condition for each reason. */
 const BY_REASON: ReadonlySet<NoticeSubject> = new Set(['exceptions', 'tokens'] as const);
 
-/** Connection and target of a condition; the settings may no longer contain them. */
+/** Returns connection and target of a condition as one text, to compare them with those of the settings. */
 export const noticePlaceOf = ({
   connection,
   target,
@@ -45,7 +45,12 @@ const condition = (
   about: NoticeSubject,
   known: Partial<NoticeCondition> & { count: number },
 ): NoticeCondition => ({
-  ...{ about, connection: null, target: null, reason: null, grade: 0, since: null },
+  about,
+  connection: null,
+  target: null,
+  reason: null,
+  grade: 0,
+  since: null,
   ...known,
 });
 
@@ -61,7 +66,9 @@ function backlogConditions(
     ...EXCEPTIONS.map((reason) =>
       condition('exceptions', {
         ...place,
-        ...{ reason, count: exceptions[reason], since: now - exceptions.ages[reason] },
+        reason,
+        count: exceptions[reason],
+        since: now - exceptions.ages[reason],
       }),
     ),
     condition('deadLetters', { ...place, count: blocked }),
@@ -79,7 +86,7 @@ function tokenConditions(
   const soon = days.filter((each) => each > 0);
   return [
     condition('tokens', { connection, reason: 'expired', count: expired.length }),
-    // A higher grade is reported again, when a token passes the next limit.
+    // The grade rises when a token passes the next limit of days; then the condition is reported again.
     condition('tokens', { connection, reason: 'soon', count: soon.length, grade: -Math.min(...soon) }),
   ].filter((each) => each.count > 0);
 }

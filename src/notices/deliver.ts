@@ -1,4 +1,4 @@
-// Sends one message to one receiver and judges the answer.
+// Sends one message to one receiver and decides by the answer whether it is sent again.
 import { postText } from '../support/post.ts';
 import { noticeBodyOf, type NoticeContent, type NoticeForm } from './forms.ts';
 import { signatureHeaders } from './signature.ts';
@@ -21,9 +21,9 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 65_536;
 const GONE = 410;
 /** 4xx statuses that are transient. */
-const PASSING = new Set([408, 425, 429]);
+const TRANSIENT = new Set([408, 425, 429]);
 
-/** @param receiver read at each call, because its secret may be rotated @param now Unix milliseconds */
+/** Makes one attempt. Never rejects. @param options.now Unix milliseconds, for the signature */
 export async function deliver(
   { url, form, secret }: NoticeReceiver,
   content: NoticeContent,
@@ -33,9 +33,13 @@ export async function deliver(
   const { id } = content;
   const answer = await postText(
     {
-      ...{ address: url, body, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES },
+      address: url,
+      body,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
       headers: {
-        ...{ 'content-type': 'application/json', 'user-agent': 'scim-bridge' },
+        'content-type': 'application/json',
+        'user-agent': 'scim-bridge',
         ...(secret === null ? { 'webhook-id': id } : signatureHeaders(secret, { id, sentAt: now, body })),
       },
     },
@@ -45,8 +49,8 @@ export async function deliver(
   const { status, retryAfterMs } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered', status };
   const problem = `answered ${status}`;
-  if (status >= 500 || PASSING.has(status))
-    return { kind: 'later', status, problem, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (status >= 500 || TRANSIENT.has(status))
+    return { kind: 'later', status, problem, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   if (status < 400)
     return { kind: 'refused', status, problem: `${problem}, and redirects are not followed`, gone: false };
   return { kind: 'refused', status, problem, gone: status === GONE };

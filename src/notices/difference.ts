@@ -1,4 +1,4 @@
-// Compares the reported conditions of a receiver with the present ones. Pure except for the grouping, which keeps times.
+// Compares the conditions that a receiver was told with the present ones. Pure except for the grouping, which keeps times.
 import type {
   NoticeChange,
   NoticeCondition,
@@ -9,11 +9,11 @@ import type {
 } from '../directory/notice-store.ts';
 import { keyOf, noticePlaceOf } from './conditions.ts';
 
-/** A slowly growing count is reported again after this time, milliseconds. */
+/** A count that grew by less than its double is reported again after this time, milliseconds. */
 const AGAIN_MS = 3_600_000;
-/** Subjects whose `since` is the time of the oldest item: a later time means that all items were replaced. */
-const AGED: ReadonlySet<NoticeSubject> = new Set(['held', 'exceptions'] as const);
-/** Changes in one message; the others follow in the next one. Slack takes at most 50 blocks. */
+/** Subjects whose `since` is the time of the oldest item. A later time than before means that all items were replaced. */
+const DATED_BY_OLDEST: ReadonlySet<NoticeSubject> = new Set(['held', 'exceptions'] as const);
+/** Largest number of changes in one message, because Slack accepts at most 50 blocks. The others follow in the next message. */
 const MOST_CHANGES = 20;
 
 /** Returns the changes that the receiver was not told of. @param now Unix milliseconds of Redis */
@@ -22,7 +22,7 @@ export function changesBetween(
   present: readonly NoticeCondition[],
   now: number,
 ): NoticeChange[] {
-  const there = new Set(present.map(keyOf));
+  const presentKeys = new Set(present.map(keyOf));
   return [
     ...present.flatMap((condition): NoticeChange[] => {
       const key = keyOf(condition);
@@ -33,18 +33,19 @@ export function changesBetween(
       ];
     }),
     ...Object.entries(told).flatMap(([key, { at: _at, ...condition }]): NoticeChange[] =>
-      there.has(key) ? [] : [{ key, state: 'resolved', condition }],
+      presentKeys.has(key) ? [] : [{ key, state: 'resolved', condition }],
     ),
   ];
 }
 
+/** Returns whether a condition that was told has to be told again. */
 function isWorse(condition: NoticeCondition, known: ToldCondition, now: number): boolean {
   if (condition.grade > known.grade || condition.count >= 2 * known.count) return true;
   if (condition.count > known.count && now - known.at >= AGAIN_MS) return true;
-  return AGED.has(condition.about) && condition.since !== null && condition.since > known.at;
+  return DATED_BY_OLDEST.has(condition.about) && condition.since !== null && condition.since > known.at;
 }
 
-/** Returns the reported conditions after the receiver accepted a message. */
+/** Returns the conditions that the receiver was told, after it accepted a message. */
 export function afterTelling(
   told: ToldConditions,
   { changes, at }: Pick<NoticeMessage, 'changes' | 'at'>,
@@ -58,8 +59,9 @@ export function afterTelling(
 }
 
 /**
- * Removes conditions that the channel no longer covers, and lowers counts that fell, so that their next growth is reported.
- * @param places connections and targets of the settings @returns `told` itself when nothing changed
+ * Removes conditions that the channel no longer covers from `told`, and lowers counts that fell, so that their next growth
+ * is reported. Returns the same object when nothing changed.
+ * @param places connections and targets of the settings (`placesOf`)
  */
 export function tendTold(
   told: ToldConditions,
@@ -68,15 +70,15 @@ export function tendTold(
 ): ToldConditions {
   const found = new Map(present.map((each) => [keyOf(each), each]));
   let isSame = true;
-  const tended = Object.entries(told).flatMap(([key, known]) => {
-    const isMeant = about.includes(known.about) && places.has(noticePlaceOf(known));
+  const kept = Object.entries(told).flatMap(([key, known]) => {
+    const isCovered = about.includes(known.about) && places.has(noticePlaceOf(known));
     const { count = known.count, grade = known.grade } = found.get(key) ?? {};
-    if (isMeant && count >= known.count && grade >= known.grade) return [[key, known] as const];
+    if (isCovered && count >= known.count && grade >= known.grade) return [[key, known] as const];
     isSame = false;
     const lower = { ...known, count: Math.min(count, known.count), grade: Math.min(grade, known.grade) };
-    return isMeant ? [[key, lower] as const] : [];
+    return isCovered ? [[key, lower] as const] : [];
   });
-  return isSame ? told : Object.fromEntries(tended);
+  return isSame ? told : Object.fromEntries(kept);
 }
 
 export interface NoticeGrouping {
@@ -84,7 +86,7 @@ export interface NoticeGrouping {
   ripe: (changes: NoticeChange[], now: number) => NoticeChange[];
 }
 
-/** @param groupMs read at each call */
+/** Creates the grouping. @param groupMs returns the grouping time */
 export function createNoticeGrouping(groupMs: () => number): NoticeGrouping {
   let firstSeen = new Map<string, number>();
   return {

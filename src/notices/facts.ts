@@ -15,7 +15,7 @@ export interface NoticeFacts {
     backlog: Pick<Backlog, 'held' | 'exceptions' | 'blocked' | 'failedRuns' | 'lastRun'>;
   }[];
   breakers: { target: string; state: BreakerState }[];
-  /** Tokens by connection; Unix milliseconds, null: never. */
+  /** Expiry of each token of a connection, Unix milliseconds; null: never. */
   tokens: { connection: string; expiresAt: (number | null)[] }[];
 }
 
@@ -28,6 +28,7 @@ export interface NoticeSources {
   clock: Clock;
 }
 
+/** Reads the facts of all connections and targets. @throws errors of Redis */
 export async function readNoticeFacts({
   states,
   breakers,
@@ -47,6 +48,7 @@ export async function readNoticeFacts({
       }),
     ),
   ]);
+  // Without any backlog there is no time of Redis.
   const now = Math.max(0, ...backlogs.map(({ backlog }) => backlog.now)) || clock.now();
   return { now, backlogs, breakers: open, tokens };
 }

@@ -1,8 +1,8 @@
-// Returns findings of doctor about the last delivery to each channel.
+// Builds the findings of the command `doctor` about the last delivery to each channel of notices.
 import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.ts';
 import type { DoctorFinding } from '../ops/doctor.ts';
 
-/** One finding for each channel. @param channels names of the settings */
+/** Returns one finding for each channel. @param channels names of the settings */
 export async function noticeFindings(
   store: Pick<NoticeStore, 'read'>,
   channels: readonly string[],
@@ -22,12 +22,16 @@ function findingOf(
   const message = `${problem}: ${last}, ${failed}`;
   if (pause?.until === null)
     return {
-      ...{ area, level: 'error', message },
-      advice: `Nothing more is sent to this address: set notices.channels.${channel}.url anew, or run scim-bridge notices test ${channel}.`,
+      area,
+      level: 'error',
+      message,
+      advice: `No more notices are sent to this address: change notices.channels.${channel}.url, or run scim-bridge notices test ${channel}.`,
     };
   return {
-    ...{ area, level: 'warning', message },
-    advice: `Check notices.channels.${channel}, then scim-bridge notices test ${channel}; what is not delivered is sent again.`,
+    area,
+    level: 'warning',
+    message,
+    advice: `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. Undelivered notices are sent again.`,
   };
 }
 

@@ -10,7 +10,7 @@ export interface NoticeContent {
   items: readonly NoticeItem[];
 }
 
-/** Returns the JSON text of a message. The same message has the same text in every attempt. */
+/** Returns the JSON text of a message. It is the same in every attempt, so that a receiver can recognise a repetition. */
 export const noticeBodyOf = (form: NoticeForm, content: NoticeContent): string =>
   JSON.stringify(BODIES[form](content));
 
@@ -18,11 +18,13 @@ const TITLE = 'scim-bridge';
 
 const BODIES: Record<NoticeForm, (content: NoticeContent) => object> = {
   webhook: ({ id, at, items }) => ({
-    ...{ type: 'scim-bridge.notice', id, timestamp: new Date(at).toISOString() },
+    type: 'scim-bridge.notice',
+    id,
+    timestamp: new Date(at).toISOString(),
     data: { items },
   }),
   slack: ({ items }) => ({
-    // Slack clients show this text in notifications, where blocks are not shown.
+    // Slack shows this text in notifications, which cannot show blocks.
     text: escapeSlack(`${TITLE}: ${items.map(lineOf).join('; ')}`).slice(0, LONGEST_TEXT),
     blocks: items.map((item) => ({
       type: 'section',
@@ -40,11 +42,13 @@ const BODIES: Record<NoticeForm, (content: NoticeContent) => object> = {
         contentUrl: null,
         content: {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-          ...{ type: 'AdaptiveCard', version: '1.4' },
+          type: 'AdaptiveCard',
+          version: '1.4',
           body: [
             { type: 'TextBlock', text: TITLE, weight: 'Bolder', wrap: true },
             ...items.map((item) => ({
-              ...{ type: 'TextBlock', wrap: true },
+              type: 'TextBlock',
+              wrap: true,
               text: `${SIGNS[item.state]} ${escapeMarkdown(lineOf(item))} [Open](${item.link})`,
             })),
           ],
@@ -54,8 +58,9 @@ const BODIES: Record<NoticeForm, (content: NoticeContent) => object> = {
   }),
 };
 
+/** Sign before a line. */
 const SIGNS: Record<NoticeItem['state'], string> = { new: '●', resolved: '✔' };
-/** Of the field `text` of Slack. */
+/** Largest number of characters in the field `text` of Slack. */
 const LONGEST_TEXT = 3000;
 
 const lineOf = ({ state, summary }: NoticeItem): string =>

@@ -1,9 +1,9 @@
-// Signs messages as Standard Webhooks describes it (standardwebhooks.com), so that receivers can use any of its libraries.
+// Signs messages by Standard Webhooks (standardwebhooks.com), so that receivers can check them with any of its libraries.
 import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** @param secret `whsec_` and a key in base64 @param sentAt Unix milliseconds of the attempt @returns the three headers */
+/** Returns the three headers of a signed message. @param secret `whsec_` and a key in base64 @param sentAt Unix milliseconds of the attempt */
 export function signatureHeaders(
   secret: string,
   { id, sentAt, body }: { id: string; sentAt: number; body: string },

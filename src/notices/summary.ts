@@ -1,4 +1,4 @@
-// Describes a change in one sentence without a full stop, with counts and names of the settings only.
+// Describes a change in one sentence without full stop. It contains only counts, and names of the settings.
 import type { NoticeChange, NoticeCondition, NoticeSubject } from '../directory/notice-store.ts';
 import { counted } from '../support/counted.ts';
 
@@ -13,11 +13,11 @@ export interface NoticeItem {
   since: string;
   state: 'new' | 'resolved';
   summary: string;
-  /** Address of the view of the page that shows it. */
+  /** Address of the view of the operators' page that shows the condition. */
   link: string;
 }
 
-/** Views of the page by subject. */
+/** The view of the operators' page for each subject. */
 export const NOTICE_VIEWS: Readonly<Record<NoticeItem['about'], string>> = {
   held: 'approvals',
   exceptions: 'exceptions',
@@ -28,16 +28,21 @@ export const NOTICE_VIEWS: Readonly<Record<NoticeItem['about'], string>> = {
   test: 'overview',
 };
 
-/** @param pageUrl base address of the page, without /admin */
-export const toNoticeItem = ({ state, condition }: NoticeChange, pageUrl: string): NoticeItem => {
+/** Returns a change in the form for receivers. @param pageUrl base address of the page, without /admin */
+export function toNoticeItem({ state, condition }: NoticeChange, pageUrl: string): NoticeItem {
   const { about, connection, target, reason, count, since } = condition;
   return {
-    ...{ about, connection, target, reason, count, state },
+    about,
+    connection,
+    target,
+    reason,
+    count,
+    state,
     since: new Date(since).toISOString(),
     summary: (state === 'new' ? SENTENCES[about] : ENDINGS[about])(condition),
     link: linkTo(about, pageUrl),
   };
-};
+}
 
 export const linkTo = (about: NoticeItem['about'], pageUrl: string): string =>
   `${pageUrl}/admin/#/${NOTICE_VIEWS[about]}`;
@@ -46,6 +51,7 @@ type Sentences = Record<NoticeSubject, (condition: NoticeCondition) => string>;
 
 const at = ({ connection, target }: NoticeCondition): string => `${connection} → ${target}`;
 
+/** Sentences about a condition that is present. */
 const SENTENCES: Sentences = {
   held: (each) => `${at(each)}: ${counted(each.count, 'change')} held by the guard until an operator decides`,
   exceptions: (each) =>
@@ -65,6 +71,7 @@ const SENTENCES: Sentences = {
       : `${connection}: ${counted(count, 'token')} will expire soon, the first within ${counted(-grade, 'day')}`,
 };
 
+/** Sentences about a condition that is resolved. */
 const ENDINGS: Sentences = {
   held: (each) => `${at(each)}: no change is held any more`,
   exceptions: (each) =>

@@ -12,7 +12,7 @@ export interface NoticeTestResult {
   delivered: boolean;
   /** HTTP status; null without an answer. */
   status: number | null;
-  /** Why it was not delivered; null when it was. */
+  /** Why the message was not delivered; null when it was. */
   problem: string | null;
 }
 
@@ -21,12 +21,12 @@ export interface NoticeTestDeps {
   ids: Ids;
   store: NoticeStore;
   states: readonly DesiredState[];
-  /** By name. */
+  /** The channels of the settings by name. */
   channels: Readonly<Record<string, NoticeReceiver>>;
   pageUrl: string | null;
 }
 
-/** @param names channels of the settings @returns one result for each */
+/** Sends the message and records the act. @param names of channels; unknown ones are ignored @returns one result for each channel */
 export async function testNotices(
   { clock, ids, store, states, channels, pageUrl }: NoticeTestDeps,
   names: readonly string[],
@@ -38,7 +38,12 @@ export async function testNotices(
     await acts.record({ act: 'testNotices', ...actor, subject: names.join(' '), count: names.length });
   const at = clock.now();
   const item: NoticeItem = {
-    ...{ about: 'test', connection: null, target: null, reason: null, count: 0, state: 'new' },
+    about: 'test',
+    connection: null,
+    target: null,
+    reason: null,
+    count: 0,
+    state: 'new',
     since: new Date(at).toISOString(),
     summary: 'this is a test of notices, nothing has happened',
     link: linkTo('test', pageUrl ?? ''),
