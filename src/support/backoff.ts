@@ -8,9 +8,8 @@ export interface BackoffOptions {
 }
 
 /**
- * Returns an exponential delay whose second half is random, so that resources that failed together do not retry
- * together. Attempt 1 gives `baseMs / 2 .. baseMs`. `random` returns a number from 0 (inclusive) to 1
- * (exclusive).
+ * Returns an exponential delay in milliseconds. Its second half is random, so that resources that failed together do not
+ * retry together. The delay after attempt 1 is from `baseMs / 2` to `baseMs`. `random` returns a number from 0 to below 1.
  */
 export function backoffMs(attempt: number, options: BackoffOptions, random: () => number): number {
   const full = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt - 1, 30));

@@ -1,5 +1,5 @@
-// Keeps a set of texts in fixed memory as a Bloom filter: a text that was added is always found, and about one in two
-// thousand others is found too.
+// Keeps a set of texts in fixed memory as a Bloom filter. Every added text is found. Of the texts that were not added, about
+// one in two thousand is found by mistake.
 
 export interface BloomFilter {
   add(text: string): void;
@@ -10,7 +10,7 @@ export interface BloomFilter {
 const BITS_PER_TEXT = 16;
 const HASHES = 8;
 
-/** @param capacity number of texts; more of them only raise the share of false hits */
+/** Creates an empty filter. @param capacity expected number of texts; with more texts, more are found by mistake */
 export function createBloomFilter(capacity: number): BloomFilter {
   const bits = Math.max(1024, Math.ceil(capacity) * BITS_PER_TEXT);
   const bytes = new Uint8Array(Math.ceil(bits / 8));

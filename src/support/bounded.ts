@@ -1,8 +1,9 @@
 // Runs asynchronous work for many items with limited concurrency.
 
 /**
- * Runs `work` for every item, at most `limit` at once. @returns the results in the order of the items @throws
- * the first failure
+ * Runs `work` for every item, at most `limit` at the same time. After a failure no further item is started.
+ * @returns the results in the order of the items
+ * @throws the first failure
  */
 export async function mapBounded<T, R>(
   items: readonly T[],

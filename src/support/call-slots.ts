@@ -2,15 +2,15 @@
 
 export interface CallSlots {
   /**
-   * Runs `work` when a slot is free, in order of the calls; `ahead`: starts at once and still takes a slot, so that the
-   * next call waits for one slot more.
+   * Runs `work` when a slot is free, in the order of the calls. With `ahead` it starts at once, even above the limit. It
+   * still takes a slot, so other calls wait until the number of running ones is below the limit again.
    */
   run<T>(work: () => Promise<T>, ahead?: boolean): Promise<T>;
   /** Number of calls that wait for a slot. */
   waiting(): number;
 }
 
-/** @param limit read whenever a slot may be given */
+/** @param limit returns the number of slots; called whenever a call may start */
 export function createCallSlots(limit: () => number): CallSlots {
   const queue: (() => void)[] = [];
   let running = 0;

@@ -1,7 +1,7 @@
-// Fits text into the columns of a terminal: wraps at spaces, and cuts what is longer. A command stays on one line, so that it
-// can be copied.
+// Fits text into the columns of a terminal: wraps it at spaces and cuts words that are too long. A command is not wrapped, so
+// that it can be copied.
 
-/** Columns of a line of the commands. */
+/** Number of columns in the output of commands. */
 export const LINE_COLUMNS = 100;
 
 /** Characters of these scripts take two columns. */
@@ -10,19 +10,23 @@ const WIDE =
 /** Colours of a terminal take no column. */
 // eslint-disable-next-line no-control-regex
 const COLOURS = /\u001b\[\d*m/g;
-/** Length of a word that is cut in its middle. */
+/** Longest word that is not cut in its middle. */
 const LONG_WORD = 60;
 
-/** A command with its words, options, their values, and names that contain a sign. */
+/** Matches a command in a text: its words, its options with values, and names with a sign such as `@`. */
 const COMMAND =
   /(?:scim-bridge|node \S*main\.js'?) [a-z][a-z-]*(?: (?:list|show|approve|reject|withdraw|retry|drop|undo|forget|export|import|create|revoke|refused|test)\b(?!-))?(?: (?:--[a-z-]+|[A-Z]{2,}\b|(?<=--(?:target|connection|role|ref) )\S*\w|\w[\w-]*[.:@/][\w.:@/~-]*\w))*/g;
 /** The space between a number and its word. */
 const COUNT = /(?<=(?:^|[ (])\d+) (?=[a-z%])/g;
-/** Stands for a space that is no place to break a line; texts have no control characters. */
+/** Stands for a space at which a line must not break. Texts contain no control characters, so it is unique. */
 const GLUE = '\u0001';
 
-const widthOf = (text: string): number =>
-  [...text.replace(COLOURS, '')].reduce((sum, character) => sum + (WIDE.test(character) ? 2 : 1), 0);
+/** Returns the number of columns that a text takes. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text.replace(COLOURS, '')) width += WIDE.test(character) ? 2 : 1;
+  return width;
+}
 
 /** Returns the text with at most this many columns; `…` stands for the rest. */
 export function clipLine(text: string, columns: number): string {
@@ -45,7 +49,7 @@ export const clipWords = (text: string): string =>
     return `${characters.slice(0, 30).join('')}…${characters.slice(-12).join('')}`;
   });
 
-/** Returns the lines of a text, the second and later ones with `indent`. A word or command that is longer is a line of its own. */
+/** Returns the lines of a text, the second and later ones with `indent`. A word or command longer than a line gets its own line. */
 function fill(text: string, columns: number, indent: string): string[] {
   const glued = text.replace(COMMAND, (command) => command.replaceAll(' ', GLUE)).replace(COUNT, GLUE);
   const lines: string[] = [];
@@ -69,7 +73,7 @@ export function wrapLines(
   const lines = fill(text, columns, indent);
   const [last, ...rest] = lines.splice(most - 1);
   if (last !== undefined) lines.push([last, ...rest.map((line) => line.trimStart())].join(' '));
-  // A command that is cut cannot be run.
+  // A command is not cut, because a part of it cannot be run.
   return lines.map((line) =>
     line.search(COMMAND) >= 0 && rest.length === 0 ? line : clipLine(line, columns),
   );

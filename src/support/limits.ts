@@ -21,7 +21,7 @@ export interface TurnLimits {
 }
 
 export interface Turns {
-  /** Waits for admission. @returns a function that releases the slot @throws Busy, or the reason of `signal` */
+  /** Waits for a slot. @returns a function that releases it @throws Busy after the longest wait, or the reason of `signal` */
   enter(signal?: AbortSignal): Promise<() => void>;
   /** Runs `work` once it is admitted. @throws as `enter` */
   run<T>(work: () => Promise<T> | T, signal?: AbortSignal): Promise<T>;
@@ -39,7 +39,7 @@ interface Waiter {
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** @returns a function that creates the turns of one owner */
+/** Limits concurrent work of several owners. @returns a function that creates the turns of one owner, such as a connection */
 export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns {
   const mostEach = Math.max(1, Math.floor(atOnce / 2));
   const waiters: Waiter[] = [];
@@ -103,13 +103,11 @@ export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns 
     return {
       enter,
       async run(work, signal) {
-        signal?.throwIfAborted();
-        if (isFree(owner)) begin(owner);
-        else await wait(owner, signal);
+        const release = await enter(signal);
         try {
           return await work();
         } finally {
-          end(owner);
+          release();
         }
       },
     };
@@ -119,35 +117,35 @@ export function createTurns({ atOnce, queue, waitMs }: TurnLimits): () => Turns 
 export interface ByteShare {
   /** Returns whether `bytes` more fit into the budget. */
   fits(bytes: number): boolean;
-  /** Counts `bytes` as held. @returns false when the budget does not allow it; nothing is counted then */
+  /** Counts `bytes` as used. @returns false when they do not fit; then nothing is counted */
   take(bytes: number): boolean;
+  /** Counts `bytes` as free again. */
   give(bytes: number): void;
 }
 
 export interface ByteBudget {
-  /**
-   * Returns a share for one owner, at most half of the budget; the other half stays available to other owners.
-   */
+  /** Returns the share of one owner: at most half of the budget, so that the other half stays free for other owners. */
   share(): ByteShare;
 }
 
+/** Creates a budget of `most` bytes. */
 export function createByteBudget(most: number): ByteBudget {
-  let held = 0;
+  let used = 0;
   return {
     share() {
       let own = 0;
-      const fits = (bytes: number): boolean => own + bytes <= most / 2 && held + bytes <= most;
+      const fits = (bytes: number): boolean => own + bytes <= most / 2 && used + bytes <= most;
       return {
         fits,
         take(bytes) {
           if (!fits(bytes)) return false;
           own += bytes;
-          held += bytes;
+          used += bytes;
           return true;
         },
         give(bytes) {
           own -= bytes;
-          held -= bytes;
+          used -= bytes;
         },
       };
     },
@@ -156,12 +154,13 @@ export function createByteBudget(most: number): ByteBudget {
 
 export interface Bucket {
   /**
-   * Takes one token at the time `now` (Unix milliseconds). @returns 0 when taken, otherwise the milliseconds
-   * until a token is available
+   * Takes one token at the time `now` (Unix milliseconds).
+   * @returns 0 when it was taken, otherwise the milliseconds until a token is available
    */
   take(now: number): number;
 }
 
+/** Creates a token bucket, which is full at the start. */
 export function createBucket({ perSecond, burst }: { perSecond: number; burst: number }): Bucket {
   let left = burst;
   let filledAt = -Infinity;
@@ -189,7 +188,7 @@ export interface JsonBounds {
   maxText?: number;
 }
 
-/** Reason why the text must not be parsed. `reason` completes a sentence that begins with "the answer …". */
+/** Why a text must not be parsed. `reason` completes a sentence whose subject is the text, such as "The body …". */
 export interface JsonFault {
   kind: 'depth' | 'structure' | 'text';
   reason: string;
@@ -198,7 +197,7 @@ export interface JsonFault {
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Scans UTF-8 bytes once, without parsing. @returns the first fault, or undefined */
+/** Scans JSON in UTF-8 once, without parsing it. @returns the first fault, or undefined */
 export function scanJson(
   bytes: Uint8Array,
   { maxDepth, maxStructure, maxText = Infinity }: JsonBounds,

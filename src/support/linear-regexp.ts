@@ -17,14 +17,14 @@ const FLAGS: Record<string, number> = {
 };
 
 /**
- * @param flags flags of JavaScript; `g`, `u` and `y` have no effect @throws Error when the pattern is not valid
- * RE2 syntax
+ * Compiles a pattern.
+ * @param flags flags of JavaScript; `g`, `u` and `y` have no effect
+ * @throws Error when the pattern is not valid RE2 syntax
  */
 export function compilePattern(source: string, flags = ''): Pattern {
-  const compiled = RE2JS.compile(
-    RE2JS.translateRegExp(source),
-    [...flags].reduce((sum, flag) => sum | (FLAGS[flag] ?? 0), 0),
-  );
+  let options = 0;
+  for (const flag of flags) options |= FLAGS[flag] ?? 0;
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(source), options);
   return {
     test: (text) => compiled.test(text),
     replace: (text, to) => compiled.matcher(text).replaceFirst(to),
@@ -40,10 +40,10 @@ export function compilePattern(source: string, flags = ''): Pattern {
   };
 }
 
-/** @returns a sentence that describes the fault of the pattern, or undefined */
+/** Returns a sentence that describes the fault of a pattern; undefined for a valid one. */
 export function patternFault(source: string, flags?: string): string | undefined {
   try {
-    // The pattern must be valid in JavaScript too: operators write it in that syntax.
+    // Operators write patterns in the syntax of JavaScript, so a pattern must be valid there too.
     new RegExp(source, flags);
   } catch {
     return 'Not a regular expression. Check brackets, and put a backslash before special characters.';

@@ -5,39 +5,39 @@ export type { Logger };
 
 const SECRET_FIELDS = ['authorization', 'token', 'secret', 'password', 'apiKey', 'adminToken', 'scimToken'];
 
-const GATHER_CHARACTERS = 12_288;
-const COALESCE_MS = 100;
+/** Number of buffered characters that are written at once. */
+const BUFFER_CHARACTERS = 12_288;
+/** Longest time that a line is buffered. */
+const FLUSH_MS = 100;
 
+/** A stream of log lines. */
 interface Lines {
   write(line: string): void;
   flush?(): void;
 }
 
 /**
- * Collects lines and writes them together: one write per line costs more than formatting the line, and a
- * transport thread costs more still. The lines are buffered here because pino measures its whole buffer again
- * at each line.
+ * Returns a stream that buffers lines and writes them together. A write for each line would cost more than formatting it,
+ * and a transport thread even more. The buffer of pino is not used, because pino measures it again at each line.
  */
-function gathered(out: Lines): Lines {
-  let held = '';
+function buffered(out: Lines): Lines {
+  let pending = '';
   const flush = (): void => {
-    if (held !== '') out.write(held);
-    held = '';
+    if (pending !== '') out.write(pending);
+    pending = '';
   };
-  setInterval(flush, COALESCE_MS).unref();
+  setInterval(flush, FLUSH_MS).unref();
   process.once('exit', flush);
   return {
     flush,
     write(line) {
-      held += line;
-      if (held.length >= GATHER_CHARACTERS) flush();
+      pending += line;
+      if (pending.length >= BUFFER_CHARACTERS) flush();
     },
   };
 }
 
-/**
- * Returns a function that formats the current time. It caches the text, because many lines share a millisecond.
- */
+/** Returns a function that formats the current time. It caches the text, because many lines share a millisecond. */
 function createTimestamp(): () => string {
   let at = 0;
   let text = '';
@@ -52,26 +52,30 @@ function createTimestamp(): () => string {
 const CENSOR = '[redacted]';
 
 /**
- * Removes secrets one level down, such as `*.token`. A wildcard path of pino would visit every property of
- * every line.
+ * Removes secrets inside objects, such as `target.token`. The option `*.token` of pino would visit every property of every
+ * line.
  */
 function withoutNestedSecrets(fields: Record<string, unknown>): Record<string, unknown> {
-  const cuts: Record<string, unknown> = {};
+  const redacted: Record<string, unknown> = {};
   for (const key of Object.keys(fields)) {
     const value = fields[key];
     if (typeof value !== 'object' || value === null) continue;
     const secrets = SECRET_FIELDS.filter((name) => name in value);
-    if (secrets.length > 0) cuts[key] = censored(value, secrets);
+    if (secrets.length > 0) redacted[key] = censored(value, secrets);
   }
-  return Object.keys(cuts).length > 0 ? { ...fields, ...cuts } : fields;
+  return Object.keys(redacted).length > 0 ? { ...fields, ...redacted } : fields;
 }
 
+/** Returns a copy with the named properties redacted. */
 function censored(value: object, names: string[]): object {
-  const cut = Object.fromEntries(names.map((name) => [name, CENSOR]));
+  const replaced = Object.fromEntries(names.map((name) => [name, CENSOR]));
   // The name, message and stack of an error are not enumerable, so the copy keeps the error as its prototype.
-  return value instanceof Error ? Object.assign(Object.create(value) as Error, cut) : { ...value, ...cut };
+  return value instanceof Error
+    ? Object.assign(Object.create(value) as Error, replaced)
+    : { ...value, ...replaced };
 }
 
+/** Largest number of nested causes that are logged. */
 const MAX_CAUSES = 3;
 
 /**
@@ -87,8 +91,8 @@ function loggedError(error: unknown, causes = 0): unknown {
 }
 
 /**
- * Returns a logger that writes JSON lines to standard output or to the given stream. A message is one event
- * name; field names are camelCase. Level `error` means that an operator must act.
+ * Returns a logger that writes JSON lines to standard output or to the given stream. Each event has one fixed message; its
+ * data are fields in camelCase. Level `error` means that an operator must act.
  */
 export function createLogger(level: string, destination?: Lines): Logger {
   const options = {
@@ -99,7 +103,7 @@ export function createLogger(level: string, destination?: Lines): Logger {
     formatters: { log: withoutNestedSecrets },
     serializers: { err: (error: unknown) => loggedError(error) },
   };
-  return pino(options, destination ?? gathered(pino.destination({ sync: true })));
+  return pino(options, destination ?? buffered(pino.destination({ sync: true })));
 }
 
 /** Logger without output, for parts that are built outside of a service. */

@@ -20,17 +20,15 @@ export function afterIterations(count: number, work: () => void): void {
   setImmediate(count <= 1 ? work : () => afterIterations(count - 1, work));
 }
 
-/**
- * @returns a function that begins a calculation; only one calculation runs between two yields to the event loop
- */
+/** Returns a function that begins a calculation. Of all resting calculations one continues at a time. */
 export function createPace(): () => Slice {
   const waiting: (() => void)[] = [];
   let isScheduled = false;
 
-  function goOn(): void {
+  function resumeNext(): void {
     waiting.shift()?.();
     isScheduled = waiting.length > 0;
-    if (isScheduled) afterIterations(ITERATIONS_BETWEEN, goOn);
+    if (isScheduled) afterIterations(ITERATIONS_BETWEEN, resumeNext);
   }
 
   return () => {
@@ -43,7 +41,7 @@ export function createPace(): () => Slice {
             startedAt = performance.now();
             resolve();
           });
-          if (!isScheduled) afterIterations(ITERATIONS_BETWEEN, goOn);
+          if (!isScheduled) afterIterations(ITERATIONS_BETWEEN, resumeNext);
           isScheduled = true;
         }),
     };

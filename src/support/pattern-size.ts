@@ -1,14 +1,18 @@
-// Estimates how large a regular expression becomes when it is compiled, because RE2 writes repetitions out.
+// Estimates how large a regular expression becomes when it is compiled, because RE2 copies the repeated part for each
+// repetition.
 
 const ESCAPE = /\\(?:[pPx]\{[^}]*\}|[^])/y;
 const REPETITION = /\{(\d+)(?:,(\d*))?\}/y;
-/** A repetition of 1001 and more does not compile. */
+/** Largest repetition that RE2 compiles. */
 const MOST_REPEATED = 1000;
 
-/** Returns the number of steps of a pattern, with repetitions written out: about 30 for `(\d{4}-){6}`. */
+/** Returns the number of steps of a pattern, with a copy for each repetition: about 30 for `(\d{4}-){6}`. */
 export function patternSize(source: string): number {
+  /** Sizes before each open group. */
   const outer: number[] = [];
+  /** Size of the current group up to here. */
   let sum = 0;
+  /** Size of the last element, which a repetition copies. */
   let last = 0;
   const add = (size: number): void => {
     last = size;
@@ -25,7 +29,8 @@ export function patternSize(source: string): number {
       at += repetition[0].length;
     } else if (letter === '(') {
       outer.push(sum);
-      sum = last = 0;
+      sum = 0;
+      last = 0;
       at++;
     } else if (letter === ')') {
       const inner = sum + 1;

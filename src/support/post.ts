@@ -7,7 +7,7 @@ export interface PostRequest {
   headers: Record<string, string>;
   body: string;
   timeoutMs: number;
-  /** Largest part of the answer that is read; the connection is closed then. */
+  /** Largest part of the answer that is read; the rest is not received. */
   maxBytes: number;
 }
 
@@ -18,23 +18,24 @@ export interface PostAnswer {
   retryAfterMs?: number;
 }
 
-/** @returns the answer, or a sentence about why there is none; of the address it contains the host only */
+/** Posts the text. Never rejects. @returns the answer, or a sentence why there is none, which does not contain the address */
 export async function postText(request: PostRequest, stop: AbortSignal): Promise<PostAnswer | string> {
   const { address, headers, body, timeoutMs, maxBytes } = request;
   try {
     const answer = await fetch(address, {
       method: 'POST',
-      // The address of a redirect was not checked to be https.
+      // A redirect may lead to an address without https.
       redirect: 'manual',
       signal: AbortSignal.any([stop, timeLimit(timeoutMs)]),
-      ...{ headers, body },
+      headers,
+      body,
     });
-    const [value, date] = [answer.headers.get('retry-after'), answer.headers.get('date')];
-    const retryAfterMs = parseRetryAfter({ value: value ?? '', date: date ?? '' }, Date.now());
-    // Only the status counts: otherwise a receiver that accepts the text and never ends its body would get the text again
-    // and again.
+    const value = answer.headers.get('retry-after') ?? '';
+    const date = answer.headers.get('date') ?? '';
+    const retryAfterMs = parseRetryAfter({ value, date }, Date.now());
+    // A fault of the body is ignored: a receiver that accepts the text but never ends its body must not get the text again.
     const text = await readStart(answer, maxBytes).catch(() => '');
-    return { status: answer.status, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    return { status: answer.status, text, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   } catch (error) {
     return `gave no answer: ${reasonOf(error)}`;
   }
@@ -46,7 +47,7 @@ async function readStart(answer: Response, maxBytes: number): Promise<string> {
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     size += chunk.length;
-    // Leaving the loop cancels the rest.
+    // Leaving the loop cancels the rest of the body.
     if (size > maxBytes) break;
   }
   return Buffer.concat(chunks).subarray(0, maxBytes).toString();

@@ -20,13 +20,14 @@ const FORM = /^(rediss?)(\+sentinel)?:\/\/(?:([^/?#]*)@)?([^/?#@]+)(\/[^?#]*)?(?
 const HOST = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/;
 const DB = /^\d{1,5}$/;
 const SENTINEL_QUERY = ['sentinelUsername', 'sentinelPassword'];
+/** Name of the primary in the default settings of Sentinel. */
 const USUAL_PRIMARY = 'mymaster';
 
 /**
  * Parses `redis[s]://[user:password@]host[:port][/db]` or
  * `redis[s]+sentinel://[user:password@]host[:port],...[/name[/db]][?sentinelUsername=&sentinelPassword=]`;
- * `rediss` means TLS. @returns the parts, or a sentence that describes the fault without quoting the address,
- * which may contain a password
+ * `rediss` means TLS.
+ * @returns the parts, or a sentence that describes the fault. It does not quote the address, which may contain a password
  */
 export function parseRedisAddress(text: string): RedisAddress | string {
   const [, scheme, sentinel, userinfo = '', authority = '', path = '', query = ''] = FORM.exec(text) ?? [];
@@ -42,11 +43,13 @@ export function parseRedisAddress(text: string): RedisAddress | string {
   }
   const options = new URLSearchParams(query);
   const strange = [...options.keys()].find((name) => !sentinel || !SENTINEL_QUERY.includes(name));
-  if (strange !== undefined) return 'Remove what stands behind ? in the address: it is not understood.';
+  if (strange !== undefined)
+    return 'Remove everything from ? on: the address has options that are not supported.';
   const places = path.split('/').filter((place) => place !== '');
   const db = DB.test(places.at(-1) ?? '') ? Number(places.pop()) : 0;
   const name = sentinel ? places.shift() : undefined;
-  if (places.length > 0) return 'The path of the address is not understood: only the number of a database.';
+  if (places.length > 0)
+    return 'Remove the path of the address. Only the number of a database is supported there.';
   try {
     const colon = userinfo.indexOf(':');
     const [user, password] =

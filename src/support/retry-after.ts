@@ -1,9 +1,9 @@
 // Parses the header Retry-After.
 
 /**
- * Returns the wait in milliseconds. The header holds whole seconds or an HTTP-date (RFC 9110 §10.2.3). A date is
- * compared with the answer's own Date header, so that clock skew cancels out; without one it is compared with
- * `now` (Unix milliseconds).
+ * Returns the wait in milliseconds; undefined when the value cannot be parsed. The header holds seconds or an HTTP-date (RFC
+ * 9110 §10.2.3). A date is compared with the header Date of the same answer, because the clocks may differ; without that
+ * header it is compared with `now` (Unix milliseconds).
  */
 export function parseRetryAfter(
   { value = '', date = '' }: { value?: string | undefined; date?: string | undefined },

@@ -1,11 +1,14 @@
-// Runs work in rounds until it is stopped, also after failures.
+// Runs work in rounds until it is stopped. A failed round does not end the rounds.
 import type { Logger } from './logger.ts';
 import type { Clock } from './sources.ts';
 
 /**
- * Starts the rounds. @param round does one round and returns the wait before the next one, milliseconds
- * @param options.failedMs wait after a failed round; the first failure in a row is logged with `message`
- * @param options.end called after the last round; its errors are ignored @returns a function that ends the rounds
+ * Starts the rounds.
+ * @param round does one round and returns the wait before the next one, milliseconds
+ * @param options.failedMs wait after a failed round, milliseconds
+ * @param options.message logged for the first failure in a row
+ * @param options.end called after the last round; its errors are ignored
+ * @returns a function that ends the rounds
  */
 export function startRounds(
   { clock, logger }: { clock: Clock; logger: Logger },

@@ -10,23 +10,23 @@ export interface SigningKey {
 }
 
 const SHORTEST_RSA = 2048;
-const FORM = 'Not a private key. Give PEM (PKCS #8) or one JWK';
+const NOT_PRIVATE = 'Not a private key. Give PEM (PKCS #8) or one JWK';
 const MAKE_ONE = 'openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out events.pem';
 
-/** @returns the key, or a sentence that describes the fault without quoting the text */
+/** Parses a private key. @returns the key, or a sentence that describes the fault without quoting the text */
 export function parsePrivateKey(text: string): SigningKey | string {
   const key = read(text, createPrivateKey);
-  if (!key) return `${FORM}; make one with: ${MAKE_ONE}`;
+  if (!key) return `${NOT_PRIVATE}; make one with: ${MAKE_ONE}`;
   return withAlgorithm(key);
 }
 
-/** @returns the public key, also from a private key; or a sentence that describes the fault */
+/** Parses a public key, or takes it from a private key. @returns the key, or a sentence that describes the fault */
 export function parsePublicKey(text: string): SigningKey | string {
   const key = read(text, createPublicKey);
   return key ? withAlgorithm(key) : 'Not a public key. Give PEM (SPKI) or one JWK.';
 }
 
-/** Environment variables often contain the line breaks of a PEM as `\n`. */
+/** Reads PEM or JWK; undefined when it cannot be read. In environment variables the line breaks of a PEM are often `\n`. */
 function read(
   text: string,
   create: (input: string | { key: JsonWebKey; format: 'jwk' }) => KeyObject,
@@ -47,9 +47,9 @@ function withAlgorithm(key: KeyObject): SigningKey | string {
   if (kind === 'ec') {
     return namedCurve === 'prime256v1'
       ? { key, algorithm: 'ES256' }
-      : 'An elliptic curve key has to be on P-256.';
+      : 'An elliptic curve key must use the curve P-256.';
   }
-  if (kind !== 'rsa') return 'Take a key of the kind EC P-256, Ed25519 or RSA.';
+  if (kind !== 'rsa') return 'Use a key of the type EC P-256, Ed25519 or RSA.';
   return modulusLength >= SHORTEST_RSA
     ? { key, algorithm: 'RS256' }
     : `An RSA key needs ${SHORTEST_RSA} bits or more.`;

@@ -37,7 +37,7 @@ export interface Ids {
   request(): string;
 }
 
-/** Random bytes are read in blocks, because one system call per id costs more than the rest of the work. */
+/** Size of a block of random bytes. They are read in blocks, because a system call for each id costs more than the rest. */
 const DRAW_BYTES = 4096;
 
 function createRandomIds(): Ids {

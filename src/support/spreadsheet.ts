@@ -1,9 +1,9 @@
 // Escapes CSV cells so that a spreadsheet program does not execute them as formulas.
 
 /**
- * Matches characters that start a formula, including their full-width forms, with or without leading blanks. A
- * program that separates cells by semicolon or tab, or ignores our quotes, can see a cell start inside our
- * cell, so each such position is matched.
+ * Matches each position before a character that starts a formula, also in its full-width form and behind blanks. Some
+ * programs separate cells by semicolon or tab, or ignore quotes. For them a cell may start inside our cell, so positions
+ * behind these separators are matched too.
  */
 const FORMULA = /(^|[;\t\r\n])(\s*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20\t\r])/g;
 

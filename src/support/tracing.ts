@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto';
 import type { SpanContext, SpanKind, Tracer } from '@opentelemetry/api';
 
-/** One span, open until `end` is called. */
+/** One open span. */
 export interface Step {
   /** W3C trace context of the span, to send with an outgoing request. */
   traceparent: string;
   /** Opens a child span for an outgoing call. */
   call: (name: string, attributes: Attributes) => Step;
-  /** @param failed name of the error, when the work failed */
+  /** Ends the span. @param failed name of the error, when the work failed */
   end: (failed?: string, attributes?: Attributes) => void;
 }
 
@@ -38,12 +38,12 @@ export interface Tracing {
 }
 
 const SAMPLED = 1;
-/** Correlation id of marks without a request, such as those of a resync. */
+/** Correlation id of marks that no request caused. */
 const NO_REQUEST = '-';
 
 /**
- * @returns undefined unless OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set and
- * OTEL_SDK_DISABLED is not true
+ * Starts tracing. Returns undefined unless OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, and
+ * when OTEL_SDK_DISABLED is true or OTEL_TRACES_EXPORTER is none.
  */
 export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | undefined> {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -54,7 +54,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
   const random = new sdk.RandomIdGenerator();
-  /** Ids for the span that `answered` starts. A variable suffices, because a span starts synchronously. */
+  /** Ids for the span that `answered` starts. They are set only during the synchronous start of that span. */
   let next: { traceId: string; spanId: string } | undefined;
   const url = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${endpoint.replace(/\/+$/, '')}/v1/traces`;
   const provider = new sdk.NodeTracerProvider({
@@ -88,7 +88,7 @@ export async function openTracing(env: NodeJS.ProcessEnv): Promise<Tracing | und
       const link = parseTraceparent(caller);
       next = idsOf(request);
       try {
-        // Clients are not trusted, so their trace is linked and does not become the parent.
+        // Clients are not trusted, so their trace is only linked and does not become the parent.
         const span = tracer.startSpan(
           name,
           {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 export const versionText = ({ SCIM_BRIDGE_REVISION: revision }: NodeJS.ProcessEnv): string =>
   revision ? `${packageVersion()} (revision ${revision})` : packageVersion();
 
-/** The path is valid in `src/` and in `dist/`. */
+/** Returns the version in package.json, which is two folders above in `src/` and in `dist/`. */
 export function packageVersion(): string {
   const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;

@@ -15,16 +15,17 @@ const NAMED = new Map([
   ['\t', '\\t'],
 ]);
 
-const written = (character: string): string =>
+/** Returns the escape of a character: `\n`, or `\u` with four digits for each UTF-16 code unit. */
+const escaped = (character: string): string =>
   NAMED.get(character) ??
   Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
     .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
     .join('');
 
 /** Returns the text as one line that is safe to print. JSON text stays valid JSON with escapes in its strings. */
-export const visible = (text: string): string => text.replace(UNSAFE, written);
+export const visible = (text: string): string => text.replace(UNSAFE, escaped);
 
-/** Returns a JSON value with all its strings escaped. @param change changes each string before */
+/** Returns a copy of a JSON value with all its strings escaped. @param change applied to each string before it is escaped */
 export function visibleIn<T>(value: T, change: (text: string) => string = (text) => text): T {
   return JSON.parse(JSON.stringify(value), (_key, each: unknown) =>
     typeof each === 'string' ? visible(change(each)) : each,

@@ -1,7 +1,7 @@
 // Waits for a promise with a time limit.
 import type { Clock } from './sources.ts';
 
-/** @returns whether the promise was fulfilled or rejected within `ms` milliseconds */
+/** Waits until the promise settles, at most `ms` milliseconds. @returns whether it was fulfilled or rejected in time */
 export async function settledWithin(clock: Clock, promise: Promise<unknown>, ms: number): Promise<boolean> {
   const settled = new AbortController();
   const done = (): void => settled.abort();
