@@ -222,3 +222,13 @@ export const leaving = (pending: PendingMembers): string[] =>
 function* portions<T>(items: T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
+
+/** Removes pending memberships that will not be written, so that no user waits for them. */
+export async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void> {
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  for (const sign of ['+', '-'] as const) {
+    if (only !== undefined && sign !== only) continue;
+    const users = marked(pending, sign);
+    if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);
+  }
+}

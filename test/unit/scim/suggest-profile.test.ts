@@ -33,7 +33,9 @@ test.each([
 
 test('the suggested profile accepts every deviation that was seen', () => {
   // Deviations are taken from `auto`, which accepts all of them except those that it refuses by name.
-  const names = deviations.filter(({ refusedBy = [] }) => !refusedBy.includes('auto')).map(({ name }) => name);
+  const names = deviations
+    .filter(({ refusedBy = [] }) => !refusedBy.includes('auto'))
+    .map(({ name }) => name);
   for (const one of names) {
     for (const other of names) {
       const name = seen({ [one]: 7, [other]: 7 });

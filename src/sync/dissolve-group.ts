@@ -1,0 +1,102 @@
+// Deletes the group of a group that was deleted at the source, or takes its managed members out, as policy and guard allow.
+import { isAbsent } from './absence.ts';
+import type { SyncContext } from './context.ts';
+import { deleteThere, noteDeleted } from './deletion.ts';
+import { isGone } from './failures.ts';
+import { findGroup } from './find-group.ts';
+import type { Exists } from './find-user.ts';
+import { ended, permit, refuse } from './gate.ts';
+import { noteLeavers, takeUpLeavers } from './left-members.ts';
+import type { LinkedMember } from './member-writes.ts';
+import {
+  forgetMarks,
+  leaving,
+  marked,
+  rejectedAmong,
+  removeMembers,
+  removePermitted,
+  throwIfIgnored,
+  toLeavers,
+  type PendingMembers,
+} from './members.ts';
+import type { SyncOutcome } from './outcome.ts';
+
+/** Handles a group that was deleted at the source: a created group is deleted, an adopted one loses its managed members. */
+export async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
+  const { link, target } = context;
+  // A create with a lost answer may have created the group.
+  if (link.creating && link.core) await findGroup(context, String(link.core.displayName), exists);
+  // A comparison found that the group is gone, which needs no decision of the guard.
+  const wasSeenGone = link.observed?.displayName === null;
+  const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
+  if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
+    link.departed = true;
+    link.leavers ??= [];
+    await noteLeavers(context);
+    await forgetMarks(context);
+    return { kind: 'synced', writes: context.writes };
+  }
+  if (link.id !== undefined && !isGoneThere) {
+    // The guard counts the members whom the policy left too, and a group that was there before the bridge loses them.
+    await takeUpLeavers(context);
+    try {
+      const unfinished = await takeAway(context, link.id);
+      if (unfinished) return unfinished;
+    } catch (error) {
+      if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
+      noteDeleted(context, 'delete group');
+    }
+  }
+  if (isGoneThere) noteDeleted(context, 'delete group');
+  await forgetMarks(context);
+  const rejected = marked(await context.outbox.pendingMembers(context.work.id), 'r');
+  if (rejected.length > 0) await context.outbox.ackMembers(context.work, '-', rejected);
+  return { kind: 'synced', writes: context.writes, forget: true };
+}
+
+/** Deletes the group or removes its managed members. @returns an outcome when the guard refused a part */
+async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
+  const { link, target } = context;
+  const pending = await context.outbox.pendingMembers(context.work.id);
+  if (link.origin === 'adopted') return takeMembers(context, pending);
+  const [deletion] = await context.outbox.guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
+  if (deletion) refuse(context, { kind: 'delete' }, 'rejected');
+  // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
+  if (deletion || (await rejectedAmong(context, leaving(pending))).length > 0)
+    return takeMembers(context, pending);
+  // Deleting a group takes access from all its members, so the guard counts them too.
+  const open = await openMembers(context, pending);
+  const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
+  const [permission, ...permissions] = await permit(context, wishes, { whole: true });
+  const allowed = open.filter((_, index) => permissions[index] === 'allowed');
+  if (permission === 'allowed' && allowed.length === open.length) {
+    await deleteThere(context, {
+      operation: 'delete group',
+      run: () => target.client.groups.delete(id, context.call),
+      read: () => target.client.groups.get(id, { members: false }, context.call),
+    });
+    return undefined;
+  }
+  // The approval of the deletion is kept until it can be written.
+  if (permission === 'allowed') context.gate.unasked.push('delete');
+  throwIfIgnored(await removePermitted(context, allowed));
+  return ended(context);
+}
+
+/** Removes the members one by one. @returns an outcome unless all are removed and the deletion is not rejected */
+async function takeMembers(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
+  const { isWaiting, ignored } = await removeMembers(context, pending);
+  throwIfIgnored(ignored);
+  if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
+  const outcome = ended(context);
+  // A rejected removal keeps the link, without which the decision could not be taken back.
+  return 'condition' in outcome && outcome.condition ? outcome : undefined;
+}
+
+const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
+
+/** Returns the members with an account that may be active. */
+async function openMembers(context: SyncContext, pending: PendingMembers): Promise<LinkedMember[]> {
+  const leavers = await toLeavers(context, leaving(pending));
+  return leavers.flatMap(([, leaver]) => (leaver?.isOpen ? [leaver] : []));
+}

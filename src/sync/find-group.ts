@@ -1,0 +1,134 @@
+// Finds the platform's group of a group by its name, or creates it, and links it.
+import { fold, parseRef, type Ref } from '../directory/records.ts';
+import type { WireGroup } from '../platform/wire.ts';
+import type { SyncContext } from './context.ts';
+import { isStatus, mayHaveCommitted } from './failures.ts';
+import type { Exists } from './find-user.ts';
+import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
+import { isHandedOn, isOutdated, successionWait } from './succession.ts';
+
+export type FoundGroup =
+  { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
+
+/** Finds the platform's group by name and adopts it if allowed. */
+export async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
+  const { link, links, outbox, target, work } = context;
+  const matches = await groupsCalled(context, name);
+  if (matches.length > 1) {
+    return {
+      kind: 'conflict',
+      message: `${matches.length} groups are called ${name}: rename or delete all but one`,
+    };
+  }
+  const [group] = matches;
+  if (!group) return { kind: 'absent' };
+  const taken = await takenElsewhere(context, 'Group', [group.id]);
+  if (taken) return taken;
+  const holder = await links.holderOf(target.name, 'Group', group.id);
+  const former = holder !== undefined && holder !== work.ref ? holder : undefined;
+  const afterMs = (await isPassing(context, group)) ? successionWait(context) : undefined;
+  if (afterMs !== undefined) return { kind: 'later', afterMs };
+  if (former !== undefined && (await exists(former))) {
+    return {
+      kind: 'conflict',
+      message: `the group ${name} is already linked to ${former}: rename one of the two`,
+    };
+  }
+  const ours = holder !== undefined || link.creating === true;
+  if (!ours && target.policy.adopt !== 'exact') {
+    return {
+      kind: 'conflict',
+      isNotAdopted: true,
+      message: `the group ${name} exists already and adopt is ${target.policy.adopt}`,
+    };
+  }
+  const { origin, leavers } = former === undefined ? {} : await links.get(target.name, former);
+  if (former !== undefined) {
+    // While the platform group cannot be linked, the former group keeps it.
+    const notOurs = await claim(context, 'Group', group.id);
+    if (notOurs) return notOurs;
+    await outbox.inheritRemovals(parseRef(former).id, work.id);
+    // The platform group has members whom the source took out of the former group.
+    if (leavers) link.leavers = leavers;
+  }
+  return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), former);
+}
+
+export const nameTakenElsewhere = async (context: SyncContext, name: string): Promise<NotOurs | undefined> =>
+  takenElsewhere(
+    context,
+    'Group',
+    (await groupsCalled(context, name)).map(({ id }) => id),
+  );
+
+export async function nameMayComeFree(context: SyncContext, name: string): Promise<boolean> {
+  const [holder] = await groupsCalled(context, name);
+  // The name was released just now, or the list lags.
+  if (holder === undefined || holder.id === context.link.id) return true;
+  return isPassing(context, holder);
+}
+
+/** Returns whether the group with this name belongs to another resource that is being renamed. */
+const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
+  (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
+
+/** Finds groups by the current name, and by the name of an earlier create with a lost answer. */
+async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
+  const { link, links, target, work, call } = context;
+  const called = async (wanted: string): Promise<WireGroup[]> => {
+    const found = await target.client.groups.findByDisplayName(wanted, call);
+    return found.filter((group) => fold(group.displayName) === fold(wanted));
+  };
+  const exact = await called(name);
+  const tried = link.creating && link.core ? String(link.core.displayName) : name;
+  if (exact.length > 0 || fold(tried) === fold(name)) return exact;
+  const made = await called(tried);
+  const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'Group', id)));
+  return made.filter((_, index) => [undefined, work.ref].includes(holders[index]));
+}
+
+export async function createGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
+  const { link, target } = context;
+  const triedBefore = link.creating === true;
+  link.creating = true;
+  link.core = { displayName: name };
+  await context.save();
+  let created: WireGroup;
+  try {
+    const body = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: name };
+    created = await context.write('create group', () => target.client.groups.create(body, context.call));
+  } catch (error) {
+    link.creating = triedBefore || mayHaveCommitted(error);
+    if (!isStatus(error, 409)) throw error;
+    const found = await findGroup(context, name, exists);
+    if (found.kind !== 'absent') return found;
+    // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
+    const afterMs = successionWait(context);
+    if (afterMs !== undefined) return { kind: 'later', afterMs };
+    const message =
+      error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
+    return { kind: 'conflict', message };
+  }
+  return linkTo(context, created, 'created');
+}
+
+async function linkTo(
+  context: SyncContext,
+  group: WireGroup,
+  origin: 'created' | 'adopted',
+  takenFrom?: Ref,
+): Promise<FoundGroup> {
+  const notOurs = await claim(context, 'Group', group.id);
+  if (notOurs) return notOurs;
+  // Members in portions first, because the link of the former group is deleted with the save of the id.
+  await context.save({ rewriteMemberships: true });
+  const { link } = context;
+  link.id = group.id;
+  link.origin = origin;
+  if (origin === 'created') link.making = true;
+  delete link.creating;
+  link.core = { displayName: group.displayName };
+  delete link.unsure;
+  await context.save({ linked: true, takenFrom });
+  return { kind: 'linked' };
+}
