@@ -87,7 +87,11 @@ async function groupsCalled(context: SyncContext, name: string): Promise<WireGro
   return made.filter((_, index) => [undefined, work.ref].includes(holders[index]));
 }
 
-export async function createGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
+export async function createPlatformGroup(
+  context: SyncContext,
+  name: string,
+  exists: Exists,
+): Promise<FoundGroup> {
   const { link, target } = context;
   const triedBefore = link.creating === true;
   link.creating = true;

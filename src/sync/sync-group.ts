@@ -7,7 +7,7 @@ import { condition, isRecordLost, recordDamaged, recordLost } from './condition.
 import type { SyncContext } from './context.ts';
 import { dissolve } from './dissolve-group.ts';
 import { isGone, isStatus } from './failures.ts';
-import { createGroup, findGroup, nameMayComeFree, nameTakenElsewhere } from './find-group.ts';
+import { createPlatformGroup, findGroup, nameMayComeFree, nameTakenElsewhere } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended } from './gate.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
@@ -51,7 +51,7 @@ async function bring(context: SyncContext, name: string, exists: Exists): Promis
   delete link.deleting;
   if (link.id === undefined) {
     let found = await findGroup(context, name, exists);
-    if (found.kind === 'absent') found = await createGroup(context, name, exists);
+    if (found.kind === 'absent') found = await createPlatformGroup(context, name, exists);
     if (found.kind === 'later' || found.kind === 'blocked') return { ...found, writes: context.writes };
     if (found.kind === 'conflict') {
       return {
