@@ -1,4 +1,4 @@
-// Tests a person who is deleted and hired again while the policy upsert-only leaves memberships.
+// Tests a person who is deleted and hired again while the platform keeps memberships of the former record.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -7,12 +7,10 @@ const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';
 
 let place: Place;
-beforeAll(async () => {
-  place = await openPlace({ target: { policy: 'upsert-only' } });
-}, 60_000);
-afterAll(() => place.stop());
+afterEach(() => place.stop());
 
 test('the return to the policy sync takes the new record of a person out of the groups of the former one', async () => {
+  place = await openPlace({ target: { policy: 'upsert-only' } });
   const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
   for (const name of ['left', 'back']) await place.idp.createGroup(name, ids);
   const old = await place.idp.createGroup('old', ids);
@@ -40,4 +38,34 @@ test('the return to the policy sync takes the new record of a person out of the 
   await expect(members('back')).resolves.toEqual([ANN, BOB]);
   await expect(members('old')).resolves.toBeUndefined();
   expect((await place.commands.run('plan')).text).toContain('no changes. The platform is as desired.');
+}, 60_000);
+
+test('a rejected removal of the former record is judged anew for the new record of the person', async () => {
+  const none = { count: 0, percent: 0 };
+  place = await openPlace({ target: { guard: { deactivate: none, removeMembers: none } } });
+  const decide = async (action: 'approve' | 'reject') => {
+    const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+    expect((await place.commands.run('approvals', action, id, '--yes')).code).toBe(0);
+    await place.idle();
+  };
+  const members = async () => (await place.platform.group('crew'))?.members.toSorted();
+  const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
+  const crew = await place.idp.createGroup('crew', ids);
+  await place.idle();
+  await place.idp.patch(`/Groups/${crew}`, { op: 'remove', path: `members[value eq "${ids[0] ?? ''}"]` });
+  await place.idle();
+  await decide('reject');
+  await place.idp.send('DELETE', `/Users/${ids[0] ?? ''}`);
+  await place.idle();
+  await decide('approve');
+  await expect(members()).resolves.toEqual([ANN, BOB]);
+
+  const again = await place.idp.createUser(ANN);
+  await place.idle();
+  await expect(members()).resolves.toEqual([ANN, BOB]);
+  expect((await place.commands.run('exceptions')).text).toContain('Group crew');
+  expect((await place.commands.run('explain', again)).text).toContain('The guard holds');
+  await decide('approve');
+  await expect(members()).resolves.toEqual([BOB]);
+  await expect(place.commands.run('exceptions')).resolves.toMatchObject({ text: 'No exceptions.' });
 }, 60_000);

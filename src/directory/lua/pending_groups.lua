@@ -39,3 +39,18 @@ local function set_pending(group, user, sign) set_pending_all(group, { user }, s
 local function set_removal(group, user, sign)
   if redis.call('SISMEMBER', key('members', group), user) == 0 then set_pending(group, user, sign) end
 end
+
+-- Ends the pending removal of a member with the guard's decision about it. Returns whether there was one.
+local function end_decided_removal(target, group, user)
+  local marks, item = key('pendingMembers', target .. ':' .. group), 'Group:' .. group .. ' ' .. user
+  local sign = redis.call('HGET', marks, user)
+  if not sign or sign == '+' then return false end
+  redis.call('HDEL', marks, user)
+  redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
+  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
+    redis.call('ZREM', key(family, target .. ':removeMembers'), item)
+  end
+  redis.call('SREM', key('guardItems', target .. ':Group:' .. group), 'removeMembers ' .. user)
+  end_removal(target, group, user)
+  return true
+end

@@ -27,20 +27,6 @@ local function suspect(ref, names)
   redis.call('HSET', key('suspectedDrift', p.target), ref, cjson.encode(all))
 end
 
--- Ends the pending removal of a member with the guard's decision about it.
-local function end_done(group, user)
-  local marks, item = key('pendingMembers', p.target .. ':' .. group), 'Group:' .. group .. ' ' .. user
-  local sign = redis.call('HGET', marks, user)
-  if not sign or sign == '+' then return end
-  redis.call('HDEL', marks, user)
-  redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), group)
-  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
-    redis.call('ZREM', key(family, p.target .. ':removeMembers'), item)
-  end
-  redis.call('SREM', key('guardItems', p.target .. ':Group:' .. group), 'removeMembers ' .. user)
-  end_removal(p.target, group, user)
-end
-
 local function note(drift)
   local ref, link = drift.ref, redis.call('HGET', key('links', p.target), drift.ref) or ''
   if version_of(drift) ~= drift.version or redis.sha1hex(link) ~= drift.link then return 'stale' end
@@ -57,7 +43,7 @@ local function note(drift)
       redis.call('HSET', key('pendingMembers', p.target .. ':' .. drift.id), user, '-')
     elseif redis.call('SISMEMBER', key('members', drift.id), user) == 0 then set_pending(drift.id, user, '-') end
   end
-  for _, user in ipairs(drift.done or {}) do end_done(drift.id, user) end
+  for _, user in ipairs(drift.done or {}) do end_decided_removal(p.target, drift.id, user) end
   -- A marked ref keeps its generation and only becomes due now.
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then requeue(p.target, ref, drift.priority) else mark(ref, drift.priority) end
   return 'applied'

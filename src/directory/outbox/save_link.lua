@@ -8,11 +8,22 @@
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 -- RETURN {"saved"} | {"fenced"}
--- NEEDS forget_link, groups, links, log, pending_groups
+-- NEEDS forget_link, groups, links, log, marks, pending_groups
 
 -- A sync of a group reads all its pending members, so the more there are, the longer it collects: a third of a millisecond
 -- for each. Without this a first load of a large group would cost the square of its size.
 local COLLECT_MS, COLLECT_LIMIT_MS = 0.3, 60000
+
+-- Removals from groups that are not written, or that a person rejected, concern the account. The user who takes the account over
+-- has them now, and the guard judges them anew.
+local function inherit_removals_of(former)
+  for _, group in ipairs(redis.call('HKEYS', key('pendingGroups', p.target .. ':' .. former))) do
+    if end_decided_removal(p.target, group, former) then
+      set_removal(group, p.id, '-')
+      mark('Group:' .. group, 1)
+    end
+  end
+end
 
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -22,7 +33,10 @@ redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 redis.call('HSET', key('links', p.target), p.ref, texts[1])
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
-if p.takenFrom then forget_link(p.target, p.takenFrom, p.platformId) end
+if p.takenFrom then
+  forget_link(p.target, p.takenFrom, p.platformId)
+  if p.kind == 'User' then inherit_removals_of(string.sub(p.takenFrom, 6)) end
+end
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)
 elseif p.platformKey then
