@@ -112,13 +112,16 @@ function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[
     counted(removed.deadLetters, 'dead letter'),
     `personal data of ${counted(removed.logEntries, 'log entry', 'log entries')} and ${counted(removed.acts, 'act')}`,
     counted(removed.events, 'event'),
-    counted(removed.mentions, 'mention'),
+    counted(removed.mentions, 'note'),
   ];
   return [
     `${connection}: forgotten ${refs.join(' ')}`.trimEnd(),
     `  removed: ${parts.join(', ')}`,
-    ...accounts.flatMap(({ target, platformId, state, handover }) => [
+    ...accounts.flatMap(({ target, platformId, state, groups, handover }) => [
       `  account ${platformId ?? '?'} stays at ${target}, ${state === 'closed' ? 'deactivated' : 'as it is'}: delete it there if it has to go`,
+      ...(groups.length > 0
+        ? [`  it stays in ${groups.join(', ')} there: remove it from there if it has to go`]
+        : []),
       ...workText(handover),
     ]),
     '  Backups that were made before still hold the person: see docs/privacy.md.',

@@ -1,13 +1,13 @@
 // Removes the stored data of a person who is no longer pushed (docs/privacy.md). The order is an audit entry; the hash chains of
 // the logs stay whole.
-import type { Actor } from '../directory/logs/acts.ts';
+import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { OperationStore } from '../directory/logs/operations.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
-import type { RemovedItems } from '../directory/person/person-data.ts';
+import type { EntryTest, RemovedItems } from '../directory/person/person-data.ts';
 import type { Ids } from '../support/sources.ts';
 import { isUnderWay, type HandoverRulesOf } from './lost-handover.ts';
-import { createMentions, type Mentions } from './mentions.ts';
+import { createMentions } from './mentions.ts';
 import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
 
 /** Removed data of one connection. */
@@ -22,7 +22,7 @@ export interface ForgetReport {
     logEntries: number;
     acts: number;
     events: number;
-    /** Texts of others that mentioned the person. */
+    /** Notes of operators that named the person. */
     mentions: number;
   };
   /** Accounts that stay at the platforms; nothing closes or deletes them any more. */
@@ -90,44 +90,53 @@ export async function forgetPerson(
     reports.push(report);
   }
   await deps.operations.dropResults();
+  for (const { state, refs } of checked.persons) await state.personData.endOrder(refs);
   return { kind: 'forgotten', reports };
 }
 
 /** @returns undefined when a sync of the person runs */
 async function forgetIn(
   { ids }: Deps,
-  { state, refs, names, freeNames, accounts }: ForgettablePerson,
+  { state, refs, names, accounts }: ForgettablePerson,
   actor: Actor,
 ): Promise<ForgetReport | undefined> {
   const { connection, acts, personData } = state;
   const order = ids.request();
   const mentions = createMentions(names);
-  const inNotes = createMentions([...names, ...freeNames]);
-  const note = actor.note === undefined ? {} : { note: inNotes.replaceIn(actor.note) };
+  const note = actor.note === undefined ? {} : { note: mentions.replaceIn(actor.note) };
+  await personData.startOrder(refs, names);
   await acts.record({ act: 'forget', ...actor, ...note, subject: refs.join(' '), order });
   const removed = { tombstones: 0, links: 0, heldChanges: 0, deadLetters: 0 };
   for (const ref of refs) {
-    const outcome = await personData.forgetUser(ref);
+    const outcome = await personData.forgetUser(ref, order);
     if (outcome.kind !== 'forgotten') return undefined;
     for (const name of Object.keys(removed) as (keyof RemovedItems)[]) removed[name] += outcome[name];
   }
   let logEntries = 0;
   for (const target of await personData.targetsOf())
-    logEntries += await personData.forgetEntries({ name: 'log', target }, isAbout(refs, mentions), order);
+    logEntries += await personData.forgetEntries({ name: 'log', target }, isOf(refs), order);
   const others = {
-    acts: await personData.forgetEntries(
-      { name: 'acts' },
-      (_entry, personal) => inNotes.isIn(personal),
-      order,
-    ),
+    acts: await personData.forgetEntries({ name: 'acts' }, namesPerson(refs, mentions.isIn), order),
     events: await personData.forgetEvents(new Set(refs.map((ref) => parseRef(ref).id))),
-    mentions: await personData.replaceMentions(inNotes.replaceIn),
+    mentions: await personData.replaceInNotes(mentions.replaceIn),
   };
   return { connection, refs, order, removed: { ...removed, logEntries, ...others }, accounts };
 }
 
-/** Selects entries of the person, and entries of others that mention the person. */
-const isAbout =
-  (refs: readonly Ref[], mentions: Mentions) =>
-  (entry: string, personal: string): boolean =>
-    refs.includes((JSON.parse(entry) as { ref: Ref }).ref) || mentions.isIn(personal);
+/** Selects log entries of the person. An entry of another resource is evidence of that one, whatever it mentions. */
+const isOf =
+  (refs: readonly Ref[]): EntryTest =>
+  (entry) =>
+    refs.includes((JSON.parse(entry) as { ref: Ref }).ref);
+
+/**
+ * Selects audit entries whose subject is the person with a name, or whose subject or note has a name of the person. The orders
+ * to forget stay: a restore obeys them.
+ */
+const namesPerson =
+  (refs: readonly Ref[], isIn: (text: string) => boolean): EntryTest =>
+  (entry, personal) => {
+    if ((JSON.parse(entry) as Act).act === 'forget') return false;
+    const { subject = '', note = '' } = JSON.parse(personal) as Partial<Act>;
+    return refs.some((ref) => subject.startsWith(`${ref} `)) || isIn(subject) || isIn(note);
+  };

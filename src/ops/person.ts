@@ -4,7 +4,6 @@ import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import { findResources, toSearched } from './find.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
-import { createMentions } from './mentions.ts';
 
 /** An account of the person. `active`: it may be active. `pending`: a change of it is not written yet. */
 export interface AccountState {
@@ -12,6 +11,8 @@ export interface AccountState {
   target: string;
   platformId: string | null;
   state: 'closed' | 'active' | 'pending';
+  /** Groups that the account stays in, because its removal was pending or rejected. */
+  groups: string[];
   /** The handover that forgetting the person ends; null: nothing of the account is, or is to be, handed over. */
   handover: LostHandover | null;
 }
@@ -21,8 +22,6 @@ export interface ForgettablePerson {
   refs: Ref[];
   /** userNames, externalIds and addresses, present and former. */
   names: Set<string>;
-  /** Other names, which are searched for in notes of operators only. */
-  freeNames: Set<string>;
   accounts: AccountState[];
 }
 
@@ -34,47 +33,53 @@ type Found =
 /** Names that identify a person, in links and in changes of the log. */
 const IDENTIFYING = new Set(['userName', 'externalId', 'emails']);
 
-/** Finds the person that the text names in one connection. */
+/**
+ * Finds the person that the text names in one connection: by ref, id, userName, externalId or address, in the stored resources,
+ * the log, or an order that was interrupted. Other words, and names of groups, find nothing.
+ */
 export async function identifyPerson(
   state: DesiredState,
-  text: string,
+  given: string,
   handoverRules: HandoverRulesOf,
 ): Promise<Found> {
+  const text = given.trim();
   const found = (await findResources(toSearched([state]), text)).filter(({ kind }) => kind === 'User');
   const pushed = found.find(({ record }) => record !== undefined);
   if (pushed) return { kind: 'pushed', ref: pushed.ref, name: pushed.name };
+  const person: ForgettablePerson = { state, refs: [], names: new Set(), accounts: [] };
   const refs = new Set(found.map(({ ref }) => ref));
   for (const ref of await refsInLogs(state, text)) refs.add(ref);
-  const person: ForgettablePerson = {
-    ...{ state, refs: [...refs], accounts: [] },
-    ...{ names: new Set<string>(), freeNames: new Set<string>() },
-  };
-  if (!/^User:/.test(text) && refs.size === 0) person.names.add(text);
-  for (const ref of refs) {
-    await addLinks(person, ref, handoverRules);
+  for (const [ref, names] of await state.personData.startedOrders()) {
+    if (!isCalled(text, ref, names)) continue;
+    refs.add(ref);
+    for (const name of names) person.names.add(name);
   }
+  if (refs.size === 0) return { kind: 'unknown' };
+  person.refs.push(...refs);
+  for (const ref of refs) await addLinks(person, ref, handoverRules);
   await addNamesInLogs(person);
   const holder = await pushedHolder(person);
-  if (holder) return { kind: 'pushed', ...holder };
-  if (refs.size === 0 && !(await isMentioned(person))) return { kind: 'unknown' };
-  return { kind: 'found', person };
+  return holder ? { kind: 'pushed', ...holder } : { kind: 'found', person };
 }
 
-/** Returns refs of users whose log entries have the text as ref, name, userName, externalId or address. */
+/** Returns whether the text is the ref, the id, or one of the names. */
+const isCalled = (text: string, ref: Ref, names: readonly string[]): boolean =>
+  ref === text || parseRef(ref).id === text || names.some((name) => fold(name) === fold(text));
+
+/** Returns refs of users whose log entries have the text as ref, id, name, userName, externalId or address. */
 async function refsInLogs({ personData }: DesiredState, text: string): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
   for (const target of await personData.targetsOf()) {
     for await (const [, entry, personal] of personData.entriesOf({ name: 'log', target })) {
       const { ref } = JSON.parse(entry) as { ref: Ref };
-      if (!ref.startsWith('User:')) continue;
-      if (ref === text || namesIn(personal).some((name) => fold(name) === fold(text))) refs.add(ref);
+      if (ref.startsWith('User:') && isCalled(text, ref, namesIn(personal))) refs.add(ref);
     }
   }
   return refs;
 }
 
 async function addLinks(
-  { state, names, freeNames, accounts }: ForgettablePerson,
+  { state, names, accounts }: ForgettablePerson,
   ref: Ref,
   handoverRules: HandoverRulesOf,
 ): Promise<void> {
@@ -82,9 +87,7 @@ async function addLinks(
   const read = async (target: string): Promise<{ link: Link; isOpen: boolean }> => {
     const link = await state.links.get(target, ref);
     for (const [name, value] of Object.entries(link.core ?? {})) {
-      if (typeof value !== 'string' || value === '') continue;
-      if (IDENTIFYING.has(name)) names.add(value);
-      else if (name === 'displayName') freeNames.add(value);
+      if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') names.add(value);
     }
     const isOpen =
       link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
@@ -99,15 +102,27 @@ async function addLinks(
     accounts.push({
       ...{ connection, target, platformId: link.id ?? null },
       state: isOpen ? 'active' : isPending ? 'pending' : 'closed',
+      groups: link.id === undefined ? [] : await namesOf(state, pendingGroups),
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
   }
   for (const target of await state.formerTargets()) {
     const { link, isOpen } = await read(target);
     if (link.id === undefined) continue;
-    const account = { connection, target, platformId: link.id, handover: null };
+    const account = { connection, target, platformId: link.id, groups: [], handover: null };
     accounts.push({ ...account, state: isOpen ? 'active' : 'closed' });
   }
+}
+
+/** Returns the names of the groups with a pending or rejected removal. */
+async function namesOf(state: DesiredState, pending: ReadonlyMap<string, string>): Promise<string[]> {
+  const names: string[] = [];
+  for (const [id, sign] of pending) {
+    if (sign === '+') continue;
+    const [group] = await findResources(toSearched([state]), `Group:${id}`);
+    names.push(group?.name ?? id);
+  }
+  return names;
 }
 
 async function addNamesInLogs({ state, refs, names }: ForgettablePerson): Promise<void> {
@@ -142,14 +157,4 @@ async function pushedHolder({
     }
   }
   return undefined;
-}
-
-async function isMentioned({ state, names }: ForgettablePerson): Promise<boolean> {
-  const { personData } = state;
-  const mentions = createMentions(names);
-  const test = (_entry: string, personal: string): boolean => mentions.isIn(personal);
-  if ((await personData.countEntries({ name: 'acts' }, test)) > 0) return true;
-  for (const target of await personData.targetsOf())
-    if ((await personData.countEntries({ name: 'log', target }, test)) > 0) return true;
-  return false;
 }

@@ -162,10 +162,11 @@ async function putBack(
 
 /** Returns refs of persons who were forgotten since a time, and whom no provider pushes. */
 async function forgottenSince({ acts, directory }: DesiredState, since: number): Promise<Ref[]> {
-  const refs: Ref[] = [];
+  const found = new Set<Ref>();
   for await (const portion of acts.newest({ since }))
     for (const { act, subject = '' } of portion)
-      if (act === 'forget') refs.push(...(subject.split(' ').filter(Boolean) as Ref[]));
+      if (act === 'forget') for (const ref of subject.split(' ').filter(Boolean)) found.add(ref as Ref);
+  const refs = [...found];
   const pushed = await Promise.all(refs.map((ref) => directory.get('User', parseRef(ref).id)));
   return refs.filter((_ref, index) => !pushed[index]);
 }

@@ -110,7 +110,7 @@ test("forget refuses a user who is still pushed; after the deletion no key conta
     { op: 'replace', path: 'emails[type eq "work"].value', value: ANN },
   );
   await untilSynced();
-  await commands.run('hold', '--note', `Ann ${FAMILY} asked for it`);
+  await commands.run('hold', '--note', `${ANN} asked for it`);
   await commands.run('release');
   await commands.run('sync', ANN, '--note', `about ${ANN}`);
   const plan = (await admin('/plan', {})).body;

@@ -8,7 +8,7 @@ const DERIVED =
  * marks every resource.
  */
 const MOMENTARY =
-  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|guardFirst:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|load:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|renamed:.*|readding:.*|groupsSeen:.*|events\w*|eventCounts|observedDrift:.*|logReaders|logChecks|users|groups)$/;
+  /^(marks:.*|dirty:.*|accepted:.*|guardWaiting:.*|guardFirst:.*|lease:.*|inflight:.*|deliveries:.*|run:.*|hold:.*|mapped:.*|load:.*|loadSamples:.*|proofLast|proofTurn|memberSum|rebuilding|renamed:.*|readding:.*|groupsSeen:.*|events\w*|eventCounts|observedDrift:.*|forgetting|logReaders|logChecks|users|groups)$/;
 
 export type PlainType = 'string' | 'hash' | 'set' | 'zset' | 'list' | 'stream';
 

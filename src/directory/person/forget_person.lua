@@ -1,9 +1,10 @@
 -- Removes the stored data of a deleted user at every target: tombstone, links, marks, dead letters, held changes, exceptions,
--- and pending memberships. The accounts at the platforms are not touched.
+-- and pending memberships; marks the groups that were to lose the user, because their state tells of it. The accounts at the
+-- platforms are not touched.
 -- KEYS base
--- ARGV { ref, id, targets, kinds (of the guard) }
+-- ARGV { ref, id, targets, kinds (of the guard), request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"} | {"busy"}: a sync runs
--- NEEDS exceptions, guard, link_states, links, synced
+-- NEEDS exceptions, guard, link_states, links, marks
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -34,6 +35,7 @@ local function drop_pending(target)
     redis.call('HDEL', key('pendingMembers', target .. ':' .. group), p.id)
     drop_item(target, 'removeMembers', 'Group:' .. group .. ' ' .. p.id)
     redis.call('SREM', key('guardItems', target .. ':Group:' .. group), 'removeMembers ' .. p.id)
+    mark_at(target, 'Group:' .. group, 1, clock())
   end
   redis.call('DEL', pending)
 end

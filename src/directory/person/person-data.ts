@@ -1,5 +1,5 @@
 // Finds and removes the stored data of a deleted user in one connection: its own keys, entries of logs, security events, and
-// mentions in the texts of others.
+// the names in notes of operators. Nothing of another resource is changed.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
@@ -9,6 +9,8 @@ import { parseRef, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 const PORTION = 100;
+/** Members of holds, decisions and first approvals that operators wrote. */
+const NOTES = ['note', 'selection'];
 
 /** A log of the connection: `acts`, or `log` of a target. */
 export interface LogName {
@@ -55,13 +57,6 @@ export function createPersonData(
     }
   }
 
-  /** Counts the entries that the test selects. */
-  async function countEntries(log: LogName, test: EntryTest): Promise<number> {
-    let count = 0;
-    for await (const [, entry, personal] of entriesOf(log)) if (test(entry, personal)) count += 1;
-    return count;
-  }
-
   /** Removes the personal data of the entries that the test selects. @param order id of the order @returns their number */
   async function forgetEntries(log: LogName, test: EntryTest, order: string): Promise<number> {
     let count = 0;
@@ -98,46 +93,62 @@ export function createPersonData(
     return count;
   }
 
-  /** Replaces mentions in texts of others: conditions of links, decisions, first approvals, holds, reports. @returns number of changed texts */
-  async function replaceMentions(replace: (text: string) => string): Promise<number> {
+  /** Replaces names in the notes of operators: of holds, decisions and first approvals. @returns number of changed notes */
+  async function replaceInNotes(replace: (text: string) => string): Promise<number> {
     let count = 0;
     const put = async (
-      place: { family: string; target?: string; field?: string },
-      text: string,
+      place: { family: string; target: string; field?: string },
+      text: string | null,
     ): Promise<void> => {
-      const changed = replace(text);
-      if (changed === text) return;
+      if (text === null) return;
+      const stored = JSON.parse(text) as Record<string, unknown>;
+      const changed = { ...stored };
+      for (const name of NOTES) {
+        const note = stored[name];
+        if (typeof note === 'string') changed[name] = replace(note);
+      }
+      if (NOTES.every((name) => changed[name] === stored[name])) return;
       const before = createHash('sha1').update(text).digest('hex');
-      const [tag] = await scripts.run('replace_text', keys.base, { ...place, before }, changed);
+      const [tag] = await scripts.run(
+        'replace_text',
+        keys.base,
+        { ...place, before },
+        JSON.stringify(changed),
+      );
       if (tag === 'replaced') count += 1;
     };
-    const putHash = async (family: string, target?: string): Promise<void> => {
-      const place = { family, ...(target === undefined ? {} : { target }) };
-      let cursor = '0';
-      do {
-        const [next, found] = await redis.hscan(keys.key(family, target), cursor, 'COUNT', PORTION);
-        cursor = next;
-        for (let at = 0; at + 1 < found.length; at += 2)
-          await put({ ...place, field: found[at] ?? '' }, found[at + 1] ?? '');
-      } while (cursor !== '0');
-    };
-    await put({ family: 'proofLast' }, (await redis.get(keys.key('proofLast'))) ?? '');
-    await putHash('eventCounts');
     for (const target of await targetsOf()) {
-      await put({ family: 'hold', target }, (await redis.get(keys.key('hold', target))) ?? '');
+      await put({ family: 'hold', target }, await redis.get(keys.key('hold', target)));
       for (const text of await redis.lrange(keys.key('guardDecisions', target), 0, -1))
         await put({ family: 'guardDecisions', target }, text);
-      await putHash('guardFirst', target);
-      await putHash('reconcile', target);
-      await putHash('links', target);
+      for (const [field, text] of Object.entries(await redis.hgetall(keys.key('guardFirst', target))))
+        await put({ family: 'guardFirst', target, field }, text);
     }
     return count;
   }
 
-  /** Removes the keys of a deleted user. `busy`: a sync of the user runs. */
-  async function forgetUser(ref: Ref): Promise<ForgetUserOutcome> {
+  /** Stores the names of a person until the order to forget is complete, so that it can be given again after a kill. */
+  async function startOrder(refs: readonly Ref[], names: Iterable<string>): Promise<void> {
+    const text = JSON.stringify([...names]);
+    for (const ref of refs) await redis.hset(keys.key('forgetting'), ref, text);
+  }
+
+  /** Returns the refs and names of orders that are not complete. */
+  async function startedOrders(): Promise<[ref: Ref, names: string[]][]> {
+    const found = await redis.hgetall(keys.key('forgetting'));
+    return Object.entries(found).map(([ref, text]) => [ref as Ref, JSON.parse(text) as string[]]);
+  }
+
+  const endOrder = async (refs: readonly Ref[]): Promise<unknown> =>
+    redis.hdel(keys.key('forgetting'), ...refs);
+
+  /**
+   * Removes the keys of a deleted user, and marks the groups that were to lose the user. `busy`: a sync of the user runs.
+   * @param request correlation id of the marks
+   */
+  async function forgetUser(ref: Ref, request: string): Promise<ForgetUserOutcome> {
     const targets = await targetsOf();
-    const args = { ref, id: parseRef(ref).id, targets, kinds: DESTRUCTIVE_KINDS };
+    const args = { ref, id: parseRef(ref).id, targets, kinds: DESTRUCTIVE_KINDS, request };
     const [kind, tombstones, links, heldChanges, deadLetters] = await scripts.run(
       'forget_person',
       keys.base,
@@ -150,5 +161,15 @@ export function createPersonData(
     };
   }
 
-  return { targetsOf, entriesOf, countEntries, forgetEntries, forgetEvents, replaceMentions, forgetUser };
+  return {
+    targetsOf,
+    entriesOf,
+    forgetEntries,
+    forgetEvents,
+    replaceInNotes,
+    forgetUser,
+    startOrder,
+    startedOrders,
+    endOrder,
+  };
 }

@@ -1,13 +1,12 @@
 -- Replaces a stored text by another one, unless it changed since it was read.
 -- KEYS base
--- ARGV { family, target (absent: of the connection), field (of a hash), before (SHA-1 of the text that was read) }; the text
+-- ARGV { family, target, field (of a hash), before (SHA-1 of the text that was read) }; the text
 -- RETURN {"replaced"} | {"kept"}
 local name, text = key(p.family, p.target), texts[1]
 local function is_same(stored) return stored and redis.sha1hex(stored) == p.before end
 
 if p.field then
-  local is_busy = p.family == 'links' and redis.call('EXISTS', key('lease', p.target .. ':' .. p.field)) == 1
-  if is_busy or not is_same(redis.call('HGET', name, p.field)) then return { 'kept' } end
+  if not is_same(redis.call('HGET', name, p.field)) then return { 'kept' } end
   redis.call('HSET', name, p.field, text)
   return { 'replaced' }
 end

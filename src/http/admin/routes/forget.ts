@@ -33,6 +33,10 @@ const report = object({
       target: textField,
       platformId: { type: ['string', 'null'] },
       state: { enum: ['closed', 'active', 'pending'] },
+      groups: {
+        ...arrayOf(textField),
+        description: 'Groups that the account stays in at the target, because its removal was not written.',
+      },
       handover: {
         type: ['object', 'null'],
         description: 'A planned or unfinished handover, or its return to the person; forgetting ends it.',
