@@ -67,11 +67,18 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       .action(async (names: string[], flags: Flags, command: Command) => {
         if (names.length === 0 && !flags.all) throw new Error('Name the resources, or say --all.');
         const selection = flags.all ? { all: true as const } : { refs: names };
-        const { length: count } = await withStore(readConfig(command, cli), (states) =>
-          run(states, selection, actorOf(cli, flags)),
-        );
-        if (count > 0) say(`${counted(count, 'resource')} ${words.done}.`);
-        else if (flags.all) say(`There is no dead letter: ${words.nothing}.`);
+        const { count, others } = await withStore(readConfig(command, cli), async (states) => {
+          const named = flags.all ? [] : names;
+          const found = await Promise.all(named.map((each) => findDeadLetters(states, [each])));
+          const reached = await run(states, selection, actorOf(cli, flags));
+          return { count: reached.length, others: named.filter((_, index) => found[index]?.length === 0) };
+        });
+        if (count > 0) {
+          say(`${counted(count, 'resource')} ${words.done}.`);
+          if (others.length === 0) return;
+          complain(`No dead letter: ${others.join(', ')}. See scim-bridge dead-letters list.`);
+          cli.exit(EXIT_UNKNOWN);
+        } else if (flags.all) say(`There is no dead letter: ${words.nothing}.`);
         else {
           say('None of these is a dead letter: see scim-bridge dead-letters list.');
           cli.exit(1);
@@ -80,13 +87,13 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
   };
   act(
     'retry',
-    'try again now',
+    'try again now; exit 4 when one of the names is no dead letter, 1 when none is',
     { done: 'marked to be tried again now', nothing: 'nothing is tried again' },
     retryDeadLetters,
   );
   act(
     'drop',
-    'take off the list; the desired state stays, and the next change of the resource is sent',
+    'take off the list; the desired state stays, and the next change of the resource is sent; exit 4 when one of the names is no dead letter, 1 when none is',
     { done: 'taken off the list', nothing: 'nothing is taken off the list' },
     dropDeadLetters,
   );

@@ -33,7 +33,11 @@ export const withLogOptions = (command: Command): Command =>
       toCount,
     )
     .option('--json', 'NDJSON, one record a line, every field')
-    .option('--verify', 'check that no entry was altered or taken out; exit 1 if one was');
+    .option('--verify', 'check that no entry was altered or taken out; exit 1 if one was')
+    .hook('preAction', (self) => {
+      const { since = -Infinity, until = Infinity } = self.opts<LogFlags>();
+      if (since > until) throw new Error('--since is later than --until: nothing lies between them.');
+    });
 
 /** Prints the checks of hash chains; exit code 1 when one is broken. */
 export function printChecks(

@@ -6,7 +6,7 @@
 --        this before they remove the user continue),
 --        alarm (time of the next sync without a change), coalesceMs, targets: [target], groupsMatter, suspectedDrift (as
 --        the sync read it), platformKey (kind:platform id of the link), formerId (earlier platform id), log (as append_log.lua),
---        exception (reason, absent: none), exceptionSince }, link
+--        exception (reason, absent: none), exceptionSince (time of its condition) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 -- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
 write_log(p.target, p.log)
@@ -64,7 +64,10 @@ note_cleared(p.target)
 redis.call('ZREM', dirty, p.ref)
 redis.call('ZREM', key('accepted', p.target), p.ref)
 if p.kind == 'User' then redis.call('SREM', key('guardWaiting', p.target), p.ref) end
-if p.outcome == 'blocked' then redis.call('ZADD', key('blocked', p.target), now, p.ref) end
+if p.outcome == 'blocked' then
+  -- A retry that is refused for the same reason keeps the time of the first refusal.
+  redis.call('ZADD', key('blocked', p.target), string.format('%d', p.exceptionSince or now), p.ref)
+end
 if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
   local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1

@@ -178,11 +178,14 @@ export function readingRoutes<Query extends SpanQuery>(log: ReadableLog<Query>):
   ];
 }
 
-/** Returns the time range as Unix milliseconds, and the cursor. @throws Problem 400 for a malformed date or cursor */
+/** Returns the time range as Unix milliseconds, and the cursor. @throws Problem 400 for a malformed date or cursor, or an empty span */
 export function spanOf({ since, until, before }: SpanQuery) {
   if (before !== undefined && !isPublicId(before))
     throw new Problem(400, 'before: give the id of an entry as it was returned.');
-  return { since: toUnixMs('since', since), until: toUnixMs('until', until), before };
+  const span = { since: toUnixMs('since', since), until: toUnixMs('until', until), before };
+  if ((span.since ?? -Infinity) > (span.until ?? Infinity))
+    throw new Problem(400, 'since is later than until: nothing lies between them.');
+  return span;
 }
 
 /** Reads one page of a search, limited in entries, bytes and time, and returns it with the cursor of the next page. */

@@ -1,0 +1,38 @@
+// Tests orders about dead letters of which some are none, the time of a dead letter, and empty spans of the logs.
+import '../support/load-modules.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPlace, type Place } from '../support/situation.ts';
+
+let place: Place;
+const since = async (): Promise<string> =>
+  (await place.commands.run('dead-letters', 'list', '--json')).json[0]?.since;
+beforeAll(async () => {
+  place = await openPlace({ target: { attributes: { level: { type: 'number', from: 'title' } } } });
+  await place.idp.createUser('ann@acme.example', { title: 'high' });
+  await place.idp.createUser('dan@acme.example', { title: '3' });
+  await place.idle();
+}, 30_000);
+afterAll(() => place.stop());
+
+test('a retry that is refused again keeps the time of the first refusal, and names what is no dead letter', async () => {
+  const first = await since();
+  expect(first).toBeDefined();
+  await sleep(50);
+  const retried = await place.commands.run('dead-letters', 'retry', 'ann@acme.example', 'dan@acme.example');
+  expect(retried.code).toBe(4);
+  expect(retried.text).toContain('1 resource marked to be tried again now.');
+  expect(retried.text).toContain('No dead letter: dan@acme.example.');
+  await place.idle();
+  expect(await since()).toBe(first);
+  expect((await place.commands.run('dead-letters', 'drop', 'dan@acme.example')).code).toBe(1);
+  expect((await place.commands.run('dead-letters', 'drop', 'ann@acme.example')).code).toBe(0);
+});
+
+test('log and acts refuse a span that ends before it begins', async () => {
+  for (const log of ['log', 'acts']) {
+    const refused = await place.commands.run(log, '--since', '1h', '--until', '2h');
+    expect([log, refused.code]).toEqual([log, 1]);
+    expect(refused.text).toContain('--since is later than --until');
+    expect((await place.commands.run(log, '--since', '2h', '--until', '1h')).code).toBe(0);
+  }
+});
