@@ -73,10 +73,20 @@ export function wrapLines(
   const lines = fill(text, columns, indent);
   const [last, ...rest] = lines.splice(most - 1);
   if (last !== undefined) lines.push([last, ...rest.map((line) => line.trimStart())].join(' '));
-  // A command is not cut, because a part of it cannot be run.
   return lines.map((line) =>
-    line.search(COMMAND) >= 0 && rest.length === 0 ? line : clipLine(line, columns),
+    line.search(COMMAND) >= 0 && rest.length === 0 ? line : clipBesideCommands(line, columns),
   );
+}
+
+/** Clips a line as clipLine does, but never inside a command, because a command that is cut cannot be run. */
+function clipBesideCommands(line: string, columns: number): string {
+  const clipped = clipLine(line, columns);
+  const end = clipped.length - 1;
+  for (const { index, 0: command } of clipped === line ? [] : line.matchAll(COMMAND)) {
+    const after = index + command.length;
+    if (index < end && after > end) return line.slice(0, after) + (after < line.length ? ' …' : '');
+  }
+  return clipped;
 }
 
 /** Returns the whole text in lines, the second and later ones two columns further in than the first. */

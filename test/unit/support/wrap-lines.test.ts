@@ -1,0 +1,11 @@
+import { wrapLines } from '../../../src/support/columns.ts';
+
+test('the last line that fits is not cut inside a command', () => {
+  const command = 'scim-bridge sync User:qhfr4xjk5m6b0123456789';
+  const text = `held since yesterday: order ${command} when the platform may be written again`;
+  const lines = wrapLines(text, { columns: 40, most: 2 });
+  expect(lines.join('\n')).toContain(command);
+  expect(lines).toHaveLength(2);
+  const plain = wrapLines('one two three four five six seven', { columns: 12, most: 2 });
+  expect(plain).toEqual(['one two', 'three four…']);
+});
