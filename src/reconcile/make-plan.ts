@@ -23,6 +23,7 @@ import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
 import { planHandover } from './plan-handover.ts';
 import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { readRestored, type Restored } from './restored.ts';
+import { changedProtection } from './protection.ts';
 import { applyRefusals } from './refusals.ts';
 import { withoutUnwritten } from './unwritten.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
@@ -65,7 +66,10 @@ export interface RunFindings {
   mapsAll: boolean;
   /** Users whose mapping fails, and whose last sync did not note that; the run marks them. */
   unmapped: Ref[];
-  /** Resources that the run marks: without link and mark, and groups that the settings leave out since their last sync. */
+  /**
+   * Resources that the run marks: without link and mark, groups that the settings leave out since their last sync, and users
+   * whose protection changed since theirs.
+   */
   lost: Ref[];
   /** Reason to suspect another tenant; undefined: the tenant is recognised. */
   tenantSuspicion: string | undefined;
@@ -184,7 +188,7 @@ export async function makePlan(
       ...findingsOf(groups, users, values.cursor, mapsAll && !hasTypeConflict(entries), verified),
       mapsAll,
       unmapped: unmappedUsers(verified, scope.outbox.settings),
-      lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back],
+      lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back, ...(await changedProtection(scope))],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
       done: done.map(toDoneNote),

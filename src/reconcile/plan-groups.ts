@@ -153,7 +153,12 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   return group.pending.map(({ member, sign, refusal }) => {
     if (sign !== '+') {
       return {
-        ...base(group, 'source changed', policy.policy === 'sync' ? 'apply' : 'report'),
+        // Without a mark no sync of the group is to come that would write a removal which was kept.
+        ...base(
+          group,
+          sign === 'r' && !group.marked ? 'not applied' : 'source changed',
+          policy.policy === 'sync' ? 'apply' : 'report',
+        ),
         action: 'removeMember',
         member,
         before: { member: true },

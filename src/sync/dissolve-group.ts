@@ -1,5 +1,7 @@
 // Deletes the group of a group that was deleted at the source, or takes its managed members out, as policy and guard allow.
+import { counted } from '../support/counted.ts';
 import { isAbsent } from './absence.ts';
+import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { deleteThere, noteDeleted } from './deletion.ts';
 import { isGone } from './failures.ts';
@@ -20,6 +22,7 @@ import {
   type PendingMembers,
 } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
+import { LISTED_AS_PROTECTED } from './target.ts';
 
 /** Handles a group that was deleted at the source: a created group is deleted, an adopted one loses its managed members. */
 export async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
@@ -85,12 +88,16 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
 
 /** Removes the members one by one. @returns an outcome unless all are removed and the deletion is not rejected */
 async function takeMembers(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
-  const { isWaiting, ignored } = await removeMembers(context, pending);
+  const { isWaiting, ignored, kept } = await removeMembers(context, pending);
   throwIfIgnored(ignored);
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   const outcome = ended(context);
   // A rejected removal keeps the link, without which the decision could not be taken back.
-  return 'condition' in outcome && outcome.condition ? outcome : undefined;
+  if ('condition' in outcome && outcome.condition) return outcome;
+  if (kept === 0) return undefined;
+  // So does a protected member, who is removed when the protection ends.
+  const stay = `${LISTED_AS_PROTECTED}, so ${counted(kept, 'member')} of the group that was deleted at the source ${kept === 1 ? 'stays' : 'stay'}`;
+  return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
 }
 
 const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subject });
@@ -98,5 +105,5 @@ const toRemoval = (subject: string) => ({ kind: 'removeMembers' as const, subjec
 /** Returns the members with an account that may be active. */
 async function openMembers(context: SyncContext, pending: PendingMembers): Promise<LinkedMember[]> {
   const leavers = await toLeavers(context, leaving(pending));
-  return leavers.flatMap(([, leaver]) => (leaver?.isOpen ? [leaver] : []));
+  return leavers.flatMap(([, leaver]) => (leaver && leaver !== 'protected' && leaver.isOpen ? [leaver] : []));
 }

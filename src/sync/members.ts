@@ -1,5 +1,4 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
-import type { Link } from '../directory/outbox/links.ts';
 import type { Readiness } from '../directory/outbox/outbox.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
@@ -15,7 +14,7 @@ const READ_PORTION = 1000;
 /** Longest time for which new members are collected before they are sent, during a first load. */
 const COALESCE_LIMIT_MS = 3000;
 
-/** User id → sign of the membership that is to be written: `+`, `-`, or `r`, a removal that a person rejected. */
+/** User id → sign of the membership that is to be written: `+`, `-`, or `r`, a kept removal: rejected, or of a protected user. */
 export type PendingMembers = Map<string, string>;
 
 /** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
@@ -28,26 +27,32 @@ interface Leaver extends LinkedMember {
 /**
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
  * closed is decided with the account, so that held deactivations do not empty the groups.
- * @returns whether members wait for the decision about their account, and what the platform left out
+ * @returns whether members wait for the decision about their account, what the platform left out, and the number of protected
+ *   members who stay against the source
  */
 export async function removeMembers(
   context: SyncContext,
   pending: PendingMembers,
-): Promise<{ isWaiting: boolean; ignored: Ignored }> {
+): Promise<{ isWaiting: boolean; ignored: Ignored; kept: number }> {
   const stay = await reportRejected(context, pending);
   const users = leaving(pending).filter((user) => !stay.has(user));
   const ignored: Ignored = [];
-  if (users.length === 0) return { isWaiting: false, ignored };
+  if (users.length === 0) return { isWaiting: false, ignored, kept: 0 };
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
+  const kept: string[] = [];
   for (const [user, leaver] of await toLeavers(context, users)) {
-    if (leaver) leavers.push(leaver);
+    if (leaver === 'protected') kept.push(user);
+    else if (leaver) leavers.push(leaver);
     else unknown.push(user);
   }
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
+  // The first sync of the user after the protection makes these removals pending again.
+  const fresh = kept.filter((user) => pending.get(user) === '-');
+  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, true);
   const { members, isWaiting } = await permitted(context, leavers);
   ignored.push(...(await removePermitted(context, members)));
-  return { isWaiting, ignored };
+  return { isWaiting, ignored, kept: kept.length };
 }
 
 /** Removes members whom the guard allows to be removed. @returns what the platform left out */
@@ -90,30 +95,28 @@ export async function rejectedAmong(context: SyncContext, users: string[]): Prom
   return found;
 }
 
-/** Returns the removals that need a write: users without account have no membership, protected users keep theirs. */
-export async function toLeavers(
-  context: SyncContext,
-  users: string[],
-): Promise<[user: string, leaver: Leaver | undefined][]> {
-  const all: [user: string, leaver: Leaver | undefined][] = [];
+/** A member to be removed, or `protected`: the membership stays; undefined: a user without account has none. */
+type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
+
+/** Returns which removals need a write. */
+export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
+  const all: MaybeLeaver[] = [];
   for (const portion of portions(users, READ_PORTION)) all.push(...(await toLeaversAtOnce(context, portion)));
   return all;
 }
 
-async function toLeaversAtOnce(
-  context: SyncContext,
-  users: string[],
-): Promise<[user: string, leaver: Leaver | undefined][]> {
+async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
   const { links, target } = context;
   const found = await links.getMany(
     target.name,
     users.map((user) => refOf('User', user)),
   );
   return Promise.all(
-    users.map(async (user, index): Promise<[string, Leaver | undefined]> => {
+    users.map(async (user, index): Promise<MaybeLeaver> => {
       if (isForeign(user)) return [user, await toForeignLeaver(context, user)];
       const link = found[index];
-      if (link?.id === undefined || isProtected(context, link)) return [user, undefined];
+      if (link?.id === undefined) return [user, undefined];
+      if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
       const isOpen = link.core?.active !== false || (link.unsure ?? []).includes('active');
       const isIgnored = link.condition?.reason === 'NotApplied';
       return [user, { user, platformId: link.id, isOpen, isIgnored }];
@@ -165,10 +168,8 @@ async function permitted(
   };
 }
 
-const isProtected = (context: SyncContext, link: Link): boolean =>
-  isProtectedName(context, String(link.core?.userName ?? ''));
-
-const isProtectedName = ({ target }: SyncContext, userName: string): boolean =>
+/** Returns whether `users.protected` lists a userName. */
+export const isProtectedName = ({ target }: SyncContext, userName: string): boolean =>
   target.policy.users.protected.some((each) => fold(each) === fold(userName));
 
 /** Logs a warning: the platform gives roles by group name and never takes them away (contract 12.6). */
@@ -215,7 +216,7 @@ export async function addMembers(
 export const marked = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[] =>
   [...pending].filter(([, each]) => each === sign).map(([user]) => user);
 
-/** Returns the users whose removal is pending or was rejected. */
+/** Returns the users whose removal is pending or kept. */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
 

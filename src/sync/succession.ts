@@ -30,8 +30,8 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
 }
 
 /**
- * Returns why another user must not get the account of a leaver: a person rejected that it is closed, or taken out of a group, so
- * it still has the leaver's access.
+ * Returns why another user must not get the account of a leaver: a person rejected that it is closed, or taken out of a group, or
+ * the leaver is protected, so it still has the leaver's access.
  */
 export async function keptForLeaver({ outbox }: SyncContext, leaver: Ref): Promise<string | undefined> {
   const [isOpen, isKept] = await outbox.guardStore.areRejected([
@@ -39,8 +39,13 @@ export async function keptForLeaver({ outbox }: SyncContext, leaver: Ref): Promi
     { kind: 'delete', ref: leaver },
   ]);
   const { pendingGroups } = await outbox.resourceStatus(leaver);
-  const isMember = [...pendingGroups.values()].includes('r');
-  if (!isOpen && !isKept && !isMember) return undefined;
+  const kept = [...pendingGroups].flatMap(([group, sign]) =>
+    sign === 'r' ? [removal(group, parseRef(leaver).id)] : [],
+  );
+  if (!isOpen && !isKept && kept.length === 0) return undefined;
+  const isRejected = isOpen || isKept || (await outbox.guardStore.areRejected(kept)).includes(true);
+  if (!isRejected)
+    return `the account has the access of a leaver, ${leaver}, whom users.protected keeps in a group against the source: take the name out, restart, then retry`;
   const what = isOpen ? 'deactivation' : isKept ? 'deletion' : 'removal from a group';
   return `the account has the access of a leaver, ${leaver}, whose ${what} a person rejected: approve it or take the rejection back (scim-bridge approvals list --all), then retry`;
 }

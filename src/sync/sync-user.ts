@@ -21,6 +21,7 @@ import {
 import { isGone, isStatus } from './failures.ts';
 import { ended, permitOne, resetGate } from './gate.ts';
 import type { DesiredUser } from './mapping.ts';
+import { isProtectedName } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
 import { removal } from './succession.ts';
@@ -78,6 +79,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
   if (link.core === undefined) await observeLinked(context, desired);
   noteLeftOpen(context, desired.active);
+  await resumeRemovals(context);
   if (policy.policy === 'create-only' && !link.making) {
     if (link.observedGeneration !== work.generation) {
       link.observedGeneration = work.generation;
@@ -129,6 +131,8 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
   delete link.making;
   delete link.observedGeneration;
+  // The new name of a user who was renamed is written only now.
+  await resumeRemovals(context);
   return ended(context);
 }
 
@@ -168,6 +172,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
     return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
   noteLeftOpen(context, false);
+  await resumeRemovals(context);
   if (target.policy.policy === 'sync' && mayBe(link, true)) {
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
@@ -184,6 +189,21 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   const deleteAt = target.policy.policy === 'sync' ? deletionDue(context) : undefined;
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
+}
+
+/**
+ * Makes the removals pending that groups did not write while the user was protected. A rejected one stays kept, and so does one
+ * of a user whose account still has a protected name, by which groups know the protection.
+ */
+async function resumeRemovals(context: SyncContext): Promise<void> {
+  const { link, outbox, work } = context;
+  const kept = [...work.pendingGroups].flatMap(([group, sign]) => (sign === 'r' ? [group] : []));
+  if (kept.length === 0 || isProtectedName(context, String(link.core?.userName ?? ''))) return;
+  const rejected = await outbox.guardStore.areRejected(kept.map((group) => removal(group, work.id)));
+  const resumed = kept.filter((_, index) => !rejected[index]);
+  if (resumed.length === 0) return;
+  await context.save({ resumed });
+  for (const group of resumed) work.pendingGroups.set(group, '-');
 }
 
 /** Notes in the link whether the policy leaves an account open that should be closed; every run compares such an account. */

@@ -13,8 +13,8 @@ local function end_removal(target, group, user)
   for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, 1, now) end
 end
 
--- Stores pending additions ('+'), removals ('-') or rejected removals ('r') of distinct users at every target. Nothing waits for
--- a rejected removal. Unmanaged members (`@<platform id>`) are in `pendingMembers` only.
+-- Stores pending additions ('+'), removals ('-') or kept removals ('r': rejected, or of a protected user) of distinct users at
+-- every target. Nothing waits for a kept removal. Unmanaged members (`@<platform id>`) are in `pendingMembers` only.
 local function set_pending_all(group, users, sign)
   if #users == 0 then return end
   for _, target in ipairs(p.targets) do

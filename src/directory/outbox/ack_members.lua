@@ -1,8 +1,9 @@
--- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. A rejected removal is kept
--- with the sign `r`, so that the guard judges it at each sync. Users and groups that wait for them become due.
+-- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. A removal that a person
+-- rejected, or of a protected user, is kept with the sign `r`, so that each sync judges it. Users and groups that wait for them
+-- become due.
 -- KEYS base
--- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, isRejected
---        (a person rejected the removals), users, request (read by lua/marks.lua),
+-- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, isKept
+--        (the removals are kept with the sign `r`), users, request (read by lua/marks.lua),
 --        targets: [target] (read by lua/synced.lua), log (as append_log.lua) }
 -- RETURN {"cleared", number} | {"fenced"}
 -- NEEDS log, pending_groups
@@ -16,8 +17,8 @@ local marks = key('pendingMembers', p.target .. ':' .. p.group)
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', marks, user)
-  if sign == p.sign or (sign == 'r' and p.sign == '-' and not p.isRejected) then
-    if p.isRejected then
+  if sign == p.sign or (sign == 'r' and p.sign == '-' and not p.isKept) then
+    if p.isKept then
       set_pending(p.group, user, 'r')
     else
       redis.call('HDEL', marks, user)

@@ -1,11 +1,12 @@
 -- Saves the link of a running sync and renews its lease.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom, rewriteMemberships, surplus, requeueGroups, coalesceMs,
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom, rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs,
 --        suspectedDrift (as they were read), platformKey (kind:platform id of the link), log (as append_log.lua) }, link
 --      formerId: the platform id that the link had
 --      takenFrom: the former resource that was linked to the platform id
 --      rewriteMemberships: the account was created again at the platform, so all its memberships have to be written
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
+--      resumed: groups that kept the user against the source, because the user was protected: the removal is pending again
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
 -- RETURN {"saved"} | {"fenced"}
 -- NEEDS forget_link, groups, links, log, marks, pending_groups
@@ -48,6 +49,12 @@ if p.rewriteMemberships then
 end
 for _, user in ipairs(p.surplus or {}) do
   if redis.call('SISMEMBER', key('members', p.id), user) == 0 then set_pending(p.id, user, '-') end
+end
+for _, group in ipairs(p.resumed or {}) do
+  if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) == 'r' then
+    set_pending(group, p.id, '-')
+    mark_at(p.target, 'Group:' .. group, 1, clock())
+  end
 end
 if p.requeueGroups then
   -- The group becomes due a little later, so that it adds many ready users in one PATCH.

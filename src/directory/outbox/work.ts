@@ -71,6 +71,8 @@ export interface SaveOptions {
   surplus?: string[];
   /** Groups with a pending membership of this user become due. */
   requeueGroups?: boolean;
+  /** Groups whose kept removal of this user is pending again. */
+  resumed?: string[];
 }
 
 /** Time for which a group collects members that become ready. */
@@ -186,6 +188,7 @@ export function createWork(
       rewriteMemberships: work.kind === 'User' && options.rewriteMemberships,
       surplus: options.surplus,
       requeueGroups: options.requeueGroups,
+      resumed: options.resumed,
     };
     const [tag] = await runFor(work, 'save_link', args, toLinkText(link));
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
@@ -238,15 +241,10 @@ export function createWork(
       : { kind: tag as 'kept' | 'changed' | 'fenced' };
   }
 
-  /** @throws LeaseLost */
-  async function ackMembers(
-    work: DueWork,
-    sign: '+' | '-',
-    users: string[],
-    isRejected = false,
-  ): Promise<void> {
+  /** @param isKept the removals are not written but kept: rejected, or of protected users @throws LeaseLost */
+  async function ackMembers(work: DueWork, sign: '+' | '-', users: string[], isKept = false): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
-    const [tag] = await runFor(work, 'ack_members', { ...args, isRejected });
+    const [tag] = await runFor(work, 'ack_members', { ...args, isKept });
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 

@@ -1,0 +1,94 @@
+// Tests what becomes of removals from groups that were pushed while a person is protected.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let bob: string;
+let analysts: string;
+
+beforeEach(async () => {
+  place = await openPlace({});
+  const ann = await place.idp.createUser(ANN);
+  bob = await place.idp.createUser(BOB);
+  analysts = await place.idp.createGroup('analysts', [ann, bob]);
+  await place.idle();
+}, 60_000);
+afterEach(() => place.stop());
+
+const members = async (): Promise<string[] | undefined> =>
+  (await place.platform.group('analysts'))?.members.toSorted();
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const leaveGroup = (): Promise<unknown> =>
+  place.idp.patch(`/Groups/${analysts}`, { op: 'remove', path: `members[value eq "${bob}"]` });
+
+/** Changes the settings, and waits for the reconcile that the restart begins. */
+async function withTarget(settings: object): Promise<void> {
+  const lastRun = async () =>
+    (await place.commands.run('status', '--json')).json[0].reconcile.last?.startedAt;
+  const before = await lastRun();
+  await place.change(({ targets: { main } }) => {
+    for (const [name, value] of Object.entries(settings))
+      main[name] =
+        typeof value === 'object' ? { ...(main[name] as object | undefined), ...(value as object) } : value;
+  });
+  await eventually('reconciled', async () => (await lastRun()) !== before);
+  await place.idle();
+}
+const protect = (names: string[]): Promise<void> => withTarget({ users: { protected: names } });
+
+test('a person taken out of a group while protected leaves it when the protection ends', async () => {
+  await protect([BOB]);
+  await leaveGroup();
+  await place.idle();
+  expect(await members()).toEqual([ANN, BOB]);
+  expect(await told('plan')).toContain('users.protected');
+  await protect([]);
+  expect(await members()).toEqual([ANN]);
+  expect(await told('explain', BOB)).toContain('as desired');
+}, 60_000);
+
+test('the guard judges a removal that protection kept', async () => {
+  await protect([BOB]);
+  await leaveGroup();
+  await place.idle();
+  await withTarget({ users: { protected: [] }, guard: { removeMembers: NONE } });
+  expect(await members()).toEqual([ANN, BOB]);
+  expect(await told('approvals', 'list')).toContain('1 to take out of groups');
+  const [id = ''] = /default\.main\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect(await members()).toEqual([ANN]);
+}, 60_000);
+
+test('a person who was added again while protected stays in the group', async () => {
+  await protect([BOB]);
+  await leaveGroup();
+  await place.idle();
+  await place.idp.patch(`/Groups/${analysts}`, { op: 'add', path: 'members', value: [{ value: bob }] });
+  await place.idle();
+  await protect([]);
+  expect(await members()).toEqual([ANN, BOB]);
+}, 60_000);
+
+test('a person who is deleted at the source while protected leaves the group when the protection ends', async () => {
+  await protect([BOB]);
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+  expect(await members()).toEqual([ANN, BOB]);
+  await protect([]);
+  expect(await members()).toEqual([ANN]);
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+}, 60_000);
+
+test('a name that leaves users.protected is no exception after the run of the restart, and one that comes into it is', async () => {
+  await protect([BOB]);
+  expect(await told('exceptions')).toContain(BOB);
+  await protect([]);
+  expect(await told('exceptions')).not.toContain(BOB);
+  expect(await told('explain', BOB)).toContain('as desired');
+}, 60_000);
