@@ -23,6 +23,7 @@ interface Flags extends OperatorFlags {
   kind?: 'User' | 'Group';
   json?: boolean;
   dryRun?: boolean;
+  leaveAccount?: boolean;
 }
 
 export function linksCommand(program: Command, cli: Cli): void {
@@ -84,19 +85,33 @@ export function linksCommand(program: Command, cli: Cli): void {
       'drop the link: the account or group is looked for anew, and taken over by the rules of adopt',
     )
     .option('--target <name>', 'only at this target')
+    .option(
+      '--leave-account',
+      'also while access is to be taken away there: it stays as it is, and nothing takes it away any more',
+    )
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
       requireKnown(readConfig(command, cli), flags);
       await onOne(text, command, cli, async (states, found) => {
         if (new Set(found.map(({ ref }) => ref)).size > 1)
           throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
-        const { forgetLinks } = await import('../ops/links.ts');
+        const { forgetLinks, LinkNeeded } = await import('../ops/links.ts');
+        const leaveAccount = flags.leaveAccount ?? false;
         const rows = (
           await Promise.all(
             found.map(({ connection, ref }) =>
-              forgetLinks(states, { connection, ref, target: flags.target }, actorOf(cli, flags)),
+              forgetLinks(
+                states,
+                { connection, ref, target: flags.target, leaveAccount },
+                actorOf(cli, flags),
+              ),
             ),
-          )
+          ).catch((error: unknown) => {
+            if (!(error instanceof LinkNeeded)) throw error;
+            throw new Error(
+              `${error.message} To leave the account or group as it is: scim-bridge links forget ${text} --leave-account`,
+            );
+          })
         ).flat();
         if (flags.json) sayJson(rows);
         else

@@ -36,7 +36,7 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two, ${retry(facts)}`,
   TakenByConnection: (facts) =>
-    `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it${facts.ref.startsWith('User:') ? ', order the scim-bridge links forget that the message names' : ''}, ${retry(facts)}`,
+    `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it${facts.ref.startsWith('User:') ? ', wait until the account is closed, order the scim-bridge links forget that the message names' : ''}, ${retry(facts)}`,
   Forbidden: (facts) =>
     `Check the rights of the platform key and whether this is the last administrator, ${retry(facts)}`,
   Refused: () => 'Correct the value at the identity provider: the platform does not accept it.',

@@ -4,6 +4,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { counted } from '../support/counted.ts';
 import { isGone } from '../sync/failures.ts';
 
 export interface LinkRow {
@@ -232,24 +233,84 @@ async function refOfRow(
   return undefined;
 }
 
+export interface ForgetLinksOptions {
+  connection: string;
+  ref: Ref;
+  /** Undefined: all targets. */
+  target?: string | undefined;
+  /** Forgets although a change that takes access away is not written. */
+  leaveAccount?: boolean | undefined;
+}
+
+/** A link that is needed to take access away. `message`: why, and what to do. */
+export class LinkNeeded extends Error {
+  override name = 'LinkNeeded';
+}
+
 /**
  * Deletes the links of one resource. The next sync looks it up again and adopts only by the rules of `adopt`.
  * @returns the targets at which a link was deleted
+ * @throws LinkNeeded, before any link is deleted
  */
 export async function forgetLinks(
   states: readonly DesiredState[],
-  { connection, ref, target }: { connection: string; ref: Ref; target?: string | undefined },
+  { connection, ref, target, leaveAccount = false }: ForgetLinksOptions,
   actor: Actor,
 ): Promise<LinkRow[]> {
-  const forgotten: LinkRow[] = [];
+  const found: { state: DesiredState; row: LinkRow; why: string | undefined }[] = [];
   for (const state of states.filter((each) => each.connection === connection)) {
     for (const row of await linksOf([state], connection, ref)) {
       if (row.platformId === null || row.target !== (target ?? row.target)) continue;
-      const subject = `${ref} ${row.platformId}`;
-      await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
-      await state.outboxes.get(row.target)?.forgetLink(ref, row.platformId);
-      forgotten.push(row);
+      found.push({ state, row, why: await whyNeeded(state, row) });
     }
   }
-  return forgotten;
+  const needed = found.find(({ why }) => why !== undefined);
+  if (needed && !leaveAccount)
+    throw new LinkNeeded(
+      `${needed.why ?? ''} at ${needed.row.target}: without its link nothing takes that away any more. ` +
+        'Wait until it is written, or approve it (scim-bridge explain shows what it waits for).',
+    );
+  for (const { state, row, why } of found) {
+    const subject = `${ref} ${row.platformId ?? ''}${why === undefined ? '' : ` left as it is: ${why}`}`;
+    await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });
+    await state.outboxes.get(row.target)?.forgetLink(ref, row.platformId ?? '');
+  }
+  return found.map(({ row }) => row);
+}
+
+/** Returns what is not taken away yet at the platform, as a sentence without its end; undefined: nothing. */
+async function whyNeeded(
+  { directory, links, outboxes }: DesiredState,
+  { ref, kind, target }: LinkRow,
+): Promise<string | undefined> {
+  const outbox = outboxes.get(target);
+  if (!outbox) return undefined;
+  const { id } = parseRef(ref);
+  const [link, record, { pendingGroups }] = await Promise.all([
+    links.get(target, ref),
+    directory.get(kind, id),
+    outbox.resourceStatus(ref),
+  ]);
+  if (kind === 'Group') {
+    // A group that the policy leaves is freed for another one by this order.
+    return record || link.departed
+      ? undefined
+      : 'The group was deleted at the source and its deletion is not written';
+  }
+  const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
+  const isActive = record && (JSON.parse(record.text || '{}') as { active?: boolean }).active !== false;
+  const isOut = link.departed === true && link.condition?.reason !== 'Protected';
+  const mayBeOpen = link.core?.active !== false || link.unsure?.includes('active') === true;
+  if (mayBeOpen && (!isActive || isOut || closing !== undefined))
+    return `The account may be active, although the person ${
+      !record
+        ? 'is deleted at the source'
+        : !isActive
+          ? 'is inactive at the source'
+          : 'is not meant for the target'
+    }`;
+  const removals = [...pendingGroups.values()].filter((sign) => sign !== '+').length;
+  return removals === 0
+    ? undefined
+    : `The person is still in ${counted(removals, 'group')} against the source`;
 }

@@ -44,7 +44,7 @@ export function takenText(kind: Kind, { connection, name, ref }: Holder): string
   const what = kind === 'User' ? 'account' : 'group';
   const freed =
     kind === 'User'
-      ? `delete the person there (a deactivated person keeps the account), order scim-bridge links forget ${ref}`
+      ? `delete the person there (a deactivated person keeps the account), wait until the account is closed, order scim-bridge links forget ${ref}`
       : `delete the group there (if the policy of the target leaves it, also order scim-bridge links forget ${ref})`;
   return `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or ${freed}, then retry`;
 }

@@ -5,6 +5,7 @@ import { findResources, toSearched } from '../../../ops/find.ts';
 import {
   forgetLinks,
   importLinks,
+  LinkNeeded,
   linksOf,
   listLinks,
   type Imported,
@@ -116,15 +117,20 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     context,
     'forget',
     'Removes the links of a person or group. The next sync looks for the account or group again and adopts it by the setting adopt.',
-    async (found, target, by: Actor) => {
+    async (found, { target, leaveAccount }, by: Actor) => {
       if (new Set(found.map(({ ref }) => ref)).size > 1)
         throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
           extra: { resources: found.map(({ connection, ref, name }) => ({ connection, ref, name })) },
         });
       const forgotten = found.map(({ connection, ref }) =>
-        forgetLinks(context.states, { connection, ref, target }, by),
+        forgetLinks(context.states, { connection, ref, target, leaveAccount }, by),
       );
-      return (await Promise.all(forgotten)).flat();
+      try {
+        return (await Promise.all(forgotten)).flat();
+      } catch (error) {
+        if (!(error instanceof LinkNeeded)) throw error;
+        throw new Problem(409, `${error.message} Or send leaveAccount.`);
+      }
     },
   ),
 ];
@@ -136,9 +142,9 @@ function resourceRoute(
   context: AdminContext,
   name: 'show' | 'forget',
   summary: string,
-  run: (found: Found, target: string | undefined, by: Actor) => Promise<unknown>,
+  run: (found: Found, options: { target?: string; leaveAccount?: boolean }, by: Actor) => Promise<unknown>,
 ): AdminRoute {
-  return route<{ resource: string; target?: string } & OperatorFields>({
+  return route<{ resource: string; target?: string; leaveAccount?: boolean } & OperatorFields>({
     method: 'post',
     path: `/links/${name}`,
     id: `${name}Links`,
@@ -146,18 +152,33 @@ function resourceRoute(
     summary,
     body: body(
       name === 'forget'
-        ? { resource, target: { ...textField, description: 'Only at this target.' }, ...operatorFields }
+        ? {
+            resource,
+            target: { ...textField, description: 'Only at this target.' },
+            leaveAccount: {
+              ...booleanField,
+              description:
+                'Removes the link also while access is to be taken away at the platform: the access stays, and nothing takes it away any more.',
+            },
+            ...operatorFields,
+          }
         : { resource },
       ['resource'],
     ),
     answers: { status: 200, description: 'The shown or removed links.', schema: links },
-    refuses: name === 'forget' ? { ...refuses, 409: 'The name means more than one.' } : refuses,
+    refuses:
+      name === 'forget'
+        ? {
+            ...refuses,
+            409: 'The name means more than one, or access is still to be taken away at the platform.',
+          }
+        : refuses,
     handle: async (call) => {
       const { body } = call;
       requireTarget(context, body.target);
       const found = await findResources(toSearched(context.states), body.resource);
       if (found.length === 0) throw new Problem(404, 'No person and no group has this name.');
-      return json(await run(found, body.target, actor(body, call)));
+      return json(await run(found, body, actor(body, call)));
     },
   });
 }

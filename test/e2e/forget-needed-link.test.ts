@@ -1,0 +1,60 @@
+// Tests that links forget is refused while the link is needed to take access away.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let bob: string;
+let analysts: string;
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: NONE, removeMembers: NONE } } });
+  const ann = await place.idp.createUser(ANN);
+  bob = await place.idp.createUser(BOB);
+  analysts = await place.idp.createGroup('analysts', [ann, bob]);
+  await place.idle();
+}, 60_000);
+afterEach(() => place.stop());
+
+const forget = (...flags: string[]) => place.commands.run('links', 'forget', `User:${bob}`, ...flags);
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+
+test('the link of a leaver whose deactivation is held stays, and the approved deactivation is written', async () => {
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+  const refused = await forget();
+  expect(refused.code).toBe(1);
+  expect(refused.text).toContain('the person is deleted at the source');
+  expect(refused.text).toContain('--leave-account');
+  const [id = ''] = /default\.main\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+  expect((await forget()).code).toBe(0);
+}, 60_000);
+
+test('the link of a leaver stays while the target is on hold', async () => {
+  await place.commands.run('hold');
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  expect((await forget()).code).toBe(1);
+}, 60_000);
+
+test('the link of a person whose removal from a group is held stays', async () => {
+  await place.idp.patch(`/Groups/${analysts}`, { op: 'remove', path: `members[value eq "${bob}"]` });
+  await place.idle();
+  expect((await forget()).text).toContain('still in 1 group against the source');
+}, 60_000);
+
+test('with --leave-account the link is dropped, and the act tells what was left', async () => {
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+  expect((await forget('--leave-account')).code).toBe(0);
+  expect((await place.platform.user(BOB))?.active).toBe(true);
+  expect(await told('acts')).toContain('left as it is');
+}, 60_000);
+
+test('the link of a person who is as desired is dropped without a flag', async () => {
+  expect((await forget()).code).toBe(0);
+}, 60_000);
