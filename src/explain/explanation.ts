@@ -108,6 +108,8 @@ export interface Explanation {
     addedByOthers: string[];
     /** Groups of a person that groups.include or groups.exclude leave out: the memberships there stay as they are. */
     leftOutGroups: string[];
+    /** Groups of a person, or members of a group, that stay against the source because of the policy of the target. */
+    leftByPolicy: string[];
     /** Number of held or rejected changes that the platform has already. */
     done: number;
     /** Number of differences that the guard will hold when a run is to write them. */
@@ -135,7 +137,14 @@ export interface Explanation {
    */
   leftByHand: string[];
   /** Of a group. */
-  members: { desired: number; toAdd: number; toRemove: number; unknown: string[] } | null;
+  members: {
+    desired: number;
+    /** Desired members whose memberships the bridge does not write: protected, or out of the scope of the target. */
+    leftAlone: number;
+    toAdd: number;
+    toRemove: number;
+    unknown: string[];
+  } | null;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
   /** Id of the open approval that covers the held changes of this resource or of its memberships; null: none is held. */
   approval: string | null;

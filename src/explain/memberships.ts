@@ -1,30 +1,35 @@
 // Describes the memberships of a user or group, with the causes of those that wait.
-import { conditionText, type Link } from '../directory/outbox/links.ts';
+import { conditionText, parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
-import { refOf } from '../directory/records.ts';
+import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withHeldRemoval } from '../reconcile/unwritten.ts';
+import { removal } from '../sync/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
 const SHOWN_MEMBERS = 100;
+/** Members whose links are read, to see whether the bridge leaves them out of the group. */
+const MOST_READ = 1000;
 
 /** Returns a user's groups, and the groups with a pending removal. */
 export async function membershipsOfUser(
   scope: ReconcileScope,
-  { id }: FoundResource,
+  { id, ref }: FoundResource,
   { pendingGroups }: ResourceStatus,
 ): Promise<MembershipState[]> {
-  const { directory, links, outbox, target } = scope;
+  const { directory, drifts, links, outbox, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
   const left = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...left];
-  const [groups, names] = await Promise.all([
+  const [[own], groups, rejected, names] = await Promise.all([
+    drifts.observe([ref]),
     links.getMany(
       target.name,
       ids.map((group) => refOf('Group', group)),
     ),
+    outbox.guardStore.areRejected(ids.map((group) => removal(group, id))),
     readRecordNames(
       directory,
       left.map((group) => refOf('Group', group)),
@@ -35,18 +40,22 @@ export async function membershipsOfUser(
     const name = joined.find((each) => each.id === group)?.displayName ?? names.get(refOf('Group', group));
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
     const sign = pendingGroups.get(group);
-    return {
-      ref: refOf('Group', group),
-      name: name ?? String(link.core?.displayName ?? group),
-      state: !isWanted ? 'notForTarget' : stateOf(sign),
-      ...(!isWanted
-        ? LEFT_OUT_MEMBERSHIP
-        : sign === undefined
-          ? {}
-          : sign === 'r'
-            ? REJECTED
-            : causeOf(link.condition, outbox.settings)),
-    };
+    const left = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
+    if (!isWanted) return { ...left, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
+    if (sign === 'r') return { ...left, state: 'toRemove', ...(rejected[index] ? REJECTED : PROTECTED) };
+    const outside = sign === '-' || !own ? undefined : whyOutside(parseLink(own.text), own.marked);
+    if (outside !== undefined) return { ...left, state: 'notForTarget', because: outside };
+    const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
+    if (former === undefined)
+      return {
+        ...left,
+        state: stateOf(sign),
+        ...(sign === undefined ? {} : causeOf(link.condition, outbox.settings)),
+      };
+    // The person is in the group under the name that it has at the platform, which is not the desired one.
+    const { because, ...cause } = causeOf(link.condition, outbox.settings);
+    const still = `the group is still called ${former} at the platform${because === undefined ? '' : `: ${because}`}`;
+    return { ...left, state: 'toAdd', ...cause, because: still };
   });
 }
 
@@ -56,43 +65,62 @@ export async function membershipsOfGroup(
   { id }: FoundResource,
   { pendingGroups }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
-  const { directory, links, outbox, target } = scope;
+  const { directory, drifts, outbox } = scope;
   const { users, unresolved } = await directory.membersOf(id);
+  const read = [...new Set([...[...pendingGroups.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)])];
+  const observed = new Map(
+    (await drifts.observe(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
+  );
+  const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
+  const outsideOf = (user: string): string | undefined => {
+    const ref = refOf('User', user);
+    return user.startsWith('@') ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
+  };
   const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
-  const [known, names, moving, decisions] = await Promise.all([
-    links.getMany(target.name, refs),
+  const [names, moving, decisions, rejected] = await Promise.all([
     readRecordNames(directory, refs),
     withHeldRemoval(
       outbox,
       refs.filter((_, index) => pending[index]?.[1] === '+'),
     ),
     outbox.guardStore.decisionsOfMembers(leaving),
+    outbox.guardStore.areRejected(pending.map(([user]) => removal(id, user))),
   ]);
   const following = new Set(leaving.filter((_, index) => decisions[index] === 'follows'));
   const memberships = pending.map(([user, sign], index): MembershipState => {
-    const link = known[index] ?? {};
-    const because = sign === '+' ? whyNotReady(link, outbox.settings) : undefined;
     const ref = refOf('User', user);
+    const link = linkOf(ref);
+    const outside = sign === '+' ? outsideOf(user) : undefined;
+    const because = sign === '+' ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
     return {
       ref,
       name: String(link.core?.userName ?? names.get(ref) ?? user),
-      state: stateOf(sign),
-      ...(sign === 'r' ? REJECTED : {}),
+      state: outside === undefined ? stateOf(sign) : 'notForTarget',
+      ...(sign === 'r' ? (rejected[index] ? REJECTED : PROTECTED) : {}),
       ...(moving.has(ref) ? MOVING : {}),
       ...(following.has(user) ? FOLLOWING : {}),
       ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };
   });
-  const signs = [...pendingGroups.values()];
-  const toAdd = signs.filter((sign) => sign === '+').length;
-  const members = { desired: users.length, toAdd, toRemove: signs.length - toAdd, unknown: unresolved };
+  const signs = [...pendingGroups];
+  const added = signs.filter(([, sign]) => sign === '+');
+  const members = {
+    desired: users.length,
+    leftAlone: users.filter((user) => observed.has(refOf('User', user)) && outsideOf(user)).length,
+    toAdd: added.filter(([user]) => !observed.has(refOf('User', user)) || !outsideOf(user)).length,
+    toRemove: signs.length - added.length,
+    unknown: unresolved,
+  };
   return { memberships, members };
 }
 
 /** The cause of a membership in a group that the settings leave out. */
 const LEFT_OUT_MEMBERSHIP = { because: 'left out by groups.include or groups.exclude' };
+
+/** The cause of a removal that waits for the end of a protection. */
+const PROTECTED = { because: 'the person is protected: it is written after that', condition: 'Protected' };
 
 /** The cause of a removal that a person rejected: the platform keeps the member. */
 const REJECTED = { because: 'a person rejected the removal', condition: 'Rejected' };
@@ -122,6 +150,19 @@ function causeOf(
   return PASSING.has(reason)
     ? { because, triedSince: new Date(since).toISOString() }
     : { because, condition: reason };
+}
+
+/** Returns why the bridge writes no membership of a user; undefined: it does, or a sync is to find out. */
+function whyOutside({ id, condition, departed }: Link, marked: boolean): string | undefined {
+  if (condition?.reason === 'Protected') return 'the bridge writes no membership of a protected person';
+  if (marked || (!departed && (id !== undefined || condition))) return undefined;
+  return 'outside users.scope';
+}
+
+/** Returns the name of a linked group at the platform if it is not the desired one. */
+function formerName({ id, core }: Link, wanted: string | undefined): string | undefined {
+  const name = id === undefined ? undefined : core?.displayName;
+  return typeof name === 'string' && wanted !== undefined && fold(name) !== fold(wanted) ? name : undefined;
 }
 
 function whyNotReady(link: Link, settings: string): string | undefined {

@@ -5,7 +5,7 @@ import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
-import { isChange, type PlanEntry } from '../reconcile/entry.ts';
+import { isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
 import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
@@ -37,6 +37,7 @@ export async function lookAtPlatform(
       differences: [],
       addedByOthers: [],
       leftOutGroups: [],
+      leftByPolicy: [],
       done: 0,
       toBeHeld: 0,
     },
@@ -69,10 +70,14 @@ export async function lookAtPlatform(
       unmanaged.filter(isOne).map((entry) => otherSide(entry) ?? '');
     const addedByOthers = namesOf(({ reason }) => reason !== LEFT_OUT);
     const leftOutGroups = namesOf(({ reason }) => reason === LEFT_OUT);
+    const stays = entries.filter(
+      (entry) => entry.action === 'removeMember' && isLeftBy(scope.target.policy, entry),
+    );
+    const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
     const state = differences.length > 0 ? 'differs' : 'equal';
     return {
       platform: {
-        ...{ at, state, differences, addedByOthers, leftOutGroups },
+        ...{ at, state, differences, addedByOthers, leftOutGroups, leftByPolicy },
         ...{ done: held + rejected, toBeHeld: await countToBeHeld(scope, differing) },
       },
       observe: (values) =>

@@ -78,6 +78,8 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   for (const sentence of differenceReasons(facts)) say(sentence);
   say(addedReason(facts));
   say(leftOutReason(facts));
+  say(leftByPolicyReason(facts));
+  say(leftAloneReason(facts));
   say(
     suspectedDrift.length > 0 &&
       `A comparison saw these to differ at the platform: ${someOf(suspectedDrift)}.`,
@@ -197,6 +199,20 @@ function leftOutReason({ platform }: ExplainedFacts): string | undefined {
 /** No sync writes a value of an attribute that has left the settings, or that is kept because the source has none. */
 export const isSettledValue = (state: AttributeState['state']): boolean =>
   state === 'equal' || state === 'unmapped' || state === 'kept';
+
+/** A membership that the policy leaves counts for what a person sees too. */
+function leftByPolicyReason({ platform, kind, policy }: ExplainedFacts): string | undefined {
+  const stays = platform?.leftByPolicy ?? [];
+  if (stays.length === 0) return undefined;
+  return kind === 'User'
+    ? `At the platform it is still in ${counted(stays.length, 'group')} against the source, which the policy ${policy.policy} leaves: ${someOf(stays)}.`
+    : `At the platform it still has ${counted(stays.length, 'member')} against the source, whom the policy ${policy.policy} leaves: ${someOf(stays)}.`;
+}
+
+function leftAloneReason({ members }: ExplainedFacts): string | undefined {
+  if (!members || members.leftAlone === 0) return undefined;
+  return `The source has ${counted(members.leftAlone, 'member')} more, whose memberships the bridge does not write: protected, or outside users.scope.`;
+}
 
 const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
 const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler', 'versionsDiffer'];

@@ -31,7 +31,8 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
     return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
   }
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
-  if (waiting.length === 0) return 'asDesired';
+  if (waiting.length === 0)
+    return (facts.platform?.leftByPolicy ?? []).length > 0 ? 'leftAlone' : 'asDesired';
   // Memberships that no condition stops are written by the syncs of groups.
   const isStopped = waiting.some((each) => each.condition === undefined) && (hold ?? breaker ?? noWorker);
   if (isStopped) return 'stopped';
@@ -174,7 +175,8 @@ function membershipCause({ memberships, kind, policy }: ExplainedFacts): string 
 }
 
 function activityOf({ kind, stored, memberships, members }: ExplainedFacts): string {
-  if (kind === 'Group') return `, with ${counted(members?.desired ?? 0, 'member')}`;
+  if (kind === 'Group')
+    return `, with ${counted((members?.desired ?? 0) - (members?.leftAlone ?? 0), 'member')}`;
   const groups = memberships.filter(({ state }) => state === 'applied').length;
   const active = stored?.active === false ? 'inactive, as the identity provider wants it' : 'active';
   return `: ${active}, in ${counted(groups, 'group')}`;

@@ -1,8 +1,9 @@
 // Names the groups and values of an account that the settings leave alone, so that "as desired" is not read as a word about
 // them. Reads Redis, writes nothing.
-import { fold, parseRef } from '../directory/records.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import { fold, parseRef, refOf } from '../directory/records.ts';
+import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { notedLeavers } from '../sync/left-members.ts';
 import { keptAttributes } from '../sync/mapping.ts';
 import { isEmpty } from '../sync/write-order.ts';
 import type { Reading } from './account.ts';
@@ -30,7 +31,9 @@ export async function leftAloneOf(
   const groups = [...new Set(names)].sort().map((name): LeftAlone => {
     return { name, kind: 'group', why: 'leftOut', actual: present.has(fold(name)) };
   });
-  return [...groups, ...values(kept, 'kept'), ...values(unmapped, 'unmapped')];
+  const stays = (await groupsLeftByPolicy(scope, reading)).filter((name) => !names.includes(name));
+  const left = stays.map((name): LeftAlone => ({ name, kind: 'group', why: 'policy', actual: true }));
+  return [...groups, ...left, ...values(kept, 'kept'), ...values(unmapped, 'unmapped')];
 }
 
 /** Returns the linked groups of the account that the settings leave out, also after the source took the person out. */
@@ -58,10 +61,34 @@ async function formerGroups(
   });
 }
 
+/** Returns the groups of the account in which the policy of the target leaves the person against the source. */
+async function groupsLeftByPolicy(
+  { directory, drifts, target }: ReconcileScope,
+  { user }: Reading,
+): Promise<string[]> {
+  if (target.policy.policy === 'sync') return [];
+  const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), display }));
+  const [person] = await drifts.linkedTo('User', [user.id]);
+  const id = person && parseRef(person.ref).id;
+  const [joined = []] = id === undefined ? [] : await directory.groupsOf([id]);
+  const wanted = new Set(joined.map((group) => refOf('Group', group.id)));
+  const found = await drifts.linkedTo(
+    'Group',
+    listed.map((group) => group.id),
+  );
+  return found.flatMap((each, index) => {
+    if (!each || wanted.has(each.ref)) return [];
+    const link = parseLink(each.text);
+    const isLeft = notedLeavers(link)?.(id, user.id) === true;
+    return isLeft ? [listed[index]?.display ?? String(link.core?.displayName ?? each.ref)] : [];
+  });
+}
+
 const WORDS: Record<LeftAlone['why'], (actual: unknown) => string> = {
   leftOut: (isMember) =>
     `left out by groups.include or groups.exclude; ${isMember === true ? 'the membership stays at the platform' : 'no member at the platform'}`,
   kept: () => 'kept though the source has no value: onEmpty is keep',
+  policy: () => 'the source took the person out; the policy of the target leaves the membership',
   unmapped: () => 'no longer mapped; the value that the bridge wrote stays',
 };
 

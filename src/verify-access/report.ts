@@ -37,9 +37,10 @@ export interface LeftAlone {
   kind: 'group' | 'attribute';
   /**
    * `leftOut`: groups.include or groups.exclude leave the group out. `kept`: the source has no value, and `onEmpty` is `keep`.
-   * `unmapped`: the attribute has left the settings, and the value that the bridge wrote stays.
+   * `unmapped`: the attribute has left the settings, and the value that the bridge wrote stays. `policy`: the source took the
+   * person out of the group, and the policy of the target leaves the membership.
    */
-  why: 'leftOut' | 'kept' | 'unmapped';
+  why: 'leftOut' | 'kept' | 'unmapped' | 'policy';
   /** The value at the platform; of a group, whether the account is a member. */
   actual: unknown;
 }

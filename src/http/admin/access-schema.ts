@@ -87,9 +87,9 @@ export const accessSchema: JsonSchema = {
       objectOf<LeftAlone>({
         ...{ name: textField, kind: { enum: ['group', 'attribute'] }, actual: anyField },
         why: {
-          enum: ['leftOut', 'kept', 'unmapped'],
+          enum: ['leftOut', 'kept', 'unmapped', 'policy'],
           description:
-            'leftOut: by groups.include or groups.exclude. kept: onEmpty is keep. unmapped: no longer in the settings.',
+            'leftOut: by groups.include or groups.exclude. kept: onEmpty is keep. unmapped: no longer in the settings. policy: the source took the person out of the group, and the policy of the target leaves that.',
         },
       }),
     ),

@@ -58,6 +58,10 @@ const platform = nullOr(
       'Groups of a person, or members of a group, that others added and that stay.',
     ),
     leftOutGroups: described(arrayOf(textField), 'Groups of a person that the settings leave out.'),
+    leftByPolicy: described(
+      arrayOf(textField),
+      'Groups of a person, or members of a group, that stay against the source because of the policy.',
+    ),
     done: described(integerField, 'Number of held or rejected changes that the platform has already.'),
     toBeHeld: described(
       integerField,
@@ -164,6 +168,7 @@ export const explanationSchema: JsonSchema = {
     members: nullOr(
       objectOf<Part<'members'>>({
         desired: integerField,
+        leftAlone: described(integerField, 'Desired members that are protected or out of scope.'),
         toAdd: integerField,
         toRemove: integerField,
         unknown: arrayOf(textField),

@@ -1,0 +1,72 @@
+// Tests that explain and verify-access do not tell memberships as applied that no sync writes.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const KEPT = 'kept@acme.example';
+const WES = 'wes@acme.example';
+
+let place: Place;
+let ids: Record<string, string>;
+async function open(target: object): Promise<void> {
+  place = await openPlace({ target });
+  ids = {};
+  for (const name of [ANN, KEPT, WES]) ids[name] = await place.idp.createUser(name);
+}
+afterEach(() => place.stop());
+
+const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const remove = (group: string, name: string): Promise<unknown> =>
+  place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${ids[name] ?? ''}"]` });
+
+test('a group without its protected member is told with the members that it has', async () => {
+  await open({ users: { protected: [KEPT] } });
+  await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[KEPT] ?? '']);
+  await place.idle();
+  await place.commands.run('reconcile', '--yes');
+  expect((await place.platform.group('analysts'))?.members).toEqual([ANN]);
+  const person = await told('explain', KEPT);
+  expect(person).not.toContain('= analysts');
+  expect(person).toContain('no membership of a protected person');
+  const group = await told('explain', 'analysts');
+  expect(group).toContain('with 1 member.');
+  expect(group).toContain('The source has 1 member more');
+}, 60_000);
+
+test('a member outside users.scope is not on its way', async () => {
+  await open({ users: { scope: 'userName ne "wes@acme.example"' } });
+  await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
+  await place.idle();
+  const group = await told('explain', 'analysts');
+  expect(group).not.toContain('on its way');
+  expect(group).toContain('with 1 member.');
+  expect(await told('explain', WES)).not.toContain('still to be joined');
+}, 60_000);
+
+test('a membership that the policy leaves is told', async () => {
+  await open({ policy: 'upsert-only' });
+  const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '', ids[WES] ?? '']);
+  await place.idle();
+  await remove(analysts, ANN);
+  await place.idle();
+  expect((await place.platform.group('analysts'))?.members.toSorted()).toEqual([ANN, WES]);
+  const person = await told('explain', ANN);
+  expect(person).toContain('still in 1 group against the source');
+  expect(person).not.toContain('✔');
+  expect(await told('explain', 'analysts')).toContain('still has 1 member against the source');
+  const proof = await told('verify-access', ANN);
+  expect(proof).toContain('group analysts (the source took the person out');
+  expect(proof).not.toContain('every value as desired');
+}, 60_000);
+
+test('a group whose new name is refused is told under the name that it has', async () => {
+  await open({ groups: { rename: [{ match: '^acme-(.*)$', to: '$1' }] } });
+  await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
+  const ops = await place.idp.createGroup('ops', [ids[WES] ?? '']);
+  await place.idle();
+  await place.idp.patch(`/Groups/${ops}`, { op: 'replace', path: 'displayName', value: 'acme-analysts' });
+  await place.idle();
+  const person = await told('explain', WES);
+  expect(person).toContain('still called ops at the platform');
+  expect(person).not.toContain('✔');
+}, 60_000);
