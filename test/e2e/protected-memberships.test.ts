@@ -92,3 +92,24 @@ test('a name that leaves users.protected is no exception after the run of the re
   expect(await told('exceptions')).not.toContain(BOB);
   expect(await told('explain', BOB)).toContain('as desired');
 }, 60_000);
+
+test('a protected member of a group that was there before and is deleted at the source leaves it after the protection', async () => {
+  const { fixtures, platformUrl } = place.sandbox.ready;
+  const made = await fetch(`${platformUrl}/api/scim/v2/Groups`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({ schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'], displayName: 'crew' }),
+  });
+  expect(made.status).toBe(201);
+  const crew = await place.idp.createGroup('crew', [bob]);
+  await place.idle();
+  const present = async () => (await place.platform.group('crew'))?.members;
+  expect(await present()).toEqual([BOB]);
+  await protect([BOB]);
+  await place.idp.send('DELETE', `/Groups/${crew}`);
+  await place.idle();
+  expect(await present()).toEqual([BOB]);
+  expect(await told('exceptions')).toContain('1 member of the group that was deleted at the source stays');
+  await protect([]);
+  expect(await present()).toEqual([]);
+}, 60_000);
