@@ -191,7 +191,9 @@ function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string
 }
 
 const unknownApproval = (id: string): Error =>
-  new Error(`There is no approval ${id}: see scim-bridge approvals list --all.`);
+  new Error(
+    `There is no approval ${id}, or nothing of it waits any more: see scim-bridge approvals list --all.`,
+  );
 
 function dates(approval: Approval): string {
   const { openedAt, expiresAt, at, by, selection, note } = approval;

@@ -73,8 +73,7 @@ export async function firstApprovalsOf(
   const { firstApprovals } = outbox.guardStore;
   const found = [];
   for (const first of await firstApprovals.list()) {
-    const isChosen = await firstApprovals.choiceOf(first);
-    if (isChosen && !items.some(isChosen)) continue;
+    if ((await firstApprovals.coveredBy(first, items)).length === 0) continue;
     const { by, at, total } = first;
     found.push({ id: `${connection}.${first.id}`, by, at: new Date(at).toISOString(), total });
   }

@@ -18,7 +18,7 @@ import {
 import {
   createHeldChanges,
   idOfList,
-  parseItem,
+  parseChange,
   rangesOf,
   changeText,
   type ChangeList,
@@ -79,6 +79,8 @@ type StoredDecision = Omit<Decision, 'items'> & { part?: string; items: string[]
 const KEPT = 50;
 /** Number of decided changes that are kept for display. */
 const SHOWN = 200;
+/** Decisions among which a process finds the one that it just made. */
+const RECENT = 10;
 /** Changes of one script; 120 take about 5 ms. */
 const PORTION = 120;
 /** Hexadecimal digits of a digest: with 128 bits two different choices do not share one. */
@@ -93,7 +95,7 @@ export function createDecisions(
   const { redis, scripts, keys } = deps;
   const { target } = common;
   const held = createHeldChanges(deps, target);
-  const firsts = createFirstApprovals(deps, common);
+  const firsts = createFirstApprovals(deps, common, held);
 
   /** Moves the changes that the last decision has not moved yet. @param portions largest number of scripts */
   async function carryOn(portions = Infinity): Promise<void> {
@@ -126,10 +128,7 @@ export function createDecisions(
   async function decisions(): Promise<Decision[]> {
     return (await storedDecisions()).map(({ items, ...rest }) => ({
       ...rest,
-      items: items.map((item) => {
-        const blank = item.indexOf(' ');
-        return parseItem(item.slice(0, blank) as DestructiveKind, item.slice(blank + 1));
-      }),
+      items: items.map(parseChange),
     }));
   }
 
@@ -198,10 +197,12 @@ export function createDecisions(
     return { choice, chosen, digest: digest.digest('hex').slice(0, DIGEST_LENGTH) };
   }
 
-  const countOf = async (list: ChangeList, storedChoice: StoredChoice | undefined): Promise<number> =>
-    storedChoice
-      ? Object.values(storedChoice.chosen).reduce((sum, each) => sum + each, 0)
-      : (await held.countOf(list)).total;
+  async function countOf(list: ChangeList, storedChoice: StoredChoice | undefined): Promise<number> {
+    if (!storedChoice) return (await held.countOf(list)).total;
+    let count = 0;
+    for await (const page of firsts.chosenOf(storedChoice)) count += (await held.stillIn(list, page)).length;
+    return count;
+  }
 
   /** @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now */
   async function decide(
@@ -223,6 +224,7 @@ export function createDecisions(
       if (options.firstId !== undefined && !first) return { kind: 'unknown' };
       const storedChoice = first ? first.storedChoice : own;
       const count = await countOf(list, storedChoice);
+      if (first && count === 0) return { kind: 'unknown' };
       const isFirst = approver !== undefined && action === 'approve' && !first && count > 0;
       const decided = isFirst
         ? await noteFirst(list, { ...approver, id: firstId, total: count, storedChoice }, options)
@@ -276,7 +278,7 @@ export function createDecisions(
     },
   ): Promise<Decided | 'again'> {
     const { note, first, storedChoice, count, act, portions, request } = options;
-    const [tag, counts] = await scripts.run('guard_decide', keys.base, {
+    const [tag, counts, number] = await scripts.run('guard_decide', keys.base, {
       ...{ ...common, ...list, ...storedChoice, action, note, shown: SHOWN, kept: KEPT, request },
       ...{ ranges: rangesOf(list), part: storedChoice?.digest ?? list.part },
       by: first ? `${first.by} and ${by}` : by,
@@ -287,14 +289,16 @@ export function createDecisions(
     if (tag === 'busy' || tag === 'changed') return 'again';
     if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
     await carryOn(portions);
-    const numbers = counts as number[];
-    return {
-      kind: 'decided',
-      items: numbers.reduce((sum, each) => sum + each, 0),
-      kinds: Object.fromEntries(
-        DESTRUCTIVE_KINDS.map((kind, index) => [kind, numbers[index] ?? 0]),
-      ) as Decision['kinds'],
-    };
+    const kinds = (await movedBy(Number(number))) ?? kindsOf(counts as number[]);
+    return { kind: 'decided', items: Object.values(kinds).reduce((sum, each) => sum + each, 0), kinds };
+  }
+
+  /** Returns the changes that a decision moved: a chosen change may have been taken back before its turn. */
+  async function movedBy(number: number): Promise<Decision['kinds'] | undefined> {
+    const newest = await redis.lrange(keys.key('guardDecisions', target), 0, RECENT - 1);
+    return newest
+      .map((text) => JSON.parse(text) as StoredDecision)
+      .find((decision) => decision.number === number)?.kinds;
   }
 
   return {
@@ -307,3 +311,6 @@ export function createDecisions(
     firstApprovals: firsts,
   };
 }
+
+const kindsOf = (counts: readonly number[]): Decision['kinds'] =>
+  Object.fromEntries(DESTRUCTIVE_KINDS.map((kind, index) => [kind, counts[index] ?? 0])) as Decision['kinds'];

@@ -4,7 +4,14 @@ import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { idOfList, changeText, type ChangeList, type Destruction } from './held-changes.ts';
+import {
+  changeText,
+  idOfList,
+  parseChange,
+  type ChangeList,
+  type createHeldChanges,
+  type Destruction,
+} from './held-changes.ts';
 
 /** The person who approves. `identity` distinguishes two callers, even if they give the same name. */
 export interface Approver {
@@ -50,6 +57,11 @@ const MOST = 100;
 export const firstIdOf = (target: string, list: ChangeList, storedChoice: StoredChoice | undefined): string =>
   idOfList(target, list) + (storedChoice ? `~${storedChoice.digest}` : '');
 
+/** Returns the list of held changes that a first approval is about: its id has the last place. */
+const heldListOf = ({ id, serial }: FirstApproval): ChangeList => ({
+  ...{ source: 'guardHeld', serial, upTo: Number(/-(\d+)(?:~[0-9a-f]+)?$/.exec(id)?.[1] ?? 0) },
+});
+
 /** Returns whether two approvals come from one person: they have the same identity of the caller, or the same recorded name. */
 export const isSamePerson = (one: Approver, other: Approver): boolean =>
   one.identity === other.identity || folded(one.by) === folded(other.by);
@@ -65,6 +77,7 @@ const folded = (name: string): string =>
 export function createFirstApprovals(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   { target, expiryMs }: { target: string; expiryMs: number },
+  held: Pick<ReturnType<typeof createHeldChanges>, 'countOf' | 'stillIn'>,
 ) {
   const name = keys.key('guardFirst', target);
   const fieldOf = ({ source, id }: Pick<FirstApproval, 'source' | 'id'>): string => `${source} ${id}`;
@@ -85,9 +98,23 @@ export function createFirstApprovals(
     // A first approval of a list that is no longer held cannot be completed, so it does not count against the limit.
     const counts = ({ at, source, serial }: FirstApproval): boolean =>
       at > oldest && (source === 'guardRejected' || serial === Number(current));
-    const over = stored.filter((first) => !counts(first)).map(({ field }) => field);
+    const stands = await Promise.all(stored.map(async (first) => counts(first) && (await hasChanges(first))));
+    const over = stored.filter((_, index) => !stands[index]).map(({ field }) => field);
     if (over.length > 0) await redis.hdel(name, ...over);
-    return stored.filter(counts).sort((one, other) => one.at - other.at);
+    return stored.filter((_, index) => stands[index]).sort((one, other) => one.at - other.at);
+  }
+
+  /**
+   * Returns whether a change that the first person saw is still held. One that was decided, or that the source took back, does
+   * not return to the list: if it is held again, it is another change.
+   */
+  async function hasChanges(first: FirstApproval): Promise<boolean> {
+    if (first.source === 'guardRejected') return true;
+    const list = heldListOf(first);
+    if (!first.storedChoice) return (await held.countOf(list)).total > 0;
+    for await (const page of chosenOf(first.storedChoice))
+      if ((await held.stillIn(list, page)).length > 0) return true;
+    return false;
   }
 
   /** Finds a first approval by its id. */
@@ -111,21 +138,34 @@ export function createFirstApprovals(
   const withdraw = async ({ field }: StoredFirstApproval): Promise<boolean> =>
     (await redis.hdel(name, field)) === 1;
 
+  /** Yields the changes of a stored choice in pages. */
+  async function* chosenOf({ choice }: StoredChoice): AsyncGenerator<Destruction[]> {
+    const key = keys.key('guardChoice', `${target}:${choice}`);
+    for (let at = 0; ; at += PAGE) {
+      const page = await redis.lrange(key, at, at + PAGE - 1);
+      yield page.map(parseChange);
+      if (page.length < PAGE) return;
+    }
+  }
+
+  /** Returns those of the given held changes that a first approval covers. */
+  async function coveredBy(first: FirstApproval, items: readonly Destruction[]): Promise<Destruction[]> {
+    if (first.source !== 'guardHeld') return [];
+    const isChosen = await choiceOf(first);
+    return held.stillIn(heldListOf(first), isChosen ? items.filter(isChosen) : items);
+  }
+
   /** Returns whether a change is covered by a first approval of a part; undefined: all of the list are. */
   async function choiceOf({
     storedChoice,
   }: FirstApproval): Promise<((item: Destruction) => boolean) | undefined> {
     if (!storedChoice) return undefined;
-    const key = keys.key('guardChoice', `${target}:${storedChoice.choice}`);
     const found = new Set<string>();
-    for (let at = 0; ; at += PAGE) {
-      const page = await redis.lrange(key, at, at + PAGE - 1);
-      for (const text of page) found.add(text);
-      if (page.length < PAGE) return (item) => found.has(changeText(item));
-    }
+    for await (const page of chosenOf(storedChoice)) for (const item of page) found.add(changeText(item));
+    return (item) => found.has(changeText(item));
   }
 
-  return { list, find, note, withdraw, choiceOf };
+  return { list, find, note, withdraw, choiceOf, chosenOf, coveredBy };
 }
 
 const PAGE = 1000;

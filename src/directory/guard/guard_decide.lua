@@ -8,7 +8,7 @@
 --        display), action: approve|reject|withdraw, expiryMs (of an approval), by, note, selection (in words), request,
 --        act (audit entry as in append_act; absent: none),
 --        first ([field, text] of the first approval that this one completes; absent: one approval suffices) }
--- RETURN {"decided", number of each kind} | {"expired"} | {"unknown"} | {"busy"}: an earlier decision is not moved yet
+-- RETURN {"decided", number of each kind, number of the decision (absent: nothing was decided)} | {"expired"} | {"unknown"} | {"busy"}: an earlier decision is not moved yet
 --        | {"changed"}: the first approval is another one by now
 -- NEEDS guard, log, numbers
 local now = clock()
@@ -65,4 +65,4 @@ redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'number', n
   'choice', p.choice or '', 'expires', string.format('%d', now + p.expiryMs), 'request', p.request)
 if p.first then redis.call('HDEL', firsts, p.first[1]) end
 if p.act then write_chained('acts', nil, p.act) end
-return { 'decided', counts }
+return { 'decided', counts, number }

@@ -116,7 +116,24 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     return [...refs];
   }
 
-  return { countOf, open, pages, heldRefs };
+  /** Returns those of the changes that are still in the list: a change that was taken back and came again has another place. */
+  async function stillIn(list: ChangeList, items: readonly Destruction[]): Promise<Destruction[]> {
+    const ranges = rangesOf(list);
+    const found = await Promise.all(
+      DESTRUCTIVE_KINDS.map(async (kind) => {
+        const ofKind = items.filter((item) => item.kind === kind);
+        if (ofKind.length === 0) return [];
+        const places = await redis.zmscore(sets(list.source, kind), ...ofKind.map(memberText));
+        return ofKind.filter((_, index) => {
+          const place = places[index] ?? null;
+          return place !== null && ranges.some(([from, to]) => Number(place) >= from && Number(place) <= to);
+        });
+      }),
+    );
+    return found.flat();
+  }
+
+  return { countOf, open, pages, heldRefs, stillIn };
 }
 
 /** First and last score; scores are whole numbers. */
@@ -132,6 +149,15 @@ export function parseItem(kind: DestructiveKind, text: string): Destruction {
   return { kind, ref: text.slice(0, blank) as Ref, subject: text.slice(blank + 1) };
 }
 
+/** Returns the text of a change in the lists of its kind. */
+const memberText = ({ ref, subject }: Destruction): string =>
+  subject === undefined ? ref : `${ref} ${subject}`;
+
 /** Returns the text of a change in lists of all kinds. */
-export const changeText = ({ kind, ref, subject }: Destruction): string =>
-  `${kind} ${ref}${subject === undefined ? '' : ` ${subject}`}`;
+export const changeText = (item: Destruction): string => `${item.kind} ${memberText(item)}`;
+
+/** Returns the change of a text in lists of all kinds. */
+export function parseChange(text: string): Destruction {
+  const blank = text.indexOf(' ');
+  return parseItem(text.slice(0, blank) as DestructiveKind, text.slice(blank + 1));
+}

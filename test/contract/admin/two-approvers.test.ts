@@ -186,6 +186,64 @@ test('first approvals of decided lists do not count against the limit of waiting
   expect(await as('cleo', 'approve', after)).toMatchObject({ body: { outcome: 'decided', items: 1 } });
 });
 
+const firstIds = async (): Promise<string[]> =>
+  ((await rig.operator.get('/approvals')).body[0]?.firstApprovals ?? []).map(({ id }: any) => id);
+const firstsOf = async (name: string): Promise<string[]> => {
+  const { body } = await rig.operator.get(`/explain?resource=${encodeURIComponent(name)}`);
+  return body[0].firstApprovals.map(({ id }: any) => id);
+};
+
+test('a first approval ends when the source takes the change back: the same change held again needs two new approvals', async () => {
+  await leave(0, 1, 2);
+  const id = await heldId();
+  const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[1]] });
+  await as('anna', 'approve', id);
+  expect(await firstsOf(NAMES[1] ?? '')).toEqual([part.id, id]);
+  await rig.bridge.idp.patch(`/Users/${ids[1]}`, { op: 'replace', path: 'active', value: true });
+  await rig.untilSynced();
+  await leave(1);
+
+  expect(await firstIds()).toEqual([id]);
+  // Anna's approval of the list covers the other two changes only.
+  expect(await firstsOf(NAMES[1] ?? '')).toEqual([]);
+  expect(await firstsOf(NAMES[0] ?? '')).toEqual([id]);
+  const order = await commands.run('approvals', 'approve', part.id, '--by', 'ben', '--yes');
+  expect(order).toMatchObject({ code: 1 });
+  expect(order.text).toContain('nothing of it waits any more');
+  expect(await as('ben', 'approve', part.id)).toMatchObject({ status: 404 });
+  expect((await rig.operator.get('/approvals?all=true')).body).toHaveLength(1);
+  expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'decided', items: 2 } });
+  await eventually('two are closed', async () => (await closed()).length === 2);
+  await rig.untilSynced();
+  expect(await closed()).toEqual([NAMES[0], NAMES[2]]);
+});
+
+test('a first approval of a part ends when the whole list is approved', async () => {
+  await leave(0, 1);
+  const id = await heldId();
+  await as('anna', 'approve', id, { persons: [NAMES[1]] });
+  await as('anna', 'approve', id);
+  await leave(2);
+  expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'decided', items: 2 } });
+  await eventually('two are closed', async () => (await closed()).length === 2);
+  expect(await firstIds()).toEqual([]);
+});
+
+test('a second approval reports the changes that are left of the first one', async () => {
+  await leave(0, 1, 2);
+  const id = await heldId();
+  const { body: part } = await as('anna', 'approve', id, { persons: [NAMES[0], NAMES[1]] });
+  await rig.bridge.idp.patch(`/Users/${ids[1]}`, { op: 'replace', path: 'active', value: true });
+  await rig.untilSynced();
+  await leave(1);
+  expect(await as('ben', 'approve', part.id)).toMatchObject({
+    body: { outcome: 'decided', items: 1, kinds: { deactivate: 1 }, remaining: 2 },
+  });
+  await eventually('one is closed', async () => (await closed()).length === 1);
+  await rig.untilSynced();
+  expect(await closed()).toEqual([NAMES[0]]);
+});
+
 test('a rejection needs one person only, and removes the first approval', async () => {
   await leave(0, 1);
   const id = await heldId();

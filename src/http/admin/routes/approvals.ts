@@ -223,4 +223,7 @@ function refuseUnknown(error: unknown): never {
 }
 
 const unknownApproval = (id: string): Problem =>
-  new Problem(404, `There is no approval ${id}: GET /admin/v1/approvals?all=true lists them.`);
+  new Problem(
+    404,
+    `There is no approval ${id}, or nothing of it waits any more: GET /admin/v1/approvals?all=true lists them.`,
+  );
