@@ -83,7 +83,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         const limit = flags.all ? MOST : flags.limit;
         const read = async (offset: number) => {
           const page = { ...selectionOf(flags), offset, limit };
-          const shown = await showApproval(states, id, (target) => config.targets[target]?.guard, page);
+          const shown = await showApproval(states, id, (target) => config.targets[target], page);
           if (!shown) throw unknownApproval(id);
           return shown;
         };
@@ -121,7 +121,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         const config = readConfig(command, cli);
         await withStore(config, async (states) => {
           const selection = selectionOf(flags);
-          const preview = await previewDecision(states, id, action, selection, EXAMPLES);
+          const settingsOf = (target: string) => config.targets[target];
+          const preview = await previewDecision(states, id, action, settingsOf, selection, EXAMPLES);
           if (!preview) throw unknownApproval(id);
           const { approval, count, items } = preview;
           await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {
@@ -131,9 +132,8 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           });
           const actor = actorOf(cli, flags);
           // The decision covers the changes that were shown, and none that came since.
-          const guardOf = (target: string) => config.targets[target]?.guard;
           const order = { ...actor, identity: `command ${actor.by}`, action, selection };
-          const decided = await decideApproval(states, approval.id, guardOf, order);
+          const decided = await decideApproval(states, approval.id, settingsOf, order);
           if (decided.kind === 'settled') throw new Error(decided.message);
           if (!('id' in decided)) throw refusal(decided.kind, id);
           const { kind: outcome, ...rest } = decided;

@@ -87,6 +87,14 @@ export function approvalReason({
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 
+/** Tells that the account of a person who left is deleted after its held deactivation. */
+export function deletionReason({ guard, inScope, policy, stored }: ExplainedFacts): string | undefined {
+  const isLeaver = stored === null || inScope === false;
+  const isHeld = guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held');
+  if (!isHeld || !isLeaver || policy.deprovision !== 'delete' || policy.policy !== 'sync') return undefined;
+  return 'The account is deleted after its deactivation, because users.deprovision is delete: an approval of the deactivation does not cover the deletion, which guard.delete limits.';
+}
+
 /** One sentence for each approval of one person that a second person has to join. */
 export const firstApprovalReasons = ({ firstApprovals }: ExplainedFacts): string[] =>
   firstApprovals.map(

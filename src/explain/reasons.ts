@@ -7,6 +7,7 @@ import type { FleetFinding, FleetFindingKind } from '../ops/fleet.ts';
 import { counted } from '../support/counted.ts';
 import {
   approvalReason,
+  deletionReason,
   capital,
   firstApprovalReasons,
   guardReasons,
@@ -68,6 +69,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(membershipReason(facts));
   if (!isDone) {
     say(approvalReason(facts));
+    say(deletionReason(facts));
     for (const sentence of firstApprovalReasons(facts)) say(sentence);
     for (const sentence of rejectionReasons(facts)) say(sentence);
   }

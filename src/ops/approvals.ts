@@ -71,27 +71,33 @@ export async function listApprovals(states: readonly DesiredState[]): Promise<Ap
   return found;
 }
 
-/** Returns one page of an approval; undefined for an unknown id. @param guardOf settings of a target's guard */
+/** Settings of a target about the removal of accounts. */
+export interface RemovalSettings {
+  guard: GuardSettings;
+  users: { deprovision: 'deactivate' | 'delete' };
+}
+
+/** Returns one page of an approval; undefined for an unknown id. */
 export async function showApproval(
   states: readonly DesiredState[],
   id: string,
-  guardOf: (target: string) => GuardSettings | undefined,
+  settingsOf: (target: string) => RemovalSettings | undefined,
   { offset = 0, limit, ...selection }: ChangePage,
 ): Promise<ShownApproval | undefined> {
   const found = await findApproval(states, id);
   if (!found) return undefined;
   const { approval, state, outbox } = found;
   const { target } = approval;
-  const guard = guardOf(target);
+  const settings = settingsOf(target);
   const { items, matching } = await readPage(found, await selectorOf(found, selection), offset, limit);
   const described = await describeChanges(state, target, items, approval.at);
   const isHeld = approval.state === 'held';
   return {
     ...approval,
-    limits: isHeld && guard ? await explainLimits(state, target, guard) : [],
-    approvers: guard?.approvers ?? 1,
+    limits: isHeld && settings ? await explainLimits(state, target, settings.guard) : [],
+    approvers: settings?.guard.approvers ?? 1,
     matching,
-    items: isHeld ? await withTimes(outbox, described) : described,
+    items: isHeld ? withDeletions(await withTimes(outbox, described), settings) : described,
   };
 }
 
@@ -100,6 +106,7 @@ export async function previewDecision(
   states: readonly DesiredState[],
   id: string,
   action: Decision['action'],
+  settingsOf: (target: string) => RemovalSettings | undefined,
   selection: ChangeSelection,
   most: number,
 ): Promise<{ approval: Approval; count: number; items: HeldChange[] } | undefined> {
@@ -113,25 +120,26 @@ export async function previewDecision(
   const { items, matching } = await readPage(
     ...([{ ...found, list }, await selectorOf(found, selection), 0, most] as const),
   );
-  return { approval, count: matching, items: await describeChanges(state, approval.target, items) };
+  const described = await describeChanges(state, approval.target, items);
+  return { approval, count: matching, items: withDeletions(described, settingsOf(approval.target)) };
 }
 
 /**
  * Stores a decision about exactly the listed changes, or about a selection of them. Where two persons have to approve, the
- * first approval is noted only. @param guardOf settings of a target's guard
+ * first approval is noted only.
  * @throws UnknownSelection when no person or group has a given name
  */
 export async function decideApproval(
   states: readonly DesiredState[],
   id: string,
-  guardOf: (target: string) => GuardSettings | undefined,
+  settingsOf: (target: string) => RemovalSettings | undefined,
   { action, selection = {}, identity, ...actor }: DecisionOrder,
 ): Promise<DecisionOutcome> {
   const found = await findApproval(states, id);
   if (!found) return { kind: 'unknown' };
   const { approval, state, outbox, first } = found;
   const words = selectionText(selection);
-  const needsTwo = (guardOf(approval.target)?.approvers ?? 1) > 1;
+  const needsTwo = (settingsOf(approval.target)?.guard.approvers ?? 1) > 1;
   const joins = needsTwo && action === 'approve' ? first : undefined;
   if (joins && words !== undefined)
     throw new UnknownSelection(`${id} is a first approval: a second person approves it as a whole.`);
@@ -190,3 +198,16 @@ const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<
       return exception ? { ...item, since: isoDate(exception.since) } : item;
     }),
   );
+
+/** Adds to the deactivation of a person who left that the settings delete the account afterwards. */
+const withDeletions = (items: HeldChange[], settings: RemovalSettings | undefined): HeldChange[] =>
+  settings?.users.deprovision !== 'delete'
+    ? items
+    : items.map((item) =>
+        item.kind === 'deactivate' && (item.cause === 'deleted' || item.cause === 'outOfScope')
+          ? {
+              ...item,
+              reason: `${item.reason}; the account is deleted afterwards, if guard.delete allows it`,
+            }
+          : item,
+      );

@@ -25,6 +25,10 @@ const REASONS = {
   held: 'held by the guard until an operator decides: see scim-bridge approvals list',
   keptMember:
     'a person rejected the removal of a member, which the deletion would carry out: see scim-bridge exceptions',
+  afterHeld:
+    'the account is deleted after its deactivation, which the guard holds: see scim-bridge approvals list',
+  afterRejected:
+    'the account is deleted after its deactivation, which an operator rejected: see scim-bridge exceptions',
   protected: 'the person is listed in users.protected, so it is not written',
 };
 /** Follows the reason of a pending membership. */
@@ -61,9 +65,16 @@ export async function withoutUnwritten(
   });
   for (let start = 0; start < asked.length; start += PORTION) {
     const portion = asked.slice(start, start + PORTION);
-    const verdicts = await guardStore.verdictsOn(portion.map(({ item }) => item));
+    const [verdicts, closings] = await Promise.all([
+      guardStore.verdictsOn(portion.map(({ item }) => item)),
+      guardStore.verdictsOn(portion.map(({ item: { ref } }) => ({ kind: 'deactivate', ref }))),
+    ]);
     for (const [index, { entry, item }] of portion.entries()) {
-      const verdict = verdicts[index] ?? ((await keepsMember(scope.outbox, item)) ? 'keptMember' : undefined);
+      const closing = isOpenAccount(entry) ? closings[index] : undefined;
+      const verdict =
+        verdicts[index] ??
+        (closing && (closing === 'held' ? 'afterHeld' : 'afterRejected')) ??
+        ((await keepsMember(scope.outbox, item)) ? 'keptMember' : undefined);
       if (verdict) why.set(entry, REASONS[verdict]);
     }
   }
@@ -76,6 +87,10 @@ export async function withoutUnwritten(
     return reason === undefined ? entry : { ...entry, effect: 'report', reason };
   });
 }
+
+/** Returns whether the entry deletes an account that has to be deactivated before. */
+const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>
+  action === 'delete' && kind === 'User' && before?.active === true;
 
 /** Returns whether a group that was deleted at the source stays, because a person rejected the removal of a member. */
 async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destruction): Promise<boolean> {

@@ -118,7 +118,7 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
         groups: only.group && [only.group],
       } as ChangeSelection;
       const page = { ...selection, offset, limit };
-      const shown = await showApproval(context.states, id, guardsOf(context), page).catch(refuseUnknown);
+      const shown = await showApproval(context.states, id, settingsOf(context), page).catch(refuseUnknown);
       if (!shown) throw unknownApproval(id);
       return json(shown);
     },
@@ -185,7 +185,7 @@ function decisionRoute(
       const selection = { refs, persons, kinds, causes, groups };
       const identity = call.caller.person ?? ADMIN_TOKEN;
       const decision = { action, identity, ...operator, selection };
-      const decided = await decideApproval(context.states, id, guardsOf(context), decision).catch(
+      const decided = await decideApproval(context.states, id, settingsOf(context), decision).catch(
         refuseUnknown,
       );
       if (decided.kind === 'settled') throw new Problem(409, decided.message);
@@ -196,11 +196,11 @@ function decisionRoute(
   });
 }
 
-/** Returns a function that returns the guard settings of a target. */
-const guardsOf =
+/** Returns a function that returns the settings of a target. */
+const settingsOf =
   ({ scopes }: AdminContext) =>
   (target: string) =>
-    scopes.find(({ scope }) => scope.target.name === target)?.guard;
+    scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy;
 
 /** Returns the error for a decision that was not taken. */
 function refusal(

@@ -1,0 +1,51 @@
+// Tests that the approval of a deactivation does not cover the deletion that follows it.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: NONE, delete: NONE } } });
+  const [ann, bob] = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
+  await place.idle();
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idp.send('DELETE', `/Users/${bob}`);
+  await place.idle();
+  await place.change(({ targets: { main } }) => {
+    Object.assign(main, { users: { deprovision: 'delete' } });
+  });
+  await place.idle();
+}, 60_000);
+afterEach(() => place.stop());
+
+test('after the approval of a deactivation the guard holds the deletion, which show and explain announce', async () => {
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  const shown = (await place.commands.run('approvals', 'show', id)).text;
+  expect(shown).toMatch(/bob@.*deleted at the source; the account is deleted afterwards, if guard[.]delete/);
+  expect(shown).not.toMatch(/ann@.*is deleted afterwards/);
+  expect((await place.commands.run('explain', BOB)).text).toContain('does not cover the deletion');
+  expect((await place.commands.run('explain', ANN)).text).not.toContain('does not cover the deletion');
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await eventually('bob is deactivated', async () => (await place.platform.user(BOB))?.active === false);
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+  expect(await place.platform.user(BOB)).toMatchObject({ active: false });
+  expect((await place.commands.run('approvals', 'list', '--json')).json).toMatchObject([
+    { total: 1, kinds: { deactivate: 0, delete: 1 } },
+  ]);
+}, 60_000);
+
+test('a dry run tells that the deletion waits for the deactivation, which is held or was rejected', async () => {
+  const dryRun = await place.commands.run('sync', BOB, '--dry-run');
+  expect(dryRun.text).toContain('nothing would be written');
+  expect(dryRun.code).toBe(0);
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', id, '--yes');
+  await place.idle();
+  expect(await place.commands.run('sync', BOB, '--dry-run')).toMatchObject({ code: 0 });
+  expect((await place.platform.user(BOB))?.active).toBe(true);
+}, 60_000);
