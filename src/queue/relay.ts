@@ -91,6 +91,8 @@ export function createRelay(
         if (claims.length < CLAIM_LIMIT || stopping.signal.aborted) break;
       }
     }
+    // A process that decided about held changes may have been killed before it had moved them all.
+    for (const { guardStore } of outboxes.values()) await guardStore.finishLast();
   }
 
   async function run(): Promise<void> {

@@ -105,6 +105,7 @@ export function createDecisions(
     }
   }
 
+  /** Moves what a killed process has left of the last decision. */
   async function finishLast(): Promise<void> {
     if ((await redis.exists(keys.key('guardDeciding', target))) === 1) await carryOn();
   }
@@ -306,6 +307,7 @@ export function createDecisions(
     open,
     heldRefs: async () => (await finishLast(), held.heldRefs()),
     decisions,
+    finishLast,
     listOf,
     decide,
     firstApprovals: firsts,
