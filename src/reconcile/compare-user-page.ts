@@ -35,6 +35,8 @@ export interface UserScan {
   recognition: Recognition;
   /** Users to verify one by one, because they differ or were not shown; with the names of the differing attributes if known. */
   suspects: Map<Ref, string[]>;
+  /** Suspects whose value list is read, because the user list does not show the values of any account. */
+  valued: Set<Ref>;
   /** Pending changes and changes of the mapping, which need no verification. */
   settled: VerifiedUsers[];
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
@@ -147,6 +149,8 @@ async function mapAll(
     scan,
     cases.map(({ holder }) => holder),
   );
+  // Which attributes the user list never returns is known after the last page (scan-users.ts).
+  const rules = { ...rulesOf(scan), visibility: { ...scan.visibility, isVisible: () => true } };
   for (const { holder, link, user } of cases) {
     const { ref, text, marked } = holder;
     draft.seen.add(ref);
@@ -159,8 +163,8 @@ async function mapAll(
     const basis = { version: known.version, link: hashOfLink(text) };
     const common = { ref, link, basis };
     const mapped = { ...common, marked, wanted: known.wanted, observed: user };
-    const entries: PlanEntry[] = [...userEntries(mapped, rulesOf(scan)), ...faultEntries(common, known)];
-    if (entries.some(isDrift)) draft.suspects.set(ref, []);
+    const entries: PlanEntry[] = [...userEntries(mapped, rules), ...faultEntries(common, known)];
+    if (entries.some(isDrift)) draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
     else if (entries.length > 0)
       draft.settled.push({
         ...{ ref, entries, refusal: refusalOf(link, marked) },
@@ -173,6 +177,12 @@ async function mapAll(
   }
   return equal;
 }
+
+/** Returns the names of the differing attributes; empty if another entry needs the verification too. */
+const namesOfDrift = (entries: readonly PlanEntry[]): string[] =>
+  entries.every((entry) => isDrift(entry) && entry.attribute !== undefined)
+    ? entries.map(({ attribute }) => `attributes.${attribute ?? ''}`)
+    : [];
 
 async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);

@@ -159,7 +159,7 @@ export function differences(
     }
     if (!LISTED.has(type)) continue;
     const held = extension?.[name] ?? null;
-    if (value !== null) visibility.note(`attributes.${name}`, held !== null);
+    if (value !== null || held !== null) visibility.note(`attributes.${name}`, held !== null);
     if (held !== value && !isSameShown(held, value))
       found.push({ name: `attributes.${name}`, before: held, after: value });
   }

@@ -261,7 +261,7 @@ async function lookAtGroups(
 
 async function secondLook(scan: ScanResult, users: UserScan, valued: Set<Ref>): Promise<VerifiedUsers[]> {
   const options = {
-    withValues: (ref: Ref) => valued.has(ref),
+    withValues: (ref: Ref) => valued.has(ref) || users.valued.has(ref),
     ...(users.proof.complete ? { strangers: users.strangers } : {}),
   };
   const found: VerifiedUsers[] = [];

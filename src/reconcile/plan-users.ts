@@ -63,8 +63,10 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
   const isNew = changedSinceApplied(link, wanted);
+  // A value list that was read decides about an attribute that no account of the user list shows.
+  const isRead = (name: string): boolean => user.values !== undefined && name.startsWith('attributes.');
   const shown = differences(wanted, observed, rules.types, rules.visibility, user.values).filter(
-    ({ name }) => isNew(name) || rules.visibility.isVisible(name),
+    ({ name }) => isNew(name) || isRead(name) || rules.visibility.isVisible(name),
   );
   const found = user.values ? shown : [...shown, ...unlistedChanges(wanted, link, rules.types)];
   return found.length === 0 ? [] : changes(user, wanted, observed, found, rules);

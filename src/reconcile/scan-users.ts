@@ -12,6 +12,7 @@ import { createListProof, type ProofKeeper } from './list-proof.ts';
 import { scanList } from './scan.ts';
 import type { ScanResult } from './scope.ts';
 import { noTaken } from './taken.ts';
+import { findLost, LOST_SAMPLES } from './verify-values.ts';
 import { asking } from './verify-users.ts';
 
 /** Requested page size; the platform may lower it. */
@@ -31,7 +32,7 @@ export async function scanUsers(scan: ScanResult, mapsAll: boolean, orphans: Orp
   for (let again = 1; again < MAX_SCANS && !found.proof.complete; again++)
     found = await scanOnce(scan, mapsAll);
   await noteUndefined(scan, found);
-  dropUnreturned(scan, found);
+  await decideHidden(scan, found);
   await addDesired(scan, found, mapsAll, orphans);
   return found;
 }
@@ -46,6 +47,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
     matched: 0,
     recognition: { linked: 0, same: 0, other: 0, strangers: 0, namesakes: 0, hasMoved: scan.hasMoved },
     suspects: new Map(),
+    valued: new Set(),
     settled: [],
     unseen: new Set(),
     strangers: { byName: new Map(), byExternalId: new Map(), taken: noTaken() },
@@ -121,10 +123,21 @@ async function noteUndefined(scan: ScanResult, { suspects }: UserScan): Promise<
     visibility.note(`attributes.${name}`, true);
 }
 
-/** Removes differences of attributes that the platform never returns. */
-function dropUnreturned({ visibility }: ScanResult, { suspects }: UserScan): void {
+/**
+ * Decides about differences of attributes that no account shows: users whose values are lost have their value list read, and
+ * differences of attributes that the user list never returns are removed.
+ */
+async function decideHidden(scan: ScanResult, { suspects, valued }: UserScan): Promise<void> {
+  const { visibility } = scan;
+  const hidden = new Map<string, Ref[]>();
+  for (const [ref, names] of suspects)
+    for (const name of names)
+      if (name.startsWith('attributes.') && !visibility.isVisible(name))
+        hidden.set(name, [...(hidden.get(name) ?? []), ref].slice(0, LOST_SAMPLES));
+  const lost = await findLost(scan, hidden);
   for (const [ref, names] of suspects) {
-    if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) suspects.delete(ref);
+    if (names.some((name) => lost.has(name))) valued.add(ref);
+    else if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) suspects.delete(ref);
   }
 }
 

@@ -152,8 +152,10 @@ async function verifyUser(
   const namesake = present || !wanted ? undefined : await findNamesake(scan, wanted.wanted, strangers);
   if (namesake === 'unknown') return undefined;
   const isEmptied = present && mayBeEmptied(link, wanted);
-  const account = isEmptied ? await accountOf(scan, link, present) : link.account;
-  const values = present && (isEmptied || withValues(ref)) ? await readValues(scan, { account }) : undefined;
+  const isRead = present && (isEmptied || withValues(ref));
+  const values = isRead
+    ? await readValues(scan, { account: await accountOf(scan, link, present) })
+    : undefined;
   if (values === 'unknown') return undefined;
   const candidate =
     namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
@@ -177,10 +179,10 @@ async function verifyUser(
 }
 
 /** Returns the id of the account in the list of values, which a link does not know before the first value was written there. */
-async function accountOf(
+export async function accountOf(
   scan: ScanResult,
   { account }: Link,
-  { userName, externalId }: WireUser,
+  { userName, externalId }: { userName: string; externalId?: unknown },
 ): Promise<string | undefined> {
   if (account !== undefined) return account;
   const found = await asking(scan, (signal) =>

@@ -1,10 +1,12 @@
-// Verifies attribute values that no list shows, with one call for each user: a few users in each run, all in a full run.
+// Verifies attribute values that no list shows, with one call for each user: a few users in each run, all in a full run, and
+// users whose attribute no account of the list shows.
 import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { createVisibility, differences, desiredFromLink } from './compare.ts';
+import { isEmpty } from '../sync/write-order.ts';
 import type { ScanResult } from './scope.ts';
-import { readValues } from './verify-users.ts';
+import { accountOf, readValues } from './verify-users.ts';
 
 /** Number of users whose value list is read in each run, the longest unread first. */
 const VALUES_IN_TURN = 100;
@@ -61,4 +63,27 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)
       look.suspects.add(ref);
   });
+}
+
+/** Number of users whose value list decides whether the values of an attribute are lost, or the user list leaves them out. */
+export const LOST_SAMPLES = 2;
+
+/**
+ * Returns those of the attributes, which no account of the user list shows, that the value lists lack too: the values are lost,
+ * for example because the definition was deleted and made again.
+ * @param hidden attribute, as `attributes.<name>`, to some users that should have a value
+ */
+export async function findLost(scan: ScanResult, hidden: ReadonlyMap<string, Ref[]>): Promise<Set<string>> {
+  const lost = new Set<string>();
+  for (const [name, refs] of hidden) {
+    for (const { text } of await scan.scope.drifts.observe(refs)) {
+      const link = parseLink(text);
+      const { userName, externalId } = link.core ?? {};
+      const account = await accountOf(scan, link, { userName: String(userName), externalId });
+      const values = await readValues(scan, { account });
+      if (values === 'unknown') scan.counts.unknown++;
+      else if (values && isEmpty(values.get(name.slice('attributes.'.length)))) lost.add(name);
+    }
+  }
+  return lost;
 }

@@ -127,6 +127,20 @@ test('status, health and the metrics tell that an attribute of another type need
   await expect(conflicts()).resolves.toBe(0);
 }, 30_000);
 
+test.each([['plan'], ['plan', '--full']])(
+  '%s %s finds that all accounts lost a value with its definition, which was made again, and reconcile writes the values',
+  async (...command) => {
+    await deleteDefinition('team');
+    await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
+    const plan = await tells(...command);
+    expect(plan).toMatchObject({ code: 2, text: expect.stringContaining('2 attributes to set') });
+    expect((await tells('reconcile', '--yes')).code).toBe(0);
+    await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
+    await expect(attributesOf(BOB)).resolves.toMatchObject({ team: 'legal' });
+    expect((await tells('plan')).code).toBe(0);
+  },
+);
+
 test('explain, plan and doctor say that values of an attribute that was removed from the settings stay, and how to clear them', async () => {
   await place.change(({ targets: { main } }) => {
     main.attributes = { team: TEAM };
