@@ -1,7 +1,6 @@
 // Reads a user's account from the platform: the SCIM user, its memberships and its attribute values. The bridge's link only
 // supplies the ids.
 import { fold } from '../directory/records.ts';
-import type { Link } from '../directory/outbox/links.ts';
 import { EndpointAbsent, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import type { CallOptions } from '../platform/request.ts';
@@ -14,6 +13,9 @@ export interface ExpectedGroup {
   platformId: string | undefined;
   name: string;
 }
+
+/** SCIM id of the account, and its id in the list of values if the link knows it. */
+type AccountIds = { id: string; account?: string | undefined };
 
 export interface Reading {
   user: WireUser;
@@ -38,7 +40,7 @@ async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
 /** Returns the account; undefined if the platform no longer has it. @throws PlatformError if a call fails */
 export async function readAccount(
   client: PlatformClient,
-  link: Link & { id: string },
+  link: AccountIds,
   wanted: readonly ExpectedGroup[],
   call: CallOptions,
 ): Promise<Reading | undefined> {
@@ -75,7 +77,7 @@ const toPair = ({ name, value }: { name: string; value?: AttributeValue }): [str
  */
 async function accountIdOf(
   { accounts }: PlatformClient,
-  link: Link,
+  link: AccountIds,
   { userName }: WireUser,
   call: CallOptions,
 ): Promise<string | undefined> {

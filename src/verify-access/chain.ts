@@ -19,6 +19,7 @@ import { iso } from '../explain/explain.ts';
 import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
 import type { SecurityContext } from './security-context.ts';
+import type { UnlinkedAccount } from './unlinked.ts';
 import type { Visibility } from './visibility.ts';
 
 export interface Facts {
@@ -31,6 +32,8 @@ export interface Facts {
   isMarked: boolean;
   writes: LastWrites;
   reading: Reading | undefined;
+  /** Result of the search by name; undefined: the link leads to the account, or the search failed. */
+  unlinked?: UnlinkedAccount | undefined;
   differences: AccountDifference[];
   leftAlone: LeftAlone[];
   context: SecurityContext | undefined;
@@ -115,10 +118,16 @@ function appliedLink(facts: Facts): ChainLink {
   const because = becauseOf(facts);
   if (isMarked)
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
-  if (facts.fault?.at === 'platform' && !facts.reading && link.id !== undefined) {
+  if (facts.fault?.at === 'platform' && !facts.reading) {
     const detail = `not known: the platform did not show the account: ${facts.fault.message}`;
     return { stage: 'applied', ...times, detail };
   }
+  if (facts.unlinked?.kind === 'unnamed')
+    return {
+      stage: 'applied',
+      ...times,
+      detail: `not known: ${wanted.kind === 'closed' ? `${wanted.why}, and ` : ''}${UNNAMED}`,
+    };
   if (differences.length > 0) {
     const names = differences.map(({ name }) => name).join(', ');
     return { stage: 'applied', ok: false, ...times, detail: `differs at the platform: ${names}${because}` };
@@ -126,9 +135,14 @@ function appliedLink(facts: Facts): ChainLink {
   const detail =
     wanted.kind === 'closed'
       ? `the account is closed, as it should be: ${wanted.why}`
-      : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}`;
+      : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}${unmanagedText(facts)}`;
   return { stage: 'applied', ok: true, ...times, detail };
 }
+
+const UNNAMED = 'no link leads to an account and no userName is stored by which one could be looked up';
+
+const unmanagedText = ({ unlinked }: Facts): string =>
+  unlinked?.kind === 'found' ? `; the bridge does not manage this account: ${unlinked.why}` : '';
 
 function desiredWords({ leftAlone }: Facts): string {
   if (leftAlone.length === 0) return 'value as desired';
@@ -139,7 +153,10 @@ function desiredWords({ leftAlone }: Facts): string {
  * Returns why the account differs: the condition of the user, a deactivation that waits or was rejected, and groups that the
  * source has taken the user out of.
  */
-function becauseOf({ link: { condition }, wanted, reading }: Facts): string {
+function becauseOf(facts: Facts): string {
+  const { link, wanted, reading, unlinked } = facts;
+  if (unlinked?.kind === 'found') return unmanagedText(facts);
+  const { condition } = link;
   // A value that cannot be mapped keeps an account from being opened, never from being closed.
   const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed';
   const cause = isAboutValues ? undefined : condition?.message;
@@ -172,6 +189,7 @@ function visibleLink(facts: Facts): ChainLink {
   const stage = 'visible';
   if (fault && fault.at !== 'data') return { stage, detail: `not known: ${fault.message}` };
   if (!visibility) {
+    if (facts.unlinked?.kind === 'unnamed') return { stage, detail: `not known: ${UNNAMED}` };
     const detail = 'nothing: the account is closed';
     if (wanted.kind === 'closed') return { stage, ok: true, detail };
     return { stage, ok: false, detail: reading ? detail : 'nothing: there is no account' };

@@ -12,6 +12,7 @@ import { differencesOf, desiredAccessOf } from './desired-access.ts';
 import { connectionsOf } from '../explain/explain.ts';
 import { leftAloneOf } from './left-alone.ts';
 import { lastWrites } from './last-write.ts';
+import { findUnlinked, type UnlinkedAccount } from './unlinked.ts';
 import { toSecurityContext } from './security-context.ts';
 import { UnclearQuestion } from './report.ts';
 import { lookThrough, type DataChoice, type Visibility } from './visibility.ts';
@@ -117,9 +118,15 @@ async function lookAt(
   // A platform need not name the groups of an account, so these are read by id.
   const asked = [...wanted.groups, ...(wanted.kind === 'open' ? [...wanted.leaving, ...wanted.leftOut] : [])];
   try {
-    const reading: Reading | undefined = hasId(link)
+    const linked: Reading | undefined = hasId(link)
       ? await unlessFault(readAccount(platform, link, asked, call))
       : undefined;
+    const unlinked: UnlinkedAccount | undefined =
+      linked || fault ? undefined : await unlessFault(findUnlinked(scope, person, link, platform, call));
+    const reading: Reading | undefined =
+      unlinked?.kind === 'found'
+        ? await unlessFault(readAccount(platform, { id: unlinked.id }, asked, call))
+        : linked;
     const readMs = clock.now();
     const differences = fault ? [] : differencesOf(wanted, reading);
     const leftAlone = reading ? await leftAloneOf(scope, wanted, link, reading) : [];
@@ -131,7 +138,15 @@ async function lookAt(
       context && isOpen ? await unlessFault(lookThrough(deps, context, question, call, signal)) : undefined;
     const facts: Facts = {
       ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, writes },
-      ...{ reading, differences, leftAlone, context, visibility, fault: fault ?? visibility?.fault },
+      ...{
+        reading,
+        unlinked,
+        differences,
+        leftAlone,
+        context,
+        visibility,
+        fault: fault ?? visibility?.fault,
+      },
       ...{ storedTookMs: storedMs - startedMs, readTookMs: readMs - storedMs },
       isQueryAsked: question.query !== undefined,
     };

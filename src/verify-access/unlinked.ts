@@ -1,0 +1,111 @@
+// Finds the account of a user whom no link leads to an account. Reads the platform and Redis, writes nothing.
+import { fold, type Ref } from '../directory/records.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import type { FoundResource } from '../ops/find.ts';
+import type { PlatformClient } from '../platform/client.ts';
+import type { CallOptions } from '../platform/request.ts';
+import type { WireUser } from '../platform/wire.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { isStatus } from '../sync/failures.ts';
+import { takenText } from '../sync/taken-by-connection.ts';
+import { LISTED_AS_PROTECTED } from '../sync/target.ts';
+
+/**
+ * `unnamed`: the user is deleted and no userName is stored any more, so no account can be looked up. `found`: an account of this
+ * name exists, and `why` says why the bridge does not manage it.
+ */
+export type UnlinkedAccount =
+  { kind: 'none' } | { kind: 'unnamed' } | { kind: 'found'; id: string; why: string };
+
+/** Largest number of log entries that are searched for the name of a deleted user. */
+const MOST_ENTRIES = 10_000;
+
+/**
+ * Looks the account up by externalId, where it identifies a user, and by userName. Accounts of other users of this connection
+ * are left out: a former user may have the name of a present one.
+ */
+export async function findUnlinked(
+  scope: ReconcileScope,
+  person: FoundResource,
+  link: Link,
+  client: PlatformClient,
+  call: CallOptions,
+): Promise<UnlinkedAccount> {
+  const userName = await nameOf(scope, person, link);
+  if (userName === undefined) return { kind: 'unnamed' };
+  const found = [
+    ...(await byExternalId(scope, externalIdOf(person, link), client, call)),
+    ...(await client.users.findBy('userName', userName, call)).filter(
+      (user) => fold(user.userName) === fold(userName),
+    ),
+  ];
+  const holders = await Promise.all(
+    found.map(({ id }) => scope.links.holderOf(scope.target.name, 'User', id)),
+  );
+  const free = found.filter((_, index) => [undefined, person.ref].includes(holders[index]));
+  const account = free.find(({ active }) => active !== false) ?? free[0];
+  return account
+    ? { kind: 'found', id: account.id, why: await whyUnmanaged(scope, link, account) }
+    : { kind: 'none' };
+}
+
+async function nameOf(
+  { outbox }: ReconcileScope,
+  { ref, id, name, record }: FoundResource,
+  { core }: Link,
+): Promise<string | undefined> {
+  if (record) return name;
+  if (typeof core?.userName === 'string') return core.userName;
+  return name === id ? loggedName(outbox, ref, id) : name;
+}
+
+/** Returns the newest userName that the provisioning log has for a user. */
+async function loggedName(
+  { log }: ReconcileScope['outbox'],
+  ref: Ref,
+  id: string,
+): Promise<string | undefined> {
+  let seen = 0;
+  for await (const portion of log.newest()) {
+    const named = portion.find((entry) => entry.ref === ref && entry.name !== '' && entry.name !== id);
+    if (named) return named.name;
+    seen += portion.length;
+    if (seen >= MOST_ENTRIES) return undefined;
+  }
+  return undefined;
+}
+
+function externalIdOf({ record }: FoundResource, { core }: Link): unknown {
+  if (!record || record.damaged) return core?.externalId;
+  return (JSON.parse(record.text) as { externalId?: unknown }).externalId;
+}
+
+async function byExternalId(
+  { directory, target }: ReconcileScope,
+  externalId: unknown,
+  { users }: PlatformClient,
+  call: CallOptions,
+): Promise<WireUser[]> {
+  if (typeof externalId !== 'string' || target.lacks.externalIdFilter) return [];
+  if (!(await directory.identifies(externalId))) return [];
+  try {
+    return (await users.findBy('externalId', externalId, call)).filter(
+      (user) => user.externalId === externalId,
+    );
+  } catch (error) {
+    if (!isStatus(error, 400, 501)) throw error;
+    return [];
+  }
+}
+
+async function whyUnmanaged(
+  { links, target }: ReconcileScope,
+  { condition }: Link,
+  { id, userName }: WireUser,
+): Promise<string> {
+  if (condition) return condition.message;
+  const holder = await links.elsewhere.holderOf(target.name, 'User', id);
+  if (holder) return takenText('User', holder);
+  const isListed = target.policy.users.protected.some((each) => fold(each) === fold(userName));
+  return isListed ? LISTED_AS_PROTECTED : 'no link leads to it';
+}
