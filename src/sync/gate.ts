@@ -120,8 +120,13 @@ const kindsOf = ({ refused }: Gate, wanted: Permission): DestructiveKind[] => [
   ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
 ];
 
-const rejectedText = (rejected: readonly DestructiveKind[]): string =>
-  `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: the platform keeps what it has`;
+function rejectedText(rejected: readonly DestructiveKind[]): string {
+  // An open account goes on to receive the values and groups of the source.
+  const kept = rejected.includes('deactivate')
+    ? 'the account stays open, and other changes of the source are written'
+    : 'the platform keeps what it has';
+  return `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: ${kept}`;
+}
 
 /** The words for what a person rejected, behind those for what the guard holds: a resource is in one list of exceptions. */
 function besidesHeld(gate: Gate): string {

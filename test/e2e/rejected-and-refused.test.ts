@@ -32,7 +32,7 @@ test('a rejected change stays an exception with its time while an attribute of t
   expect(before).toMatchObject({ name: ANN, reason: 'Rejected' });
   await push('title', 'high');
   const letter = 'level is string and cannot become a number';
-  const also = `${letter}; a person rejected the deactivation: the platform keeps what it has`;
+  const also = `${letter}; a person rejected the deactivation: the account stays open, and other changes of the source are written`;
   expect(await json('dead-letters', 'list')).toMatchObject([
     { name: ANN, reason: 'AttributesNotWritten', message: also },
   ]);

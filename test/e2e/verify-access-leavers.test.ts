@@ -107,3 +107,19 @@ test('verify-access of an unknown name says that no such person was pushed, or t
   const { text } = await place.commands.run('verify-access', 'gus@acme.example');
   expect(text).toContain('none was pushed, or the person was forgotten');
 });
+
+test('values that waited behind a held deactivation are written after its rejection, and exceptions says so', async () => {
+  const name = 'hal@acme.example';
+  const fay = await place.idp.createUser(name, { title: '2' });
+  await place.idle();
+  await place.idp.patch(`/Users/${fay}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await place.idp.patch(`/Users/${fay}`, { op: 'replace', path: 'title', value: '9' });
+  await place.idle();
+  const level = async () => (await place.platform.user(name))?.attributes?.level;
+  await expect(level()).resolves.toBe(2);
+  await reject();
+  await expect(level()).resolves.toBe(9);
+  const { text } = await place.commands.run('exceptions');
+  expect(text).toContain('the account stays open, and other changes of the source are written');
+});
