@@ -49,7 +49,9 @@ function readNumber(field: Field, raw: unknown, profile: Profile, integer: boole
   let value = typeof raw === 'number' ? raw : NaN;
   if (typeof raw === 'string' && isNumberText(raw) && profile.allows('string-numbers')) value = Number(raw);
   if (isExact(value) && (!integer || Number.isInteger(value))) return value;
-  throw notA(field, integer ? 'an integer' : 'a number');
+  const kind = integer ? 'an integer' : 'a number';
+  // RFC 8259 §6: larger integers are not exact in every implementation.
+  throw notA(field, Number.isNaN(value) || isExact(value) ? kind : `${kind} of at most 2^53 - 1`);
 }
 
 /** Converts the value of a complex attribute to an object; undefined: no value. @throws 400 invalidValue */

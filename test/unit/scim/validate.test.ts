@@ -314,3 +314,13 @@ test('a body cannot change Object.prototype', () => {
   post(JSON.parse('{"userName":"a","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'));
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 });
+
+test.each([1e21, 2 ** 53, -(2 ** 53)])('the number %d is refused with the largest number', (clearance) => {
+  const body = { schemas: [USER, ATTRIBUTES], userName: 'a', [ATTRIBUTES]: { clearance } };
+  expect(() => post(body)).toThrow(/clearance" must be a number of at most 2\^53 - 1/);
+});
+
+test('text for a number is refused without a limit', () => {
+  const body = { schemas: [USER, ATTRIBUTES], userName: 'a', [ATTRIBUTES]: { clearance: 'high' } };
+  expect(() => post(body)).toThrow(/clearance" must be a number\.$/);
+});
