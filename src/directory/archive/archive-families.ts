@@ -1,6 +1,6 @@
 // Lists which Redis keys of a connection a backup contains (keys.ts).
 
-/** Derived keys, which a restore builds again. */
+/** Derived keys, which a restore rebuilds from the records. */
 const DERIVED =
   /^(userNames|externalIds:User|sharedExternalIds:User|externalIds:Group|displayNames|emails|groupNames|memberCount|groupsOf|references:.*|linked:.*|pendingGroups:.*|prints?:.*|synced:.*|syncedTargets)$/;
 /**
@@ -28,8 +28,8 @@ const PLAIN: readonly (readonly [PlainType, RegExp])[] = [
   ['stream', /^(acts|log:[^:]+)$/],
 ];
 
-/** Families with their own form of line. */
-const PLACED = /^(tombstones|(order|members|unresolved|links):[^:]+|pendingMembers:[^:]+:[^:]+)$/;
+/** Families whose lines have a form of their own (archive-line.ts). */
+const WITH_OWN_FORM = /^(tombstones|(order|members|unresolved|links):[^:]+|pendingMembers:[^:]+:[^:]+)$/;
 
 /** Returns the type of a plain key; undefined for every other key. */
 export const plainTypeOf = (key: string): PlainType | undefined =>
@@ -46,8 +46,11 @@ export const isPartOfLog = (key: string): boolean => /^(acts|log)(Chain|Personal
 
 export const isMomentary = (key: string): boolean => MOMENTARY.test(key);
 
-/** Returns how a backup treats a key; `unknown` keys of other versions are left out. */
+/**
+ * Returns how a backup treats a key. `kept`: the backup has it. `rebuilt`: it is left out, because a restore or the service
+ * makes it again. `unknown`: a key of another version, which is left out.
+ */
 export function archiveRuleOf(key: string): 'kept' | 'rebuilt' | 'unknown' {
   if (DERIVED.test(key) || MOMENTARY.test(key)) return 'rebuilt';
-  return PLACED.test(key) || plainTypeOf(key) ? 'kept' : 'unknown';
+  return WITH_OWN_FORM.test(key) || plainTypeOf(key) ? 'kept' : 'unknown';
 }

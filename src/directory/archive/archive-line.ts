@@ -1,5 +1,5 @@
 // Checks one line of a backup before anything is changed: known family, well-formed ids and names, readable values. A valid
-// line cannot do more than a push or the service itself.
+// line stores only what a push or the service could store too.
 import { plainTypeOf, type PlainType } from './archive-families.ts';
 import type { ArchiveLine } from './archive.ts';
 import { parseStored } from '../records.ts';
@@ -10,6 +10,7 @@ const NAME = /^[^:{}\s]{1,200}$/;
 
 type Test = (value: unknown) => boolean;
 
+// A score arrives as text, as Redis returns it. An object arrives as its JSON text.
 const isText: Test = (value) => typeof value === 'string';
 const isId: Test = (value) => typeof value === 'string' && ID.test(value);
 const isScore: Test = (value) => isText(value) && value !== '' && Number.isFinite(Number(value));
@@ -30,7 +31,7 @@ const isPair = (first: Test, second: Test): Test => {
   return (item) => Array.isArray(item) && item.length === 2 && first(item[0]) && second(item[1]);
 };
 
-/** A stored user or group whose text is a SCIM resource. */
+/** Accepts the id and the stored record of a user or group whose text is a SCIM resource. */
 const isRecord: Test = (item) => {
   if (!isPair(isId, isText)(item)) return false;
   const [id, stored] = item as [string, string];
@@ -41,7 +42,7 @@ const isRecord: Test = (item) => {
   return Array.isArray(resource?.schemas);
 };
 
-/** Name and content of a stored token (stored-tokens.ts). */
+/** Accepts the name and the content of a stored token (stored-tokens.ts). */
 const isToken: Test = (item) => {
   if (!isPair((name) => isText(name) && name !== '', isObjectText)(item)) return false;
   const { digest, createdAt, expiresAt } = parsedObject((item as string[])[1]) ?? {};
@@ -49,7 +50,8 @@ const isToken: Test = (item) => {
   return typeof digest === 'string' && /^[\w-]{43}$/.test(digest) && typeof createdAt === 'number' && hasEnd;
 };
 
-const isEntry: Test = (item) =>
+/** Accepts an entry of a stream: its id, and a list of field names and values in turn. */
+const isStreamEntry: Test = (item) =>
   isPair((id) => /^\d+-\d+$/.test(String(id)), Array.isArray)(item) &&
   (item as [string, unknown[]])[1].every(isText) &&
   (item as [string, unknown[]])[1].length % 2 === 0;
@@ -60,10 +62,10 @@ const PLAIN_ITEMS: Record<PlainType, Test> = {
   list: isText,
   hash: isPair(isText, isText),
   zset: isPair(isText, isScore),
-  stream: isEntry,
+  stream: isStreamEntry,
 };
 
-/** The required form of a line's items; undefined when the line itself is not of a known form. */
+/** Returns the test that each item of a line has to pass; undefined when the family or place of the line is unknown. */
 function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test | undefined {
   const hasTarget = typeof target === 'string' && NAME.test(target);
   switch (family as ArchiveLine['family']) {
@@ -94,7 +96,7 @@ function itemTest({ family, id, target, key, type }: Partial<ArchiveLine>): Test
   }
 }
 
-/** The fault of a backup line, as the end of a sentence; undefined for a sound line. */
+/** Returns the fault of a backup line, as the end of a sentence about the line; undefined for a valid line. */
 export function faultOf(line: unknown): string | undefined {
   if (typeof line !== 'object' || line === null) return 'is not an object';
   const { items, ...place } = line as Partial<ArchiveLine>;

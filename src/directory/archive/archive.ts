@@ -3,10 +3,11 @@ import type { Redis } from 'ioredis';
 import { archiveRuleOf, isMomentary, isPartOfLog, logFamiliesOf } from './archive-families.ts';
 import { beginWholeRead } from '../logs/whole-read.ts';
 import type { Keyspace } from '../keys.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { primariesOf } from '../redis/store-health.ts';
 
-/** One portion of a key family. `items`: `[field, value]`, members, or `[member, score]`, by type. */
+/** One portion of one key. */
 export interface ArchiveLine {
   family:
     | 'users'
@@ -18,14 +19,16 @@ export interface ArchiveLine {
     | 'links'
     | 'pendingMembers'
     | 'plain';
-  /** A group's id; `User` or `Group` of an order. */
+  /** Id of the group; `User` or `Group` for the family `order`. */
   id?: string;
   target?: string;
-  /** Of a plain key: without the base. */
+  /** Only of the family `plain`: the key without the base. */
   key?: string;
+  /** Only of the family `plain`: the Redis type of the key. */
   type?: string;
-  /** A repeated resource, which may have changed during the backup. */
+  /** The line repeats resources, because they changed during the backup. */
   again?: true;
+  /** By Redis type: `[field, value]`, `[member, score]`, `[entry id, fields]`; members, elements or the value as text. */
   items: unknown[];
 }
 
@@ -36,13 +39,13 @@ const IS_LARGE = /:(users|groups|links:[^:]*)$/;
 
 export type Archive = ReturnType<typeof createArchive>;
 
-/** Keys that a running service writes without desired state. */
+/** Keys that the service writes before anything was pushed. A connection that has only these counts as empty. */
 const WITHOUT_DATA =
   /^(hold:|tenant:|mapped:|run:|reconcile:|acts|tokens$|tokenUses$|proofTurn$|proofLast$|logChecks$)/;
 
 export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   const { redis, scripts, keys } = deps;
-  /** Whether the store had an audit log before the restore. */
+  /** Whether there was an audit log before the restore; set by `clear`. */
   let hasActs = false;
 
   /** Yields all keys of the connection without the base; a key may be repeated. */
@@ -59,8 +62,8 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   }
 
   /**
-   * Yields the lines of a backup: records first, because other lines refer to them. `onUnknown` is called with keys of unknown
-   * families, which are left out.
+   * Yields the lines of a backup: records first, because other lines refer to them.
+   * @param onUnknown called with each key of an unknown family, which is left out
    */
   async function* dump(onUnknown: (key: string) => void = () => {}): AsyncGenerator<ArchiveLine> {
     const startedAt = Date.now();
@@ -127,6 +130,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     await reading.end();
   }
 
+  /** Returns whether the connection has no data that a restore would replace. */
   async function isEmpty(): Promise<boolean> {
     for await (const name of allKeys()) if (!WITHOUT_DATA.test(name)) return false;
     return true;
@@ -143,6 +147,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
       await redis.unlink(...names.slice(start, start + PORTION));
   }
 
+  /** Restores one valid line. @returns number of restored items, and number of items that were left out */
   async function load(line: ArchiveLine): Promise<{ loaded: number; dropped: number }> {
     if (isMomentary(line.key ?? '')) return { loaded: 0, dropped: 0 };
     // An existing audit log is kept, because its hash chain must not be replaced.
@@ -151,7 +156,7 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
     return { loaded: Number(loaded), dropped: Number(dropped) };
   }
 
-  /** Completes a restore: every record gets a place in the order, and the sequence continues above all used numbers. */
+  /** Completes a restore: gives every record a place in the order, and raises the sequence above all used numbers. */
   async function finish(): Promise<void> {
     await redis.incrby(keys.key('sequence'), SEQUENCE_GAP);
     for (const [family, id] of [
@@ -168,16 +173,21 @@ export function createArchive(deps: { redis: Redis; scripts: Scripts; keys: Keys
   return { dump, isEmpty, clear, load, finish };
 }
 
-/** Added to the restored sequence: data that the backup read after the sequence may contain higher numbers. */
+/** Added to the restored sequence, because data that the backup read after the sequence may contain higher numbers. */
 const SEQUENCE_GAP = 1_000_000;
-/** Largest accepted difference between the clocks of processes. */
+/** Largest expected difference between the clocks of processes. */
 const CLOCK_DIFFERENCE_MS = 300_000;
 
+/** Returns the time in the stored form of a record, which is the value of an item `[id, record]`. */
 function modifiedAt(item: unknown): number {
   const [, stored = ''] = item as string[];
   return Number(stored.split(' ', 3)[2] ?? 0);
 }
 
+/**
+ * Returns family, id and target of the lines of a key; undefined for a plain key.
+ * @param rest parts of the key after the family
+ */
 function placeOf(family: string, rest: string[]): Omit<ArchiveLine, 'items'> | undefined {
   const [first = '', second = ''] = rest;
   switch (family) {
@@ -213,17 +223,21 @@ async function* scanned(redis: Redis, key: string, type: 'hash' | 'zset' | 'set'
   const portion = IS_LARGE.test(key) ? LARGE_PORTION : PORTION;
   let cursor = '0';
   do {
-    const [next, found] =
-      type === 'set'
-        ? await redis.sscan(key, cursor, 'COUNT', portion)
-        : type === 'hash'
-          ? await redis.hscan(key, cursor, 'COUNT', portion)
-          : await redis.zscan(key, cursor, 'COUNT', portion);
+    const [next, found] = await scanOnce(redis, key, type, cursor, portion);
     cursor = next;
-    const items = type === 'set' ? found : inPairs(found);
+    const items = type === 'set' ? found : pairsOf(found);
     if (items.length > 0) yield items;
   } while (cursor !== '0');
 }
 
-const inPairs = (flat: string[]): [string, string][] =>
-  Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index] ?? '', flat[2 * index + 1] ?? '']);
+function scanOnce(
+  redis: Redis,
+  key: string,
+  type: 'hash' | 'zset' | 'set',
+  cursor: string,
+  count: number,
+): Promise<[cursor: string, items: string[]]> {
+  if (type === 'set') return redis.sscan(key, cursor, 'COUNT', count);
+  if (type === 'hash') return redis.hscan(key, cursor, 'COUNT', count);
+  return redis.zscan(key, cursor, 'COUNT', count);
+}

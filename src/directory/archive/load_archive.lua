@@ -1,18 +1,19 @@
--- Restores one line of a backup (archive.ts). Derived data (indexes, reverse links, both directions of memberships) is built
--- again, so that a backup that was taken during pushes still gives a consistent store.
+-- Restores one line of a backup (ArchiveLine in archive.ts). Derived data (indexes, reverse links, groups of each user) is
+-- rebuilt from it, so that a backup that was taken during pushes still gives consistent data.
 -- KEYS base
--- ARGV { family, id, target, items, key, type (of a plain key) }
--- RETURN {"loaded", number of restored items, number of items left out: unreferenced, or with a name that a newer record has}
+-- ARGV { family (of the line; or withoutOrder, with ids as items), id, target, items, key and type (of a plain key) }
+-- RETURN {"loaded", number of restored items, number of items left out}. An item is left out if the user or group that it
+--        refers to is not restored, or if a newer record has the same name.
 -- NEEDS archive_items
 for _, item in ipairs(p.items) do
   if p.family == 'users' or p.family == 'groups' then count_item(load_record(p.family, item[1], item[2]))
   elseif p.family == 'tombstones' then count_item(load_tombstone(item[1], item[2]))
   elseif p.family == 'order' then count_item(load_place(item[1], item[2]))
   elseif p.family == 'withoutOrder' then
-    -- This resource was created during the backup, after the order was read.
-    local is_new = not redis.call('ZSCORE', key('order', p.id), item)
-    if is_new then redis.call('ZADD', key('order', p.id), next_number(), item) end
-    count_item(is_new)
+    -- A resource without a place was created during the backup, after the order was read.
+    local has_no_place = not redis.call('ZSCORE', key('order', p.id), item)
+    if has_no_place then redis.call('ZADD', key('order', p.id), next_number(), item) end
+    count_item(has_no_place)
   elseif p.family == 'members' then count_item(load_member(item))
   elseif p.family == 'unresolved' then count_item(add_unresolved(p.id, item[1], item[2]))
   elseif p.family == 'links' then count_item(load_link(item[1], item[2]))

@@ -1,8 +1,8 @@
-// Stores the version of the data in Redis, so that an older program does not write into the data of a newer one; and whether
-// a restore is under way, so that no program works with half of the data.
+// Stores the version of the data in Redis, so that an older program does not write into the data of a newer one. Also stores
+// whether a restore is under way, so that no program works with incomplete data.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { isStoreUnavailable } from '../redis/connection.ts';
+import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import { createProcessLease, type ProcessLease } from '../redis/lease.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
@@ -14,21 +14,22 @@ export class DataVersionRefused extends Error {
   override name = 'DataVersionRefused';
 }
 
-/** Thrown while a restore is under way, and after one that was broken off. */
+/** Thrown while a restore is under way, and after a restore that was broken off. */
 export class RestoreUnderWay extends Error {
   override name = 'RestoreUnderWay';
 }
 
 export interface DataVersion {
   /**
-   * Compares the stored version with DATA_VERSION, and stores DATA_VERSION where there is none.
-   * @param options.forRestore the caller is a restore, which may repeat one that was broken off
-   * @throws DataVersionRefused or RestoreUnderWay with what to do
+   * Compares the stored version with DATA_VERSION, and stores DATA_VERSION if there is none.
+   * @param options.forRestore the caller is a restore, which may repeat a restore that was broken off
+   * @throws DataVersionRefused or RestoreUnderWay, with a message that says what to do
    */
   check(options?: { forRestore?: boolean }): Promise<void>;
   /**
-   * Makes `check` of all other programs refuse the data until `endRestore`. Returns false when a restore that was broken off
-   * has done so already. @param time start, for the message
+   * Makes `check` refuse the data to all programs but a restore, until `endRestore`.
+   * @param time start of the restore, for the message
+   * @returns false when the data is refused already, because an earlier restore has not ended
    */
   beginRestore(time: string): Promise<boolean>;
   endRestore(): Promise<void>;
@@ -46,7 +47,8 @@ export function createDataVersion({ redis }: { redis: Redis }, { prefix }: { pre
       throw new RestoreUnderWay(
         `A restore began at ${restoredSince} and has not ended: wait for its end. If it was broken off, the data is not whole: restore again, with --replace (docs/restore.md).`,
       );
-    if (stored === null) await redis.setnx(key, String(DATA_VERSION)).catch(ignoreRefusal);
+    // A replica, or a full Redis, refuses the write; then the next check stores the version.
+    if (stored === null) await redis.setnx(key, String(DATA_VERSION)).catch(ignoreStoreUnavailable);
   }
 
   return {
@@ -62,11 +64,6 @@ export const createRestoreLease = (
   { prefix }: { prefix: string },
 ): ProcessLease =>
   createProcessLease({ redis, scripts, keys: createKeyspace(prefix, 'bridge.fleet') }, 'restoreLease');
-
-/** A replica, or a full Redis, takes no writes; the next check stores the version. */
-function ignoreRefusal(error: unknown): void {
-  if (!isStoreUnavailable(error)) throw error;
-}
 
 /**
  * Returns why a program that knows the version `known` must not work with data of the version `stored`, and what to do;

@@ -1,7 +1,8 @@
-// Stores which processes of the service run: each writes a heartbeat every few seconds (here: beat), and removes its entry when
-// it stops.
+// Stores which processes of the service run. Each process writes a heartbeat ("beat") every few seconds, and removes its
+// entry when it stops.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export const DUTIES = ['api', 'worker', 'scheduler'] as const;
@@ -11,11 +12,12 @@ export type ProcessRole = 'all' | Duty;
 
 /** Calls of one process to one target between two beats. */
 export interface TargetWork {
-  /** Number of calls. `delayed`: of those that had to wait for the rate limit. */
   calls: number;
+  /** Number of these calls that had to wait for the rate limit. */
   delayed: number;
-  /** Number of calls that wait for the rate limit at the moment of the beat. `queued`: that wait for a free slot. */
+  /** Number of calls that wait for the rate limit at the moment of the beat. */
   waiting: number;
+  /** Number of calls that wait for a free slot at the moment of the beat. */
   queued: number;
   /** Share of the slots (calls that may run at the same time) that were in use, 0 to 1. */
   busy: number;
@@ -73,8 +75,8 @@ export const BEAT_MS = 5000;
 export const SILENT_MS = 15_000;
 /** A process that is silent for longer is no longer listed. */
 export const FORGET_MS = 120_000;
-/** Largest number of processes; further ones are not listed. */
-const MOST = 200;
+/** Largest number of stored processes; further ones are not listed. */
+const MOST_PROCESSES = 200;
 
 export type FleetStore = ReturnType<typeof createFleetStore>;
 
@@ -84,12 +86,18 @@ export function createFleetStore(
   { redis, scripts }: { redis: Redis; scripts: Scripts },
   { prefix }: { prefix: string },
 ) {
-  // No connection can be called so: its name has no dot.
+  // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(prefix, 'bridge.fleet');
 
   async function beat(id: string, facts: ProcessFacts): Promise<void> {
-    const order = { id, duties: dutiesOf(facts.role), silentMs: SILENT_MS, forgetMs: FORGET_MS, most: MOST };
-    await scripts.run('note_beat', keys.base, order, JSON.stringify(facts));
+    const args = {
+      id,
+      duties: dutiesOf(facts.role),
+      silentMs: SILENT_MS,
+      forgetMs: FORGET_MS,
+      most: MOST_PROCESSES,
+    };
+    await scripts.run('note_beat', keys.base, args, JSON.stringify(facts));
   }
 
   async function leave(id: string): Promise<void> {
@@ -99,7 +107,7 @@ export function createFleetStore(
   async function read(): Promise<FleetView> {
     const [, now, processes, lastBeats, since] = await scripts.run('read_fleet', keys.base, {});
     const moment = Number(now);
-    const known = pairs(processes as string[]).map(([id, text]) => ({ id, ...decode(text, moment) }));
+    const known = pairsOf(processes as string[]).map(([id, text]) => ({ id, ...decode(text, moment) }));
     const places = new Set(known.filter(({ silent }) => !silent).map(placeOf));
     const isListed = (each: FleetProcess): boolean =>
       !each.silent || (each.beatAgeMs <= FORGET_MS && !places.has(placeOf(each)));
@@ -107,7 +115,7 @@ export function createFleetStore(
       now: moment,
       processes: known.filter(isListed).sort(byRoleAndHost),
       lastBeats: Object.fromEntries(
-        pairs(lastBeats as string[]).map(([duty, text]) => [duty, decode(text, moment)]),
+        pairsOf(lastBeats as string[]).map(([duty, text]) => [duty, decode(text, moment)]),
       ),
       versionsDifferSince: since === '' ? null : Number(since),
     };
@@ -116,6 +124,7 @@ export function createFleetStore(
   return { beat, leave, read };
 }
 
+/** Decodes a stored beat: its time, a space, the facts as JSON. */
 function decode(text: string, now: number): Omit<FleetProcess, 'id'> {
   const space = text.indexOf(' ');
   const lastBeatAt = Number(text.slice(0, space));
@@ -124,10 +133,10 @@ function decode(text: string, now: number): Omit<FleetProcess, 'id'> {
   return { ...facts, lastBeatAt, beatAgeMs, silent: beatAgeMs > SILENT_MS };
 }
 
-const pairs = (flat: string[]): [string, string][] =>
-  flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as [string, string]] : []));
-
-/** Two processes cannot listen on one port, so a silent one is dead when another one has its place. */
+/**
+ * Returns the place of a process. Two processes cannot listen on one port, so a silent process is dead when another one has
+ * the same place.
+ */
 const placeOf = ({ role, host, port }: ProcessFacts): string => `${role} ${host} ${port}`;
 
 const orderOf = ({ role, host, id }: FleetProcess): string => `${role} ${host} ${id}`;

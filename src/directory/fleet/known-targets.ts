@@ -1,10 +1,10 @@
-// Stores which targets each connection feeds or has fed, so that a target that leaves the settings is known as long as accounts
-// stay there.
+// Stores which targets each connection feeds or has fed. So a target that was removed from the settings stays known while
+// accounts are linked there.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { allLinks } from '../outbox/links.ts';
 import { RETURNED } from '../outbox/runs.ts';
-import { isStoreUnavailable } from '../redis/connection.ts';
+import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import { primariesOf } from '../redis/store-health.ts';
 
 /** A target and a connection that feeds it. */
@@ -19,11 +19,14 @@ export interface RemovedTarget extends TargetFeed {
   accounts: number;
   /** Number of linked groups. */
   groups: number;
-  /** Whether an operator has said that they are to stay. */
+  /** Whether an operator has ordered that these accounts and groups stay as they are. */
   isKept: boolean;
 }
 
-/** `removed`: a process has started without it since. `kept`: the same, and an operator has said that it is meant. */
+/**
+ * `fed`: the target is in the settings. `removed`: a process has started with settings without the target. `kept`: removed,
+ * and an operator has ordered that its accounts and groups stay.
+ */
 type FeedState = 'fed' | 'removed' | 'kept';
 type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { links: number };
 
@@ -36,12 +39,12 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     redis.hgetall(knownKey) as Promise<Record<string, FeedState>>;
 
   /**
-   * Notes at the start of a process what its settings feed. The changes of a connection since a target left the settings have no
-   * marks there, so the first reconcile of a target that is back compares every resource.
+   * Stores at the start of a process which targets its settings feed. Changes that were pushed while a target was not in the
+   * settings have no marks there. So the first reconcile of a target that is back compares every resource (RETURNED).
    */
   async function note(fed: readonly TargetFeed[]): Promise<void> {
     const known = await readKnown();
-    // A release that notes no targets may have written links.
+    // Links may have been written by an older release, which did not store the targets.
     if (Object.keys(known).length === 0) for await (const each of linkedFeeds()) known[each] = 'fed';
     const names = new Set(fed.map(toField));
     for (const { connection, target } of fed)
@@ -56,7 +59,7 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     await redis.del(countsKey);
   }
 
-  /** Yields the fields of all connections and targets with links; a field may be repeated. */
+  /** Yields the field (toField) of each connection and target with links; a field may be repeated. */
   async function* linkedFeeds(): AsyncGenerator<string> {
     for (const node of primariesOf(redis)) {
       let cursor = '0';
@@ -72,28 +75,32 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     }
   }
 
-  /** Notes the targets of links that a restore brought. */
+  /** Stores the targets of restored links. */
   async function noteLinked(): Promise<void> {
     for await (const field of linkedFeeds()) await redis.hsetnx(knownKey, field, 'fed' satisfies FeedState);
     await redis.del(countsKey);
   }
 
-  /** Returns the removed targets at which open accounts are linked. @param fed those that the settings have */
+  /** Returns the removed targets at which open accounts are linked. @param fed the feeds in the settings */
   async function removed(fed: readonly TargetFeed[]): Promise<RemovedTarget[]> {
     const names = new Set(fed.map(toField));
     const known = Object.entries(await readKnown()).filter(([name]) => !names.has(name));
     const found: RemovedTarget[] = [];
     for (const [name, state] of known) {
       const feed = toFeed(name);
-      // A process with former settings that started last has noted it as fed.
-      if (state === 'fed') await ifWritable(redis.hset(knownKey, name, 'removed' satisfies FeedState));
+      // The process that started last had former settings and stored the target as fed.
+      if (state === 'fed')
+        await redis.hset(knownKey, name, 'removed' satisfies FeedState).catch(ignoreStoreUnavailable);
       const { accounts, groups } = await countsOf(feed);
       if (accounts > 0) found.push({ ...feed, accounts, groups, isKept: state === 'kept' });
     }
     return found;
   }
 
-  /** Nothing changes the links of a removed target, so they are counted once after a start, and again if their number differs. */
+  /**
+   * Returns the counts of a removed target. Its links no longer change, so they are counted once after a start, and again
+   * only if the number of links differs.
+   */
   async function countsOf(feed: TargetFeed): Promise<LinkCounts> {
     const field = toField(feed);
     const own = createKeyspace(prefix, feed.connection);
@@ -109,11 +116,12 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
       if (ref.startsWith('Group:')) counts.groups++;
       else if (link.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
     }
-    await ifWritable(redis.hset(countsKey, field, JSON.stringify(counts)));
+    // A replica, or a full Redis, refuses the write; then the next call counts again.
+    await redis.hset(countsKey, field, JSON.stringify(counts)).catch(ignoreStoreUnavailable);
     return counts;
   }
 
-  /** Returns the targets that a connection has fed and that its settings no longer have. @param targets those that they have */
+  /** Returns the targets that a connection has fed and that left the settings. @param targets its targets in the settings */
   async function former(connection: string, targets: readonly string[]): Promise<string[]> {
     const feeds = Object.keys(await readKnown()).map(toFeed);
     return feeds.flatMap((feed) =>
@@ -121,7 +129,10 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     );
   }
 
-  /** Notes that what is linked at a removed target is to stay there, until the target is in the settings again. */
+  /**
+   * Stores the order that accounts and groups of a removed target stay; it ends when the target is in the settings
+   * again.
+   */
   async function keep(feed: TargetFeed): Promise<void> {
     await redis.hset(knownKey, toField(feed), 'kept' satisfies FeedState);
   }
@@ -129,17 +140,10 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
   return { note, noteLinked, removed, former, keep };
 }
 
-/** Names of connections and targets have no blank. */
+/** Returns the hash field of a feed. Names of connections and targets contain no space. */
 const toField = ({ connection, target }: TargetFeed): string => `${connection} ${target}`;
 
 function toFeed(field: string): TargetFeed {
   const [connection = '', target = ''] = field.split(' ');
   return { connection, target };
-}
-
-/** A replica, or a full Redis, takes no writes; the next read writes again. */
-async function ifWritable(write: Promise<unknown>): Promise<void> {
-  await write.catch((error: unknown) => {
-    if (!isStoreUnavailable(error)) throw error;
-  });
 }

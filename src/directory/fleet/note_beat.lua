@@ -1,12 +1,14 @@
--- Stores the beat of one process, and removes processes that were silent for too long or whose place another one took.
+-- Stores the beat of one process. Removes processes that were silent for too long, and silent ones that this process
+-- replaces.
 -- KEYS base
--- ARGV { id, duties (of this process), silentMs, forgetMs, most (number of stored processes) }, then the process as JSON
--- RETURN {"noted"} | {"full"}
+-- ARGV { id, duties (of this process), silentMs, forgetMs, most (number of stored processes) }, then the facts of the
+--      process as JSON (ProcessFacts)
+-- RETURN {"noted"} | {"full"}: too many other processes are stored
 local processes, now = key('processes'), clock()
 local stored, own = string.format('%d %s', now, texts[1]), cjson.decode(texts[1])
 for _, duty in ipairs(p.duties) do redis.call('HSET', key('lastBeats'), duty, stored) end
 
-local found, others, differ = redis.call('HGETALL', processes), 0, false
+local found, others, versions_differ = redis.call('HGETALL', processes), 0, false
 for index = 1, #found, 2 do
   if found[index] ~= p.id then
     local at, text = string.match(found[index + 1], '^(%d+) (.*)$')
@@ -17,11 +19,11 @@ for index = 1, #found, 2 do
       redis.call('HDEL', processes, found[index])
     else
       others = others + 1
-      differ = differ or (not is_silent and other.version ~= own.version)
+      versions_differ = versions_differ or (not is_silent and other.version ~= own.version)
     end
   end
 end
-if differ then
+if versions_differ then
   redis.call('SET', key('versionsDifferSince'), string.format('%d', now), 'NX')
 else
   redis.call('DEL', key('versionsDifferSince'))

@@ -1,7 +1,8 @@
-// Stores the history of the operators' page: rings of slots in Redis, one for each connection, target and range. A ring takes
-// 100 kB at most (360 slots of up to 13 numbers) and expires when its newest slot is out of its range. History is no part of a
-// backup: without it the plots begin anew.
+// Stores the history of the operators' page: rings of slots in Redis, one for each range of a connection or target. A ring
+// takes 100 kB at most (360 slots of up to 13 numbers), and expires when its newest slot is out of its range. A backup does
+// not contain the history; after a restore the plots begin anew.
 import { createKeyspace } from '../keys.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import {
   decodeRing,
@@ -33,7 +34,7 @@ export interface ReadRing<Kind extends RingKind> {
   series: Record<HistoryColumn<Kind>, Series>;
 }
 
-/** Pause between two reads of the levels by the whole fleet: shorter than a slot, so that each slot has them. */
+/** Pause after which one process of the fleet reads the levels again: shorter than a slot, so that each slot has levels. */
 const LEVELS_PAUSE_MS = 4000;
 
 export type HistoryStore = ReturnType<typeof createHistoryStore>;
@@ -43,7 +44,7 @@ export function createHistoryStore(
   { scripts }: { scripts: Scripts },
   { prefix, spans = HISTORY_RANGES }: { prefix: string; spans?: Record<HistoryRange, SlotSpan> },
 ) {
-  // No connection can be called so: its name has no dot.
+  // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(prefix, 'bridge.history');
   const ranges = Object.entries(spans).map(([name, span]) => ({ name, ...span }));
 
@@ -54,14 +55,15 @@ export function createHistoryStore(
   async function note(notes: readonly HistoryNote[]): Promise<boolean> {
     const rings = notes.map(({ kind, name }) => ({
       name: `${kind}.${name}`,
-      kinds: HISTORY_COLUMNS[kind].map(([, each]) => each),
+      kinds: HISTORY_COLUMNS[kind].map(([, columnKind]) => columnKind),
     }));
     const texts = notes.map(({ kind, values }) => encodeValues(kind, values));
-    const order = { rings, ranges, pauseMs: LEVELS_PAUSE_MS };
-    const [, isDue] = await scripts.run('note_history', keys.base, order, ...texts);
+    const args = { rings, ranges, pauseMs: LEVELS_PAUSE_MS };
+    const [, isDue] = await scripts.run('note_history', keys.base, args, ...texts);
     return isDue === 1;
   }
 
+  /** Returns all slots of the ring of one connection or target. */
   async function read<Kind extends RingKind>(
     kind: Kind,
     name: string,
@@ -69,10 +71,7 @@ export function createHistoryStore(
   ): Promise<ReadRing<Kind>> {
     const [, at, flat] = await scripts.run('read_history', keys.base, { ring: `${range}:${kind}.${name}` });
     const now = Number(at);
-    const texts = flat as string[];
-    const places = new Map<string, string>();
-    for (let index = 0; index < texts.length; index += 2)
-      places.set(texts[index] ?? '', texts[index + 1] ?? '');
+    const places = new Map(pairsOf(flat as string[]));
     const span = spans[range];
     return { now, from: startOf(span, now), series: decodeRing(kind, places, span, now) };
   }

@@ -1,9 +1,9 @@
--- Adds values of one process to the current slot of each range of several rings. A ring is a hash: place (slot number modulo the
--- number of slots) -> `slot number,value,value`. If the stored slot number is not the current one, the slot has expired, and its
--- values are replaced.
+-- Adds values of one process to several rings: for each range to the current slot. A ring is a hash: place (slot number
+-- modulo number of slots) -> `slot number,value,value`. If the slot number at the place is an older one, its values are
+-- replaced.
 -- KEYS base
--- ARGV { rings (of name, kinds: "count" or "level" for each column), ranges (of name, stepMs, slots), pauseMs }, then for each
---      ring its values by column, separated by commas, an absent one empty
+-- ARGV { rings: [{ name, kinds: "count" or "level" of each column }], ranges: [{ name, stepMs, slots }], pauseMs }, then for
+--      each ring its values by column, separated by commas; an absent value is empty
 -- RETURN {"noted", 1 when this caller is to read the levels, else 0}
 local now = clock()
 
@@ -13,7 +13,7 @@ local function split(text)
   return values
 end
 
--- Returns the stored value after one more value: the sum of counts, the maximum of levels; '' if there is none.
+-- Returns the value to store: of counts the sum, of levels the maximum; '' if there is no value.
 local function merged(kind, before, value)
   if value == '' then return before or '' end
   if not before or before == '' then return value end

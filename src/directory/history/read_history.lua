@@ -1,4 +1,4 @@
--- Returns the time of Redis and all places of one ring. Reads only.
+-- Returns the time of Redis and all places of one ring (note_history.lua). Reads only.
 -- KEYS base
 -- ARGV { ring (range:kind.name) }
 -- RETURN {"read", now, [place, "slot,value,value", ...]}

@@ -1,4 +1,4 @@
-// Slots of the history: each range is a ring of slots of one length, so its space does not grow. Pure.
+// Defines the slots of the history: each range is a ring of slots of one length, so that its space does not grow. Pure.
 
 export interface SlotSpan {
   /** Length of a slot in milliseconds. */
@@ -43,7 +43,7 @@ export type RingKind = keyof typeof HISTORY_COLUMNS;
 export type HistoryColumn<Kind extends RingKind> = (typeof HISTORY_COLUMNS)[Kind][number][0];
 /** Values by column; an absent one leaves its column as it is. */
 export type HistoryValues<Kind extends RingKind> = Partial<Record<HistoryColumn<Kind>, number>>;
-/** One value for each slot, the oldest first; null: nothing was noted in it. */
+/** One value for each slot, the oldest first; null: no value was stored in the slot. */
 export type Series = (number | null)[];
 
 /** Returns the start of the oldest slot of a ring whose newest slot is the current one, Unix milliseconds. */
@@ -81,7 +81,7 @@ export function decodeRing<Kind extends RingKind>(
   return Object.fromEntries(columns) as Record<HistoryColumn<Kind>, Series>;
 }
 
-/** Adds series slot by slot; a slot is null where all of them are. */
+/** Returns the sum of several series slot by slot; null for a slot that is null in all of them. */
 export const addSeries = (all: readonly Series[]): Series =>
   (all[0] ?? []).map((_, slot) => {
     const values = all.flatMap((series) => series[slot] ?? []);

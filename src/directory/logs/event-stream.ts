@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Kind } from '../records.ts';
 import { createProcessLease } from '../redis/lease.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /** Types of security events. One change can be two of them: a PATCH that also deactivates. */
@@ -145,6 +146,3 @@ function parseEvent(id: string, text: string): StoredEvent {
   const at = Number(id.slice(0, id.indexOf('-')));
   return { id, at, kind, resource, what, names, transaction: txn, ...rest };
 }
-
-const pairsOf = (flat: string[]): [string, string][] =>
-  flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1] ?? ''] as [string, string]] : []));

@@ -1,4 +1,5 @@
--- Stores one item of a backup each; derived data is built from it. Each function returns whether the item was stored.
+-- Functions that store one item of a backup line and build its derived data. Each reads the line from `p`, and returns
+-- whether the item was stored.
 -- NEEDS archive_records
 
 local function load_place(id, place)
@@ -24,6 +25,7 @@ local function load_link(ref, text)
   return true
 end
 
+-- Stores a pending membership; `sign`: '+', '-' or 'r'.
 local function load_sign(user, sign)
   redis.call('HSET', key('pendingMembers', p.target .. ':' .. p.id), user, sign)
   if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('pendingGroups', p.target .. ':' .. user), p.id, sign) end

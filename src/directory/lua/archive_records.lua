@@ -12,7 +12,8 @@ local function drop_record(family, id)
   redis.call('HDEL', key('groupNames'), id)
 end
 
--- Of two records with one name the newer one gets it: the other was renamed or deleted during the backup.
+-- Stores a record and returns true. Of two records with the same name the newer one is kept, because the older one was
+-- renamed or deleted during the backup. Returns false when this record is the older one.
 local function load_record(family, id, text)
   local record = parse(text)
   local former = redis.call('HGET', key(family), id)
@@ -38,7 +39,7 @@ local function load_record(family, id, text)
   return true
 end
 
--- A resource that was deleted during the backup must not be restored.
+-- Stores a tombstone and returns true. A record with its id is removed, because the resource was deleted during the backup.
 local function load_tombstone(id, text)
   redis.call('HSET', key('tombstones'), id, text)
   local family = cjson.decode(text).kind == 'User' and 'users' or 'groups'

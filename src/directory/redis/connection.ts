@@ -31,9 +31,15 @@ export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof Error && AWAY.test(error.message);
 }
 
+/** Handler for `catch`: ignores an error that means that Redis is unavailable, and throws every other error. */
+export function ignoreStoreUnavailable(error: unknown): void {
+  if (!isStoreUnavailable(error)) throw error;
+}
+
 /**
- * `commands`: a command is answered or fails within seconds, and is never sent twice, because a command whose answer is lost
- * may have been done. `queue`: never gives up, as BullMQ asks. `subscriber`: reconnects and subscribes again by itself.
+ * Opens a connection of one role.
+ * `commands`: a command succeeds or fails within seconds, and is never sent twice, because a command whose reply was lost
+ * may have been executed. `queue`: never gives up, as BullMQ asks. `subscriber`: reconnects and subscribes again by itself.
  * A cluster has the type of a single server: the commands are the same, and only this folder knows the difference.
  */
 export function connectRedis(settings: RedisSettings, role: ConnectionRole, logger: Logger): Redis {
