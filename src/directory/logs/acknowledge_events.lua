@@ -6,6 +6,7 @@ local stream, counts = key('events'), key('eventCounts')
 local delivered, refused = 0, 0
 for _, id in ipairs(p.delivered) do delivered = delivered + redis.call('XDEL', stream, id) end
 for _, refusal in ipairs(p.refused) do
+  -- An entry is {id, {field, value, ...}}; its first value is the JSON of the event.
   local entry = redis.call('XRANGE', stream, refusal.id, refusal.id)[1]
   if entry then
     redis.call('XDEL', stream, refusal.id)

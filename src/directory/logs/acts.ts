@@ -6,19 +6,40 @@ import type { Keyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export const ACTS = [
-  ...(['hold', 'release', 'resync', 'sync', 'reconcile', 'apply'] as const),
-  ...(['approveFirst', 'approve', 'reject', 'withdraw'] as const),
-  ...(['retryDeadLetters', 'dropDeadLetters', 'forgetLink', 'importLinks', 'keepLinks'] as const),
-  ...(['retryEvents', 'dropEvents'] as const),
-  ...(['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover', 'testNotices'] as const),
+  'hold',
+  'release',
+  'resync',
+  'sync',
+  'reconcile',
+  'apply',
+  'approveFirst',
+  'approve',
+  'reject',
+  'withdraw',
+  'retryDeadLetters',
+  'dropDeadLetters',
+  'forgetLink',
+  'importLinks',
+  'keepLinks',
+  'retryEvents',
+  'dropEvents',
+  'createToken',
+  'revokeToken',
+  'restore',
+  'repair',
+  'forget',
+  'undoHandover',
+  'testNotices',
 ] as const;
 
 /** Interfaces of operators: command line, admin API, and the page, which calls the admin API. */
 export const INTERFACES = ['command', 'admin API', 'page'] as const;
 
-/** The operator. The name is unverified: as given, or the system user. `via` is the interface that was used. */
+/** The operator who gave an order. */
 export interface Actor {
+  /** Name, unverified: as the operator gave it, or the system user. */
   by: string;
+  /** The interface that the operator used. */
   via: (typeof INTERFACES)[number];
   /** Remark of the operator. */
   note?: string;
@@ -44,18 +65,24 @@ export type Acts = ReturnType<typeof createActs>;
 
 export function createActs(deps: { redis: Redis; scripts: Scripts; keys: Keyspace }) {
   const { scripts, keys } = deps;
-  const kept = createChainedStream<Act>(deps, {
-    ...{ name: 'acts', limits: ACT_LIMITS, personal: ['subject', 'note'] },
+  const stream = createChainedStream<Act>(deps, {
+    name: 'acts',
+    limits: ACT_LIMITS,
+    personal: ['subject', 'note'],
   });
 
   async function record(act: Act): Promise<void> {
-    await scripts.run('append_act', keys.base, { log: kept.toArgs([act]) });
+    await scripts.run('append_act', keys.base, { log: stream.toArgs([act]) });
   }
 
-  /** Removes entries that are older than the retention: each script removes one portion and returns its size. */
+  /** Removes entries that are older than the retention. Each script call removes one portion and returns its size. */
   async function trim(): Promise<void> {
-    while (Number((await scripts.run('append_act', keys.base, { log: kept.toArgs([]) }))[1]) > 0);
+    let removed: number;
+    do {
+      const reply = await scripts.run('append_act', keys.base, { log: stream.toArgs([]) });
+      removed = Number(reply[1]);
+    } while (removed > 0);
   }
 
-  return { record, trim, ...kept };
+  return { record, trim, ...stream };
 }

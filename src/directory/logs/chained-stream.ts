@@ -1,5 +1,6 @@
-// Stores entries in a Redis stream with a hash chain: the hash of each entry covers the previous one, and both ends of the
-// chain are stored, so a changed or removed entry is detected (lua/log.lua). Personal data of an entry is stored apart.
+// Reads and checks a Redis stream with a hash chain (lua/log.lua writes it). The hash of each entry covers the hash before,
+// and both ends of the chain are stored, so a changed or removed entry is detected. Personal data of an entry is stored
+// apart.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
@@ -8,12 +9,14 @@ import { checkPersonal, joinEntry, orderOf, splitEntry, type SplitEntry } from '
 
 /** Entries per read. An entry has the values before and after a change, which may be long. */
 const PORTION = 100;
-/** Entries per read of a search. It reads only the parts in the chain, which are short, and skips most entries. */
+/** Entries per read of a search, which first reads only the short part of each entry that the chain covers. */
 const SEARCH_PORTION = 1000;
 
-/** Place of an entry. `id`: id in the Redis stream. `at`: its first part, Unix milliseconds by the clock of Redis. */
+/** Place of an entry in its stream. */
 export interface Placed {
+  /** Id in the Redis stream. */
   id: string;
+  /** Time in the id, Unix milliseconds by the clock of Redis. */
   at: number;
   /** The personal data was removed by the command forget. */
   forgotten?: true;
@@ -29,9 +32,10 @@ export interface LogSpan {
   withBefore?: boolean;
 }
 
-/** Part of a search. `lookedUntil`: id of the oldest entry that was read, found or not. */
 export interface SearchedPortion<Entry> {
+  /** The accepted entries, newest first. */
   entries: Entry[];
+  /** Id of the oldest entry that was read, whether it was accepted or not. */
   lookedUntil: string;
 }
 
@@ -40,7 +44,10 @@ export interface ChainCheck {
   entries: number;
   /** Number of entries whose personal data was removed by the command forget. */
   forgotten: number;
-  /** Id of the first entry that was changed or precedes a gap; `the end` when the newest entries are missing. */
+  /**
+   * Id of the first entry that was changed or follows a gap; `the end` when the newest entries are missing; undefined when
+   * the chain is whole.
+   */
   broken: string | undefined;
 }
 
@@ -50,9 +57,9 @@ export interface StreamLimits {
 }
 
 /**
- * @param name family of the stream; `<name>Chain` and `<name>Personal` belong to it
- * @param options.personal members of an entry that are personal data
- * @param options.blank values that replace removed personal data
+ * @param options.name family of the stream; the families `<name>Chain` and `<name>Personal` belong to it
+ * @param options.personal properties of an entry that are personal data
+ * @param options.blank values that stand in for removed personal data
  */
 export function createChainedStream<Entry extends object>(
   { redis, keys }: { redis: Redis; keys: Keyspace },
@@ -65,11 +72,9 @@ export function createChainedStream<Entry extends object>(
   },
 ) {
   const { name, target, limits } = options;
-  const [stream, chain, personal] = ['', 'Chain', 'Personal'].map((end) => keys.key(name + end, target)) as [
-    string,
-    string,
-    string,
-  ];
+  const stream = keys.key(name, target);
+  const chain = keys.key(`${name}Chain`, target);
+  const personal = keys.key(`${name}Personal`, target);
   const personalNames: ReadonlySet<string> = new Set(options.personal);
 
   /** Returns entries and limits as scripts take them. */
@@ -87,9 +92,8 @@ export function createChainedStream<Entry extends object>(
   }
 
   /**
-   * Yields the entries that `keep` accepts in portions, newest first; a portion may be empty. All entries between the time
-   * bounds are read.
-   * @param keep gets an entry without its personal data, which is read for accepted entries only
+   * Yields the entries of a span that `keep` accepts, in portions, newest first; a portion may be empty.
+   * @param keep gets an entry without its personal data, which is read for accepted entries only; undefined: accepts all
    */
   async function* search(
     span: LogSpan = {},
@@ -107,37 +111,39 @@ export function createChainedStream<Entry extends object>(
         .filter(({ text }) => keep?.(JSON.parse(text) as Entry) ?? true);
       for (let start = 0; start < kept.length; start += PORTION) {
         const portion = kept.slice(start, start + PORTION);
-        yield { entries: await joined(portion), lookedUntil: portion.at(-1)?.id ?? oldest[0] };
+        yield { entries: await withPersonalData(portion), lookedUntil: portion.at(-1)?.id ?? oldest[0] };
       }
       yield { entries: [], lookedUntil: oldest[0] };
       last = `(${oldest[0]}`;
     }
   }
 
-  /** Adds their personal data to entries. */
-  async function joined(chained: { id: string; text: string }[]): Promise<(Entry & Placed)[]> {
+  /** Parses entries and adds their personal data and their place. */
+  async function withPersonalData(chained: { id: string; text: string }[]): Promise<(Entry & Placed)[]> {
     const texts = await personalOf(chained.map(({ id }) => id));
     return chained.map(({ id, text }, index) => ({
       ...options.blank,
       ...joinEntry<Entry>(text, texts[index] ?? null),
-      ...{ id, at: timeOf(id) },
+      id,
+      at: timeOf(id),
     }));
   }
 
   /**
    * Checks all entries and both ends of the chain.
-   * @param orders ids of the known orders to forget; undefined: removed personal data is not compared with orders
+   * @param orders ids of the known orders to forget. Personal data that another order removed breaks the chain; undefined:
+   * each order is accepted
    */
   async function verify(orders?: ReadonlySet<string>): Promise<ChainCheck> {
     const reading = await beginWholeRead({ redis, keys });
     try {
-      return await walk(reading, orders);
+      return await checkChain(reading, orders);
     } finally {
       await reading.end();
     }
   }
 
-  async function walk({ renew }: WholeRead, orders?: ReadonlySet<string>): Promise<ChainCheck> {
+  async function checkChain({ renew }: WholeRead, orders?: ReadonlySet<string>): Promise<ChainCheck> {
     const check: ChainCheck = { entries: 0, forgotten: 0, broken: undefined };
     let after = '-';
     let chained: string | undefined;
@@ -162,7 +168,7 @@ export function createChainedStream<Entry extends object>(
     }
   }
 
-  /** Reads a portion together with the ends of the chain, so that entries may be added meanwhile. */
+  /** Reads a portion and both ends of the chain in one transaction, because entries may be added during the check. */
   async function portionAfter(
     after: string,
   ): Promise<[start: string, end: string, found: [id: string, fields: string[]][]]> {

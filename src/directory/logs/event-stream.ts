@@ -34,15 +34,21 @@ export interface EventRefusal {
   description: string;
 }
 
+/** A refused event that is stored for the operator. */
+type RefusedEvent = StoredEvent & { refusal: Omit<EventRefusal, 'id'> };
+
 export interface EventDelivery {
+  /** Number of events that are not delivered yet. */
   pending: number;
   /** Age of the oldest pending event, milliseconds. */
   oldestMs: number;
   /** Number of stored refused events. */
   kept: number;
-  /** Number of delivered events since the first. */
+  /** Number of all events that were delivered so far. */
   delivered: number;
+  /** Number of all events that the receiver refused so far. */
   refused: number;
+  /** Number of all events that were deleted before delivery, because they were too old or too many. */
   dropped: number;
   /** Last delivery error as a sentence; null: none. */
   problem: string | null;
@@ -50,8 +56,9 @@ export interface EventDelivery {
 
 /** Largest number of stored refused events. */
 const MOST_REFUSED = 1000;
-/** Refused events per answer, because each may name thousands of attributes. */
+/** Refused events per read, because each may name thousands of attributes. */
 const REFUSED_AT_ONCE = 50;
+/** Largest number of attribute names that are returned of a refused event. */
 const NAMES_SHOWN = 100;
 const EVENT_ID = /^\d{1,15}-\d{1,10}$/;
 
@@ -78,25 +85,29 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
       mostRefused: MOST_REFUSED,
     };
     if (args.delivered.length + args.refused.length === 0) return 0;
-    const [, ...found] = await scripts.run('acknowledge_events', keys.base, args);
-    return Number(found[0]) + Number(found[1]);
+    const [, deliveredCount, refusedCount] = await scripts.run('acknowledge_events', keys.base, args);
+    return Number(deliveredCount) + Number(refusedCount);
   }
 
-  /** Returns the state of the stream. @param maxAgeMs older events are deleted first; undefined: none */
+  /** Returns the state of the stream. @param maxAgeMs events of a greater age are deleted first; undefined: no event is */
   async function delivery(maxAgeMs?: number): Promise<EventDelivery> {
     const [, pending, oldestMs, kept, fields] = await scripts.run('tend_events', keys.base, { maxAgeMs });
     const known = new Map(pairsOf(fields as string[]));
     const total = (name: string): number => Number(known.get(name) ?? 0);
     return {
-      ...{ pending: Number(pending), oldestMs: Number(oldestMs), kept: Number(kept) },
-      ...{ delivered: total('delivered'), refused: total('refused'), dropped: total('dropped') },
+      pending: Number(pending),
+      oldestMs: Number(oldestMs),
+      kept: Number(kept),
+      delivered: total('delivered'),
+      refused: total('refused'),
+      dropped: total('dropped'),
       problem: known.get('problem') ?? null,
     };
   }
 
   /** Returns stored refused events, oldest first, each with a limited number of names. */
-  async function refusals(): Promise<(StoredEvent & { refusal: Omit<EventRefusal, 'id'> })[]> {
-    const all: (StoredEvent & { refusal: Omit<EventRefusal, 'id'> })[] = [];
+  async function refusals(): Promise<RefusedEvent[]> {
+    const all: RefusedEvent[] = [];
     for (let after = '-'; ;) {
       const found = await redis.xrange(keys.key('eventsRefused'), after, '+', 'COUNT', REFUSED_AT_ONCE);
       for (const [, [, text = '{}', , reason = '{}']] of found) {

@@ -1,4 +1,4 @@
-// Stores long operations in Redis, so that every replica can return their progress.
+// Stores the long operations of the admin API in Redis, so that every process can return their progress and result.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 
@@ -9,7 +9,7 @@ export type OperationState = 'running' | 'succeeded' | 'failed' | 'cancelled' | 
 /** Progress of an operation on one connection and target. */
 export interface OperationProgress {
   connection: string;
-  /** null = the work concerns the connection as a whole. */
+  /** null: the operation concerns the connection as a whole. */
   target: string | null;
   phase: string;
   done: number;
@@ -19,11 +19,12 @@ export interface OperationProgress {
 export interface Operation {
   id: string;
   kind: OperationKind;
-  /** null = all targets. */
+  /** null: all targets. */
   target: string | null;
+  /** Name of the operator. */
   by: string;
   state: OperationState;
-  /** Unix milliseconds of the process that works at it. */
+  /** Times in Unix milliseconds by the clock of the process that runs the operation. */
   startedAt: number;
   updatedAt: number;
   endedAt: number | null;
@@ -34,16 +35,17 @@ export interface Operation {
   message: string | null;
 }
 
-const KEPT = 50;
+/** Largest number of listed operations; the oldest ones are dropped. */
+const MOST_OPERATIONS = 50;
 const KEEP_SECONDS = 86_400;
-/** Lifetime of a result, which contains personal data. */
+/** Lifetime of a result: short, because it contains personal data. */
 const KEEP_RESULT_SECONDS = 3600;
-const RESULT_PIECE = 262_144;
+const RESULT_PIECE_BYTES = 262_144;
 
 export type OperationStore = ReturnType<typeof createOperationStore>;
 
 export function createOperationStore({ redis }: { redis: Redis }, options: { prefix: string }) {
-  // No connection can be called so: its name has no dot.
+  // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(options.prefix, 'bridge.operations');
   const list = keys.key('operations');
 
@@ -51,7 +53,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     const multi = redis.multi();
     multi.set(keys.key('operation', operation.id), JSON.stringify(operation), 'EX', KEEP_SECONDS);
     multi.zadd(list, operation.startedAt, operation.id);
-    multi.zremrangebyrank(list, 0, -KEPT - 1);
+    multi.zremrangebyrank(list, 0, -MOST_OPERATIONS - 1);
     await multi.exec();
   }
 
@@ -60,7 +62,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     return text === null ? undefined : (JSON.parse(text) as Operation);
   }
 
-  /** Newest first. */
+  /** Returns the stored operations, newest first. */
   async function all(): Promise<Operation[]> {
     const ids = await redis.zrevrange(list, 0, -1);
     if (ids.length === 0) return [];
@@ -74,7 +76,7 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
     await redis.set(key, '', 'EX', KEEP_RESULT_SECONDS);
     let length = 0;
     for (const piece of pieces) {
-      // SETRANGE with a position is idempotent, because ioredis may repeat a command whose reply was lost.
+      // SETRANGE is idempotent, unlike APPEND: ioredis may repeat a command whose reply was lost.
       await redis.setrange(key, length, piece);
       length += piece.length;
     }
@@ -83,10 +85,14 @@ export function createOperationStore({ redis }: { redis: Redis }, options: { pre
   /** Returns the size of a result in bytes; 0 when there is none. */
   const resultBytes = (id: string): Promise<number> => redis.strlen(keys.key('operationResult', id));
 
-  /** The JSON of a result in pieces. @throws when it expires on the way */
+  /** Yields the JSON of a result in pieces. @throws Error when the result expires while it is read */
   async function* result(id: string, bytes: number): AsyncGenerator<Buffer> {
-    for (let at = 0; at < bytes; at += RESULT_PIECE) {
-      const piece = await redis.getrangeBuffer(keys.key('operationResult', id), at, at + RESULT_PIECE - 1);
+    for (let at = 0; at < bytes; at += RESULT_PIECE_BYTES) {
+      const piece = await redis.getrangeBuffer(
+        keys.key('operationResult', id),
+        at,
+        at + RESULT_PIECE_BYTES - 1,
+      );
       if (piece.length === 0) throw new Error('the result expired while it was read');
       yield piece;
     }

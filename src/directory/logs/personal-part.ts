@@ -1,5 +1,5 @@
-// Splits a log entry into a part that the hash chain covers and its personal data, which can be removed later. The chained
-// part has a digest of the personal data with a random salt, so that removed values cannot be guessed from the digest.
+// Splits a log entry into its personal data, which can be removed later, and the rest, which the hash chain covers ("chained
+// part"). The chained part has a digest of the personal data with a random salt, so that nobody can guess removed values.
 import { createHash, randomBytes } from 'node:crypto';
 
 /** An entry as scripts take it: the chained part, and the personal data; '' when there is none. */
@@ -8,7 +8,7 @@ export type SplitEntry = [chained: string, personal: string];
 /** Stored in place of removed personal data, followed by the id of the order to forget. */
 const FORGOTTEN = 'forgotten ';
 
-/** @param names members of the entry that are personal data */
+/** Splits an entry. @param names properties of the entry that are personal data */
 export function splitEntry(entry: object, names: ReadonlySet<string>): SplitEntry {
   const members = Object.entries(entry).filter(([, value]) => value !== undefined);
   const personal = members.filter(([name]) => names.has(name));
@@ -38,7 +38,8 @@ export const forgottenText = (order: string): string => FORGOTTEN + order;
 
 /**
  * Compares an entry with its personal data.
- * @returns `whole`; `forgotten` when the data was removed by an order; `altered` when it is missing or another
+ * @returns `whole`; `forgotten` when an order removed the data; `altered` when the data is missing or does not fit its
+ * digest
  */
 export function checkPersonal(chained: string, personal: string | null): 'whole' | 'forgotten' | 'altered' {
   const { p } = JSON.parse(chained) as { p?: string };

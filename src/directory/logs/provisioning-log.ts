@@ -6,7 +6,7 @@ import type { Keyspace } from '../keys.ts';
 import type { Priority, Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
-/** Action; `none`: nothing was written, for the reason in the status. */
+/** Actions of log entries. `none`: nothing was written; the entry has the reason. */
 export const LOG_ACTIONS = [
   'create',
   'adopt',
@@ -24,7 +24,7 @@ export const LOG_ACTIONS = [
 ] as const;
 export type LogAction = (typeof LOG_ACTIONS)[number];
 
-/** `retry`: first failure in a row; the sync is repeated. */
+/** Outcomes of log entries. `retry`: the first failure of several in a row; the sync is repeated. */
 export const LOG_STATUSES = ['success', 'failure', 'retry', 'held', 'skipped'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
@@ -40,10 +40,10 @@ export interface LogEntry {
   request: string;
   /** Generation of the desired state that was applied. */
   generation: string;
-  /** Unix milliseconds at which the oldest change in it was accepted. */
+  /** Time at which the oldest applied change was accepted, Unix milliseconds. */
   accepted: number;
   priority: Priority;
-  /** Counts from 1 since the last success. */
+  /** Number of this attempt, counted from 1 since the last success. */
   attempt: number;
   /** Duration of the platform call, milliseconds. */
   ms?: number;
@@ -73,25 +73,32 @@ export function createProvisioningLog(
 ) {
   const { scripts, keys } = deps;
   const { target, limits = LOG_LIMITS } = options;
-  const kept = createChainedStream<LogEntry>(deps, {
-    ...{ name: 'log', target, limits, blank: { name: FORGOTTEN_NAME } },
+  const stream = createChainedStream<LogEntry>(deps, {
+    name: 'log',
+    target,
+    limits,
+    blank: { name: FORGOTTEN_NAME },
     personal: ['name', 'changes', 'message'],
   });
 
   /** Returns entries and limits as scripts take them; undefined without entries. */
-  const toArgs = (entries: readonly LogEntry[]): ReturnType<typeof kept.toArgs> | undefined =>
-    entries.length === 0 ? undefined : kept.toArgs(entries);
+  const toArgs = (entries: readonly LogEntry[]): ReturnType<typeof stream.toArgs> | undefined =>
+    entries.length === 0 ? undefined : stream.toArgs(entries);
 
   async function append(entries: readonly LogEntry[]): Promise<void> {
     const log = toArgs(entries);
     if (log) await scripts.run('append_log', keys.base, { target, log });
   }
 
-  /** Removes entries that are older than the retention: each script removes one portion and returns its size. */
+  /** Removes entries that are older than the retention. Each script call removes one portion and returns its size. */
   async function trim(): Promise<void> {
-    const args = { target, log: kept.toArgs([]) };
-    while (Number((await scripts.run('append_log', keys.base, args))[1]) > 0);
+    const args = { target, log: stream.toArgs([]) };
+    let removed: number;
+    do {
+      const reply = await scripts.run('append_log', keys.base, args);
+      removed = Number(reply[1]);
+    } while (removed > 0);
   }
 
-  return { target, append, trim, ...kept, toArgs };
+  return { target, append, trim, ...stream, toArgs };
 }

@@ -1,7 +1,9 @@
--- Deletes expired events and returns the state of the stream. The keys expire by themselves when events are switched off.
+-- Deletes expired events and returns the state of the stream. Each call renews the expiry of the keys, so that Redis deletes
+-- them after events are switched off.
 -- KEYS base
 -- ARGV { maxAgeMs (absent: delete nothing) }
--- RETURN {"read", pending, age of the oldest in ms, number of refused events that are kept, [name, value, ...] of the counts}
+-- RETURN {"read", number of pending events, age of the oldest one in ms, number of stored refused events,
+--        [name, value, ...] of the counts}
 local stream, refusals, counts = key('events'), key('eventsRefused'), key('eventCounts')
 if p.maxAgeMs then
   local over = redis.call('XTRIM', stream, 'MINID', string.format('%d', clock() - p.maxAgeMs))

@@ -1,17 +1,18 @@
-// Counts the readers of whole logs. While there is one, entries that are too old stay, so that the entries that the reader
-// gets follow one another (lua/log.lua).
+// Counts the readers of whole logs. While there is one, entries that are too old stay, so that the reader finds no gap in
+// the hash chain (lua/log.lua).
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 
-/** Longest time between two portions; a reader that ended without notice counts for this time. */
+/** Longest time between two portions. A reader that was killed counts for this time. */
 const LONGEST_MS = 60_000;
 
 export interface WholeRead {
-  /** Called after each portion. */
+  /** Has to be called after each portion. */
   renew: () => Promise<void>;
   end: () => Promise<void>;
 }
 
+/** Adds a reader. Entries that are too old stay until its `end`. */
 export async function beginWholeRead({ redis, keys }: { redis: Redis; keys: Keyspace }): Promise<WholeRead> {
   const readers = keys.key('logReaders');
   await redis.multi().incr(readers).pexpire(readers, LONGEST_MS).exec();

@@ -1,6 +1,5 @@
--- Removes the oldest entries of a chained stream that exceed the limits, and moves the start of the chain behind them. A
--- reader of the whole stream stops the removal (whole-read.ts).
--- Returns the number of removed entries.
+-- Removes the oldest entries of a chained stream that exceed the limits, and moves the start of the chain behind them.
+-- Removes none while a whole log is read (whole-read.ts). Returns the number of removed entries.
 local function trim_chained(name, id, log)
   local stream, chain, personal = key(name, id), key(name .. 'Chain', id), key(name .. 'Personal', id)
   local over, oldest_at = redis.call('XLEN', stream) - log.maxEntries, clock() - log.maxAgeMs
@@ -8,7 +7,8 @@ local function trim_chained(name, id, log)
   local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
   if not first or not is_due(1, first) or tonumber(redis.call('GET', key('logReaders')) or 0) > 0 then return 0 end
   local due, start = {}, nil
-  -- More than was added, so that a stream that is too long gets shorter.
+  -- Up to 100 entries more than were added are removed, so that a stream that is too long gets shorter. An entry is
+  -- { id, { 'e', entry, 'h', hash } }.
   for index, entry in ipairs(redis.call('XRANGE', stream, '-', '+', 'COUNT', #log.entries + 100)) do
     if not is_due(index, entry) then break end
     due[index], start = entry[1], entry[2][4]

@@ -1,8 +1,9 @@
 // Collects the faults that the scripts of a proof report, by family and fault.
 
 /**
- * `damaged`: the entry cannot be read. `doubled`: two resources claim the same. `lost`: the entry refers to a record that is
- * neither stored nor deleted. These three need an operator; the others follow from the records and can be repaired.
+ * `damaged`: the entry cannot be read. `doubled`: two resources have the same name or the same link. `lost`: the entry
+ * refers to a record that is neither stored nor deleted. These three need an operator. The others can be repaired from the
+ * records.
  */
 export type Fault = 'missing' | 'wrong' | 'surplus' | 'damaged' | 'doubled' | 'lost';
 
@@ -17,7 +18,7 @@ export interface Finding {
 }
 
 const EXAMPLES = 5;
-/** Family, fault, resource, `1` if repaired, digest of the entry (lua/proof.lua). */
+/** Number of values for each fault: family, fault, resource, `1` if repaired, digest of the entry (lua/proof.lua). */
 const PARTS = 5;
 
 export type Findings = ReturnType<typeof createFindings>;

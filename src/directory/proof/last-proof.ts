@@ -3,13 +3,14 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Finding } from './findings.ts';
 
-/** Findings of the last complete pass. */
+/** Result of the last complete proof. */
 export interface LastProof {
   /** Unix milliseconds. */
   startedAt: number;
   endedAt: number;
-  /** `scheduler`, or the operator who ordered the pass. */
+  /** `scheduler`, or the operator who ordered the proof. */
   by: string;
+  /** Whether the proof repaired faults. */
   repair: boolean;
   /** Entries that differ from the records and were not repaired. */
   faults: number;

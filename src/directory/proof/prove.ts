@@ -1,5 +1,5 @@
-// Proves that all derived data agrees with the records, and repairs it on request (docs/proof.md). Each portion is one atomic
-// script that looks and repairs, so pushes and syncs go on meanwhile.
+// Proves that all derived data agrees with the records, and repairs it on request (docs/proof.md). Each portion is checked
+// and repaired by one atomic script, so pushes and syncs go on meanwhile.
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
@@ -31,9 +31,9 @@ export interface ProofOptions {
 
 export type Proof = ReturnType<typeof createProof>;
 
-/** Entries per script call, because other clients of Redis wait meanwhile. */
+/** Entries per script call: few, because other clients of Redis wait meanwhile. */
 const PORTION = 100;
-/** Entries between two rests. */
+/** Number of entries after which the proof pauses. */
 const REST_AFTER = 200;
 const KEYS_AT_ONCE = 500;
 
@@ -47,15 +47,17 @@ export function createProof(
   };
 
   /**
-   * Checks everything once, in the order that the repair needs. Faults that are not repaired then need an operator.
+   * Checks everything once, in the order that the repair needs. Returns the findings; after a repair the faults that remain
+   * need an operator.
    * @param findings filled during the run, so that after an abort the caller knows what was repaired
    */
   async function run(options: ProofOptions, findings: Findings = createFindings()): Promise<Finding[]> {
     const { repair, request, pauseMs = 0, signal, onLooked } = options;
     let looked = 0;
-    /** Entries since the last rest: many keys hold only a few. */
+    /** Entries since the last pause. They are counted over several keys, because many keys hold only a few. */
     let unrested = 0;
 
+    /** Pauses when enough entries were checked. */
     async function rest(entries: number): Promise<void> {
       unrested += entries;
       if (pauseMs === 0 || unrested < REST_AFTER) return;
@@ -67,9 +69,10 @@ export function createProof(
       let cursor = '0';
       do {
         signal?.throwIfAborted();
-        const all = { targets, groupsMatter, count: PORTION, ...args, cursor, repair, request };
-        const one = 'target' in args ? { ...all, targets: [args.target] } : all;
-        const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, one);
+        // A scan of one target sets marks at this target only.
+        const marked = 'target' in args ? [args.target] : targets;
+        const all = { groupsMatter, count: PORTION, ...args, targets: marked, cursor, repair, request };
+        const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, all);
         cursor = String(next);
         looked += Number(seen);
         findings.add(faults as string[]);
@@ -78,7 +81,7 @@ export function createProof(
       } while (cursor !== '0');
     }
 
-    /** Names of the connection's keys without the base, each once: a few for each group and each pending change. */
+    /** Returns the keys that SETS or CHANGES match, each once and without the base. */
     async function ownKeys(): Promise<string[]> {
       const names = new Set<string>();
       for (const node of primariesOf(redis)) {
@@ -107,7 +110,7 @@ export function createProof(
 
     if (repair) await forgetMappings();
     await scanAll(scansOfRecords());
-    // Begun before the keys are listed: a member set that is new after that is added by the push that makes it.
+    // The count begins before the keys are listed. A push that creates a member set later adds the set to the sum itself.
     const counting = randomUUID();
     await scan({ script: 'count', args: { step: 'begin', run: counting } });
     const names = await ownKeys();
@@ -116,7 +119,7 @@ export function createProof(
     await scanAll(targets.flatMap(scansOfLinks));
     await scanKeys(names.filter((name) => CHANGES.test(name)));
     await scanAll(targets.flatMap(scansOfMarks));
-    // Again, because a reconcile that ran meanwhile has not seen all of the repairs.
+    // Repeated, because a reconcile that ran meanwhile has not seen all of the repairs.
     if (repair) await forgetMappings();
     return findings.all();
   }

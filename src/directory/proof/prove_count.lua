@@ -1,16 +1,16 @@
--- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Between begin and end the scan of the member sets
--- adds each of them. A sum that another run has restarted is ignored.
+-- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Step `begin` starts the sum, prove_members.lua
+-- adds each member set to it, and step `end` compares. If another run has restarted the sum, step `end` does nothing.
 -- KEYS base
 -- ARGV { targets, step: begin | end, run: id of this run, cursor ('0': from the start), repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
 local name = key('memberSum')
 local ABANDONED_MS = 6 * 60 * 60 * 1000
-
 local PORTION = 500
 
 -- Expires the approval of removals that were held because of the wrong count, and marks one portion of them, so that the guard
--- judges them again (guard_take.lua). `from`: cursor '<number of the target>-<last place>'. Returns the next cursor; '0' at the end.
+-- judges them again (guard_take.lua). `from`: cursor '<number of the target>-<last place>'. Returns the next cursor; '0' at
+-- the end.
 local function judge_removals_anew(from)
   local index, place = string.match(from, '^(%d+)-(%d+)$')
   index, place = tonumber(index or 1), place or '0'

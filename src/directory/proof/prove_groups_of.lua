@@ -1,6 +1,7 @@
--- Proves one portion of `groupsOf`. The member set of a group decides about its members. A group without a member set has
--- lost it as a whole, because the last member that leaves takes both directions away: the set is made again from here.
--- `rebuilding` holds such groups until the last portion of a repair, also of one that follows a repair that was killed.
+-- Proves one portion of `groupsOf` by the member sets of the groups. A user whose groups include a group without a member
+-- set shows that this set was lost, because the script that removes the last member also removes the group from the user.
+-- Such a set is restored from `groupsOf`. `rebuilding` holds these groups until the last portion of a repair, so that a
+-- repair that was killed can be continued by the next one.
 -- KEYS base
 -- ARGV { targets, cursor, count, repair }
 -- RETURN as prove_records.lua
@@ -8,8 +9,8 @@
 local REBUILD_MS = 24 * 60 * 60 * 1000
 local reply = redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count)
 
--- Returns whether a removal is pending, which means that the membership has ended.
-local function is_taken_out(user, group)
+-- Returns whether the removal of the member is pending, which means that the membership has ended.
+local function is_removal_pending(user, group)
   for _, target in ipairs(p.targets) do
     local sign = redis.call('HGET', key('pendingGroups', target .. ':' .. user), group)
     if sign == '-' or sign == 'r' then return true end
@@ -22,26 +23,26 @@ local function has_lost_its_set(group)
   return redis.call('EXISTS', key('members', group)) == 0 or redis.call('SISMEMBER', key('rebuilding'), group) == 1
 end
 
-local function prove(user, held)
+local function prove(user, groups)
   local is_known, kept, seen = redis.call('HEXISTS', key('users'), user) == 1, {}, {}
-  local has_surplus = false
-  for group in string.gmatch(held, '[^,]+') do
-    local both = 'User:' .. user .. ' in Group:' .. group
-    local stands = not seen[group] and redis.call('SISMEMBER', key('members', group), user) == 1
-    if not stands and not seen[group] and is_known and has_lost_its_set(group) and not is_taken_out(user, group) then
-      fault('members', 'missing', both, function()
+  local surplus
+  for group in string.gmatch(groups, '[^,]+') do
+    local membership = 'User:' .. user .. ' in Group:' .. group
+    local is_member = not seen[group] and redis.call('SISMEMBER', key('members', group), user) == 1
+    if not is_member and not seen[group] and is_known and has_lost_its_set(group) and not is_removal_pending(user, group) then
+      fault('members', 'missing', membership, function()
         redis.call('SADD', key('rebuilding'), group)
         redis.call('PEXPIRE', key('rebuilding'), REBUILD_MS)
         redis.call('SADD', key('members', group), user)
         keep_member_sum(group, 1)
       end)
-      stands = true
+      is_member = true
     end
-    if stands then kept[#kept + 1] = group else has_surplus = both end
+    if is_member then kept[#kept + 1] = group else surplus = membership end
     seen[group] = true
   end
-  if not has_surplus and #kept > 0 then return end
-  fault('groupsOf', 'surplus', has_surplus or 'User:' .. user, function()
+  if not surplus and #kept > 0 then return end
+  fault('groupsOf', 'surplus', surplus or 'User:' .. user, function()
     if #kept == 0 then return redis.call('HDEL', key('groupsOf'), user) end
     redis.call('HSET', key('groupsOf'), user, table.concat(kept, ','))
   end)

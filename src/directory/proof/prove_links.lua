@@ -23,22 +23,22 @@ local function readd_memberships(ref)
   if kind == 'User' then
     for _, group in ipairs(groups_of(id)) do
       set_pending(group, id, '+')
-      mark('Group:' .. group, 3)
+      mark('Group:' .. group, PRIORITY_RECONCILE)
     end
   else
-    -- A group may have many members: prove_readd.lua takes them in portions.
+    -- A group may have many members, so prove_readd.lua makes them pending in portions.
     redis.call('HSET', key('readding', p.target), id, '0')
   end
-  mark(ref, 3)
+  mark(ref, PRIORITY_RECONCILE)
 end
 
 local function prove_link(ref)
   local link = link_of(ref)
   if link == nil then
-    -- The proof of the reverse links, which follows, restores the link. Without a reverse link the sync looks the account up.
+    -- The proof of the reverse links follows and restores the link. Without a reverse link the sync looks the account up.
     return fault('links', 'damaged', ref, is_stored(ref) and not is_syncing(ref) and function()
       redis.call('HDEL', links, ref)
-      mark(ref, 3)
+      mark(ref, PRIORITY_RECONCILE)
     end or nil)
   end
   if not is_stored(ref) and not is_deleted(string.match(ref, ':(.*)$') or '') then fault('links', 'lost', ref) end

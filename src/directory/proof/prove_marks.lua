@@ -1,12 +1,13 @@
--- Proves one portion of a family of a target: of `marks`, or of a list whose entries must belong to a marked resource (MARKED),
--- else to a stored, linked or marked one.
+-- Proves one portion of a family of a target: of `marks`, or of a list of refs. The refs of a list in MARKED must be marked;
+-- those of another list must be stored, linked or marked.
 -- KEYS base
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
-local HASHES = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCAN', groupsSeen = 'HSCAN', guardWaiting = 'SSCAN' }
+-- Commands that scan the families; the other families are sorted sets.
+local COMMANDS = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCAN', groupsSeen = 'HSCAN', guardWaiting = 'SSCAN' }
 local MARKED = { dirty = true, inflight = true, deliveries = true, accepted = true, guardWaiting = true }
-local marks, name, command = key('marks', p.target), key(p.family, p.target), HASHES[p.family] or 'ZSCAN'
+local marks, name, command = key('marks', p.target), key(p.family, p.target), COMMANDS[p.family] or 'ZSCAN'
 local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
 
 local function score_of(family, ref) return redis.call('ZSCORE', key(family, p.target), ref) end
@@ -18,7 +19,8 @@ local function drop(ref)
   else redis.call('ZREM', name, ref) end
 end
 
--- A mark must be readable and in `dirty` or `inflight`; a delivered one also in `accepted`, with its time.
+-- A mark must be readable, and its ref in `dirty` or `inflight`; a ref in `inflight` must also be in `accepted`, with the
+-- time of the mark.
 local function prove_mark(ref, text)
   local since = string.match(text, '^%d+ (%d+) %S')
   if not since then

@@ -1,5 +1,5 @@
 -- Proves one portion of the members of a group, of its member values without a user (`unresolved`), or of the groups that
--- wait for such a value (`references`). After its last portion a member set is added to the sum of all (prove_count.lua).
+-- wait for such a value (`references`). After its last portion a member set is added to the sum (lua/member_sum.lua).
 -- KEYS base
 -- ARGV { family: members | unresolved | references, id (of the group; or the value), cursor, count, repair }
 -- RETURN as prove_records.lua
@@ -10,22 +10,22 @@ local ref = 'Group:' .. p.id
 local is_known = p.family ~= 'references' and is_stored(ref)
 
 local function prove_member(user)
-  local both = 'User:' .. user .. ' in ' .. ref
+  local membership = 'User:' .. user .. ' in ' .. ref
   local is_gone = (not is_known and is_deleted(p.id)) or (redis.call('HEXISTS', key('users'), user) == 0 and is_deleted(user))
   if is_gone then
-    return fault('members', 'surplus', both, function()
+    return fault('members', 'surplus', membership, function()
       redis.call('SREM', name, user)
       keep_member_sum(p.id, -1)
       drop_lookup('groupsOf', user, p.id)
     end)
   end
-  -- The record is neither stored nor deleted, so it was lost: its memberships stay until it is pushed again.
-  if not is_known or redis.call('HEXISTS', key('users'), user) == 0 then return fault('members', 'lost', both) end
+  -- A record that is neither stored nor deleted was lost. Its memberships stay until it is pushed again.
+  if not is_known or redis.call('HEXISTS', key('users'), user) == 0 then return fault('members', 'lost', membership) end
   if lists(redis.call('HGET', key('groupsOf'), user), p.id) then return end
-  fault('groupsOf', 'missing', both, function() add_lookup('groupsOf', user, p.id) end)
+  fault('groupsOf', 'missing', membership, function() add_lookup('groupsOf', user, p.id) end)
 end
 
-local function prove_waiting(value, folded)
+local function prove_unresolved(value, folded)
   if not is_known then
     if is_deleted(p.id) then
       fault('unresolved', 'surplus', ref, function() redis.call('HDEL', name, value) end, ref .. ' ' .. value)
@@ -53,7 +53,7 @@ local step = p.family == 'unresolved' and 2 or 1
 for index = 1, #reply[2], step do
   local member = reply[2][index]
   if p.family == 'members' then prove_member(member)
-  elseif p.family == 'unresolved' then prove_waiting(member, reply[2][index + 1])
+  elseif p.family == 'unresolved' then prove_unresolved(member, reply[2][index + 1])
   else prove_reference(member) end
 end
 if p.family == 'members' and reply[1] == '0' then keep_member_sum(p.id, 0) end

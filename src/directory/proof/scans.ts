@@ -1,5 +1,5 @@
 // Lists the scans of a proof in their required order: surplus entries are removed before missing ones are created, because an
-// index entry without a record would block the name. Pure.
+// index entry without a record would keep its name from another record. Pure.
 
 /** A scan: calls of one script, one for each portion of a key. */
 export interface ProofScan {
@@ -24,8 +24,8 @@ const INDEXES: [family: string, kind: 'User' | 'Group'][] = [
 const RECORDS = 50;
 
 /**
- * Of a connection, apart from its targets. `groupsOf` comes first: a member set that was lost as a whole is made again from
- * it, and each push to the group in the meantime makes the loss harder to see.
+ * Returns the scans of data that belongs to no single target. `groupsOf` comes first, because a member set that was lost is
+ * restored from it. A push to the group before that would create a new set, which hides the loss.
  */
 export const scansOfRecords = (): ProofScan[] => [
   { script: 'groups_of', args: {} },
@@ -51,11 +51,12 @@ const OF_GROUPS = ['members', 'unresolved', 'references'];
 const SIGNS = ['pendingMembers', 'pendingGroups'];
 const HOLDS = ['guardHeld', 'guardApproved', 'guardRejected', 'guardItems'];
 
-/** Matches keys of families with one key for each group, value or resource. */
+/** Matches the keys of members and member values: one for each group or value. */
 export const SETS = new RegExp(`^(${OF_GROUPS.join('|')}):`);
+/** Matches the keys of pending memberships and of guard items: one for each group, user, kind or resource. */
 export const CHANGES = new RegExp(`^(${[...SIGNS, ...HOLDS].join('|')}):`);
 
-/** Returns the scan of such a key; undefined for every other key. @param name key without the base */
+/** Returns the scan of a key that SETS or CHANGES match; undefined for every other key. @param name key without the base */
 export function scanOfKey(name: string, targets: readonly string[]): ProofScan | undefined {
   const [family = '', first = ''] = name.split(':', 2);
   if (OF_GROUPS.includes(family))
