@@ -63,7 +63,7 @@ export function createDesiredState(
     targets: string[];
     /** Returns the address of a target's platform. */
     addressOf: (target: string) => string;
-    /** Returns a print of the settings of a target that decide how resources are synced. */
+    /** Returns a digest of the settings of a target that decide how resources are synced. */
     settingsOf?: (target: string) => string;
     groupsMatter: boolean;
     leaseMs: number;
@@ -78,7 +78,9 @@ export function createDesiredState(
   const { connection, targets, addressOf, groupsMatter, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
   const elsewhere = createElsewhere(deps, {
-    ...{ prefix: options.prefix, connection, othersOf: options.othersOf ?? (() => []) },
+    prefix: options.prefix,
+    connection,
+    othersOf: options.othersOf ?? (() => []),
   });
   const outboxes = new Map(
     targets.map((target) => [
@@ -86,8 +88,12 @@ export function createDesiredState(
       createOutbox(
         { ...deps, keys },
         {
-          ...{ target, leaseMs, groupsMatter, log },
-          ...{ address: addressOf(target), settings: options.settingsOf?.(target) },
+          target,
+          leaseMs,
+          groupsMatter,
+          log,
+          address: addressOf(target),
+          settings: options.settingsOf?.(target),
         },
       ),
     ]),

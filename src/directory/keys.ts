@@ -25,7 +25,7 @@
  * | deliveries:<t> | hash | ref → `deliveryId priority` of the job that waits in the queue, `- priority` while it runs |
  * | lease:<t>:<ref> | string | fence of the worker that syncs the ref |
  * | synced:<t>:User, synced:<t>:Group | set | ids that are in line with their link and not marked (lua/synced.lua) |
- * | syncedTargets | string | the targets that the last store marked |
+ * | syncedTargets | string | the targets at which the last change left marks |
  * | links:<t> | hash | ref → link (link.ts); `linked:<t>` has the reverse links: `<kind>:<platform id>` → ref, with the fingerprint of an account that was equal to its link |
  * | suspectedDrift:<t> | hash | ref → names (as in Link.unsure) of values that differed at the platform |
  * | observedDrift:<t> | hash | ref → these names with the values that the platform had, for the log |
@@ -72,16 +72,18 @@
  * | events, eventsRefused | stream | security events to be delivered; those that the receiver refused (event-stream.ts) |
  * | eventCounts | hash | numbers of delivered, refused and dropped events, and the last delivery error |
  * | eventsLease | string | the process that pushes events |
- * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; its base is the same as that of `budget` |
- * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (pause.ts); its base is `target.<t>` instead of a connection |
- * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; same base |
+ * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; base `target.<t>` instead of a
+ * connection |
+ * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (pause.ts); base
+ * `target.<t>` |
+ * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; base `target.<t>` |
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
  * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |
- * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; same base |
+ * | breaker:<t> | hash | consecutive failed calls; while open also the time of opening and of the next probe; base `target.<t>` |
  * | notices:<channel> | hash | reported conditions, the message that is being sent, and results of deliveries (notice-store.ts); base `bridge.notices` |
- * | noticesLease:<channel> | string | the process that sends to the channel; same base |
+ * | noticesLease:<channel> | string | the process that sends to the channel; base `bridge.notices` |
  */
 export interface Keyspace {
   /** Common start of all keys of the connection, with the hash tag. */

@@ -15,7 +15,7 @@ export interface NoticeCondition {
   /** Class within the subject, such as the reason of exceptions. */
   reason: string | null;
   count: number;
-  /** Urgency where one condition has several; larger is worse. */
+  /** Urgency of a condition that can be more or less urgent; a larger grade is worse. */
   grade: number;
   /** Unix milliseconds of Redis; null: not known. */
   since: number | null;
@@ -70,7 +70,12 @@ export interface NoticeChannelState {
 /** Time after which a channel that is no longer in the settings is forgotten. */
 const KEEP_MS = 30 * 86_400_000;
 const NOTHING: NoticeChannelState = {
-  ...{ told: {}, message: null, pause: null, lastSuccessAt: null, lastFailureAt: null, problem: null },
+  told: {},
+  message: null,
+  pause: null,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  problem: null,
 };
 
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
@@ -79,9 +84,10 @@ export function createNoticeStore(
   { redis, scripts }: { redis: Redis; scripts: Scripts },
   { prefix }: { prefix: string },
 ) {
-  // No connection can be called so: its name has no dot.
+  // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(prefix, 'bridge.notices');
 
+  /** Returns the state of a channel, and restarts the time after which it is forgotten. */
   async function read(channel: string): Promise<NoticeChannelState> {
     const key = keys.key('notices', channel);
     const found = await redis.hgetall(key);

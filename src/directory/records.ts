@@ -74,7 +74,10 @@ export function parseStored(id: string, stored: string): StoredRecord {
 /** Returns whether the record is undamaged, so that lists and sync may use it. */
 export const isSound = ({ damaged }: StoredRecord): boolean => !damaged;
 
-/** A record of a scan. Only its text is read at once; other properties are parsed on access. */
+/**
+ * A record that a scan read. Version, times and checksum are parsed only on access, because most scans need the text
+ * alone.
+ */
 export class ScannedRecord implements PlacedRecord {
   readonly id: string;
   readonly place: number;
@@ -123,7 +126,7 @@ export interface IndexedResource {
   [attribute: string]: unknown;
 }
 
-const text = (value: unknown): string | undefined =>
+const nonEmptyText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
 /**
@@ -141,25 +144,25 @@ export function entriesOfUser(
 ): IndexEntry[] {
   const addresses = new Set<string>();
   for (const email of Array.isArray(emails) ? (emails as { value?: unknown }[]) : []) {
-    const address = text(email?.value);
+    const address = nonEmptyText(email?.value);
     if (address !== undefined) addresses.add(fold(address));
   }
   const entries: IndexEntry[] = [];
-  const name = text(userName);
+  const name = nonEmptyText(userName);
   // A userName that is also an email address has one entry for both.
   if (name !== undefined) entries.push([addresses.delete(fold(name)) ? 'm' : 'u', fold(name)]);
-  const foreign = text(externalId);
-  if (foreign !== undefined) entries.push([isShared ? 'sharedExternalIds:User' : 'x', foreign]);
+  const external = nonEmptyText(externalId);
+  if (external !== undefined) entries.push([isShared ? 'sharedExternalIds:User' : 'x', external]);
   for (const address of addresses) entries.push(['e', address]);
   return entries;
 }
 
 function entriesOfGroup({ displayName, externalId }: IndexedResource): IndexEntry[] {
   const entries: IndexEntry[] = [];
-  const name = text(displayName);
+  const name = nonEmptyText(displayName);
   if (name !== undefined) entries.push(['displayNames', fold(name)]);
-  const foreign = text(externalId);
-  if (foreign !== undefined) entries.push(['externalIds:Group', foreign]);
+  const external = nonEmptyText(externalId);
+  if (external !== undefined) entries.push(['externalIds:Group', external]);
   return entries;
 }
 

@@ -1,5 +1,5 @@
-// Stores the sessions of people who are signed in to the operators' page. Redis has the digest of a session's id only, so that a copy of its data
-// opens no session.
+// Stores the sessions of people who are signed in to the operators' page. Redis has only the digest of a session's id, so
+// that a copy of the data in Redis does not open a session.
 import { hash, randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../support/sources.ts';
@@ -23,7 +23,7 @@ export function createSessionStore(
   { redis, clock }: { redis: Redis; clock: Clock },
   options: { prefix: string; idleMs: number },
 ) {
-  // No connection can be called so: its name has no dot.
+  // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(options.prefix, 'bridge.sessions');
   const keyOf = (id: string): string => keys.key('session', hash('sha256', id, 'base64url'));
   const lifetime = ({ endsAt }: Session): number =>
@@ -47,7 +47,10 @@ export function createSessionStore(
     return session;
   }
 
-  /** Returns whether the session has not ended. Its idle time is not restarted, because a page that only reads the stream is idle. */
+  /**
+   * Returns whether the session is open. Does not restart the idle time, because a page that only receives updates is
+   * idle.
+   */
   async function isOpen(id: string): Promise<boolean> {
     const text = await redis.get(keyOf(id));
     return text !== null && (JSON.parse(text) as Session).endsAt > clock.now();

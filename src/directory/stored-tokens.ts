@@ -55,12 +55,12 @@ export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspa
   }
 
   /** Stores times of last use that are later than the stored ones. */
-  async function noteUses(news: ReadonlyMap<string, number>): Promise<void> {
-    if (news.size === 0) return;
-    const names = [...news.keys()];
+  async function noteUses(lastUsedAt: ReadonlyMap<string, number>): Promise<void> {
+    if (lastUsedAt.size === 0) return;
+    const names = [...lastUsedAt.keys()];
     const known = await redis.hmget(uses, ...names);
     const later = names.flatMap((name, index) => {
-      const at = news.get(name) ?? 0;
+      const at = lastUsedAt.get(name) ?? 0;
       return at > Number(known[index] ?? 0) ? [name, String(at)] : [];
     });
     if (later.length > 0) await redis.hset(uses, ...later);
@@ -74,9 +74,9 @@ function parseToken(name: string, text: string): StoredToken | undefined {
   try {
     const { digest, createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, unknown>;
     if (typeof digest !== 'string' || typeof createdAt !== 'number') return undefined;
+    const isReadable = expiresAt === null || typeof expiresAt === 'number';
     // A token with an unreadable expiry counts as expired.
-    const end = expiresAt === null ? null : typeof expiresAt === 'number' ? expiresAt : 0;
-    return { name, digest, createdAt, createdBy: String(createdBy), expiresAt: end };
+    return { name, digest, createdAt, createdBy: String(createdBy), expiresAt: isReadable ? expiresAt : 0 };
   } catch {
     return undefined;
   }

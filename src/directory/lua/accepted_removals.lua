@@ -1,6 +1,6 @@
 -- Counts accepted deactivations for the guard.
 
--- Returns whether the account of a user's link may be active.
+-- Returns whether the account of a user's link may be active. In a link `c.a` is the last written `active` (link.ts).
 local function is_open(target, ref)
   local link = redis.call('HGET', key('links', target), ref)
   if not link then return false end
@@ -9,8 +9,8 @@ local function is_open(target, ref)
   return known.id ~= nil and (known.c or {}).a ~= false
 end
 
--- A deactivation counts for the guard from the moment it is accepted, unless it is held or approved already.
-local function announce(target, ref)
+-- Counts an accepted deactivation for the guard, unless it is held or approved already.
+local function count_deactivation(target, ref)
   local of_kind = target .. ':deactivate'
   if not is_open(target, ref) or redis.call('ZSCORE', key('guardHeld', of_kind), ref) then return end
   if redis.call('ZSCORE', key('guardApproved', of_kind), ref) then return end

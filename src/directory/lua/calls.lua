@@ -1,11 +1,13 @@
 -- Runs a script once for each call of a batch, each with its own arguments and reply.
 -- NEEDS errors
--- Equal arguments of several calls are decoded once. Each call has its own copy in `p`.
+-- The last decoded arguments and their text. Equal arguments of several calls are decoded once; `p` of each call reads them
+-- through a metatable, so that a call can change its own `p` only.
 local shared, shared_text
 -- Function that a script runs once after all of its calls.
 local finish
 
-local function answer(run, at, count)
+-- Runs one call and returns its reply. `at`: position of the call in ARGV; `count`: number of its texts.
+local function run_call(run, at, count)
   local text = ARGV[at + 1]
   if text ~= shared_text then shared, shared_text = { __index = cjson.decode(text) }, text end
   p, texts = setmetatable({}, shared), { unpack(ARGV, at + 2, at + 1 + count) }
@@ -18,9 +20,9 @@ local function answer_each(run)
   local replies, at = {}, 1
   while at <= #ARGV do
     local count = tonumber(ARGV[at])
-    local done, reply = pcall(answer, run, at, count)
+    local done, reply = pcall(run_call, run, at, count)
     if not done then
-      local message, is_of_server = words_of(reply)
+      local message, is_of_server = message_of(reply)
       if is_of_server then return { err = message } end
       reply = { 'failed', message }
     end

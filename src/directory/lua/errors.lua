@@ -1,6 +1,6 @@
 -- Returns the message of an error, and whether the error is server-wide (READONLY, OOM). A server-wide error becomes the
 -- error of the command, so that the client reconnects. Versions of Redis word these errors differently.
-local function words_of(failure)
+local function message_of(failure)
   local message = type(failure) == 'table' and failure.err or tostring(failure)
   for _, word in ipairs({ 'READONLY', 'OOM', 'MISCONF', 'NOREPLICAS', 'MASTERDOWN' }) do
     local at = string.find(message, word .. ' ', 1, true)
@@ -13,6 +13,6 @@ end
 local function answer_all(run)
   local done, reply = pcall(run)
   if done then return reply end
-  local message, is_of_server = words_of(reply)
+  local message, is_of_server = message_of(reply)
   return { err = is_of_server and message or 'ERR ' .. message }
 end

@@ -1,5 +1,7 @@
--- Adds the security event of a change to the stream (ADR 0015). p.events { method (put|patch), most, externalIds } is set
--- only for connections with events.
+-- Adds the security event of a change to the stream (ADR 0015). Only for connections with events, `p.events` is set:
+-- { method (put|patch), most (number of stored events), externalIds (whether events contain them) }.
+
+-- Returns whether two decoded JSON values are equal.
 local function same(one, other)
   if type(one) ~= 'table' or type(other) ~= 'table' then return one == other end
   for name, value in pairs(one) do
@@ -45,8 +47,9 @@ local function add_event(event)
   return at
 end
 
--- Adds the events of one change. `record`: the stored record; `was`: { text, state: before; method: if not the request's;
--- members: whether they changed; what: `delete` }. All events of one call have the id of the first as `txn`.
+-- Adds the event of one change. `record`: the stored record. `was`: { text and state before the change; method (absent: that
+-- of the request); members (whether they changed); what (`delete`, for a deletion) }. All events of one call have the id of
+-- the first event as `txn`.
 local function emit_event(kind, id, record, was)
   local what = { was.what or record.version == 1 and 'create' or was.method or p.events.method }
   local event = { kind = kind, id = id, what = what, txn = p.txn }

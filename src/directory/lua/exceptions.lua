@@ -1,4 +1,5 @@
 -- Functions for the lists of exceptions: resources that differ from the desired state until a person acts.
+
 -- Moves a ref to the list of `reason`; nil takes it out of every list. A ref that stays in its list keeps its time.
 local function set_exception(target, ref, reason, since)
   local by_ref = key('exceptionReasons', target)

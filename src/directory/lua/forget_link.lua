@@ -6,7 +6,7 @@ local function forget_link(target, ref, platform_id)
   local link = redis.call('HGET', key('links', target), ref)
   if not link or cjson.decode(link).id ~= platform_id then return false end
   redis.call('HDEL', key('links', target), ref)
-  -- Takes the lease from a running sync of this ref, because it would store the link again.
+  -- Ends the lease of a running sync of this ref, because that sync would store the link again.
   redis.call('DEL', key('lease', target .. ':' .. ref))
   set_exception(target, ref)
   unlink(target, string.match(ref, '^(%a+)') .. ':' .. platform_id, ref)

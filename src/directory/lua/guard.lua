@@ -1,4 +1,5 @@
 -- Functions for the guard's counts and held changes.
+
 -- Closes the open approval when no change is held.
 local function guard_close(kinds)
   for _, kind in ipairs(kinds) do
@@ -16,8 +17,9 @@ local function note_deleted(kind, id)
   redis.call('ZADD', key('gone', kind), now, id)
 end
 
--- Returns why the changes under a serial cannot be decided: 'unknown' or 'expired'; nil when they can. Rejected changes do not
--- expire.
+-- Returns why a decision about the changes of an approval is refused: 'unknown' or 'expired'; nil when it is accepted.
+-- `source`: family of the changes; only those in `guardHeld` have an approval that can expire. `serial`: serial of the
+-- approval.
 local function guard_refusal(source, serial)
   if source ~= 'guardHeld' then return nil end
   local current, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))

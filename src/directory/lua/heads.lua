@@ -1,6 +1,7 @@
 -- A stored record: 'version created modified state checksum entries', a line break, the text. `entries` are the index entries
--- of the record as JSON, so that a writer need not read the old resource to know which of them go. The checksum is over
--- state, entries and text (records.ts has the same), so that a damaged record is known as one.
+-- of the record as JSON, so that a writer knows which entries to remove without decoding the text. The checksum covers
+-- state, entries and text (records.ts computes the same), so that a damaged record is recognised.
+
 -- Returns the fields of a record and the position of its text, which is long and is copied only when needed.
 local function parse_head(stored)
   local version, created, modified, state, checksum, from = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
@@ -24,8 +25,8 @@ local function is_sound(record, stored, at)
   return record.checksum == checksum_of(record.state, record.entries, string.sub(stored, at), '', '')
 end
 
--- Returns the stored form of a record. A caller that changes text, state or entries clears the checksum, which is then
--- computed; otherwise the old one is kept, so that a damaged record stays recognisable until it is replaced.
+-- Returns the stored form of a record, whose text may be given in three parts. A caller that changes text, state or entries
+-- clears the checksum, which is then computed. Otherwise the old one is kept, so that a damaged record stays recognisable.
 local function written(record, text, middle, tail)
   middle, tail = middle or '', tail or ''
   local checksum = record.checksum or checksum_of(record.state, record.entries, text, middle, tail)

@@ -1,7 +1,8 @@
--- Resolves references that wait for new users, and records their events.
+-- Resolves references that wait for new users, and emits the events of these users.
 -- NEEDS named_groups, records, references, events
 
--- Returns the keys of references to the user in `p` among the columns of index entries.
+-- Returns the keys of references to the user in `p` among the columns of index entries. In ARGV each value of a column is
+-- followed by the ids of its users.
 local function references_of_user(indexes)
   local names = {}
   for _, index in ipairs(indexes) do

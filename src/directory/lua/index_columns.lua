@@ -1,5 +1,7 @@
 -- Reads the columns of index entries of new users, and finds the values that other users have.
 local refusals, is_refused = { 'refused' }, {}
+
+-- Refuses a user for the first reason that is found; 'stale' if the user is stored already.
 local function refuse(id, reason)
   if is_refused[id] then return end
   is_refused[id] = true

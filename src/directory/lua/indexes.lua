@@ -1,5 +1,7 @@
 -- Adds and removes index entries of resources, and finds the holder of a value.
 -- NEEDS entries
+
+-- Returns family and holder of the first entry that another resource holds; nothing if there is none.
 local function holder_of_another(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)

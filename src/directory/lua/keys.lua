@@ -5,6 +5,7 @@ local p, texts
 -- A dirty score is priority * SPAN + due milliseconds, so marks are sorted by priority and then by due time.
 local SPAN = 10000000000000
 
+-- Returns the key of a family, or of a family and an id (keys.ts).
 local names = {}
 local function key(family, id)
   if id then return base .. family .. ':' .. id end

@@ -14,8 +14,8 @@ local function is_scheduled(target, ref)
 end
 
 -- Returns whether a group waits for the decision about the account of a member: the member's removal is pending, and the
--- deactivation of the member is held or its sync is pending. At most MOST_FOLLOWERS pending memberships are checked. A group
--- with more counts as waiting, because a group that counts as lost loses members.
+-- deactivation of the member is held or the member is marked. At most MOST_FOLLOWERS pending memberships are checked. A
+-- group with more counts as waiting, because a sync of a group that does not wait removes members.
 local FOLLOWERS_PORTION, MOST_FOLLOWERS = 500, 10000
 local function has_followers(target, group)
   local cursor, checked = '0', 0
@@ -34,7 +34,7 @@ local function has_followers(target, group)
 end
 
 -- Returns why a synced resource is not written again; nil: it is in line with its link. `closed`: the account is closed or
--- out of scope. `deadLetter`, `held`, `exception`: by the condition of the link.
+-- out of scope. `deadLetter`, `held`, `exception`: by the condition of the link. `stale`: held, but no decision is open.
 local function rest_of(target, ref, link)
   local has_condition = string.find(link, '"condition":', 1, true)
   if not has_condition and not string.find(link, '"departed":', 1, true) then return nil end

@@ -1,5 +1,7 @@
--- `linked:<target>` holds reverse links: `kind:platform id` (here `platform_key`) -> `ref`, or `ref print` with the fingerprint of
--- an account that was equal to its link (drift.ts). Returns the ref and the whole text; false or nil: there is no reverse link.
+-- `linked:<target>` holds reverse links: `kind:platform id` (here `platform_key`) -> `ref`, or `ref print` with the
+-- fingerprint of an account that was equal to its link (drift.ts).
+
+-- Returns the ref and the whole text of a reverse link; false or nil: there is none.
 local function ref_linked_to(target, platform_key)
   local held = redis.call('HGET', key('linked', target), platform_key)
   return held and string.match(held, '^%S+'), held
@@ -19,11 +21,12 @@ local function keep_reverse_link(target, platform_key, ref)
 end
 
 -- Removes the reverse link of a platform id, unless it belongs to another resource.
-local function unlink(target, platform, ref)
-  if ref_linked_to(target, platform) == ref then redis.call('HDEL', key('linked', target), platform) end
+local function unlink(target, platform_key, ref)
+  if ref_linked_to(target, platform_key) == ref then redis.call('HDEL', key('linked', target), platform_key) end
 end
 
--- Removes the suspected drift that the worker has stored in the link; newer notes are kept.
+-- Removes the suspected drift that the worker has stored in the link. `read`: the text that the worker read; a newer one
+-- stays.
 local function clear_suspected_drift(target, ref, read)
   if not read or redis.call('HGET', key('suspectedDrift', target), ref) ~= read then return end
   redis.call('HDEL', key('suspectedDrift', target), ref)

@@ -1,4 +1,5 @@
 -- Functions for the progress of a load: a backlog far larger than that of normal operation.
+-- Numbers of marks at which a load begins and ends.
 local LOAD_START, LOAD_END = 100, 10
 local SAMPLE_MS, MOST_SAMPLES = 2000, 32
 

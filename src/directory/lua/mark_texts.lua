@@ -1,7 +1,8 @@
 -- Reads and writes the texts of marks.
 -- NEEDS numbers
--- A mark is 'generation since request'. Returns a mark with a new generation; the time of the oldest change that is not
--- applied is kept.
+
+-- A mark is 'generation since request'. Returns a mark with a new generation; `since`, the time of the oldest change that is
+-- not applied, is kept.
 local function renewed(held, now, request)
   local from = held and string.find(held, ' ', 1, true)
   local since = from and string.sub(held, from + 1, (string.find(held, ' ', from + 1, true) or 0) - 1)

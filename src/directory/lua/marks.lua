@@ -1,8 +1,7 @@
 -- Functions for dirty marks: resources that are not yet in line at a target, and when they are due.
 -- NEEDS accepted_removals, mark_texts, synced
 
--- Marks a ref at a target with a new generation; the time of the oldest change is kept. A waiting job reads this change too,
--- unless the change has a higher priority than the job.
+-- Makes a marked ref due at a dirty score (keys.lua), and notifies the relay once for each target and command.
 local notified = {}
 local function enqueue(target, ref, score)
   redis.call('ZADD', key('dirty', target), string.format('%d', score), ref)
@@ -16,8 +15,8 @@ local function dirty_score(target, ref)
   return score and tonumber(score)
 end
 
+-- Makes a marked ref due. Its dirty score keeps the higher priority and the earlier due time.
 local function make_due(target, ref, priority, due)
-  -- A ref with a higher priority keeps it; only its due time becomes earlier.
   local score = dirty_score(target, ref)
   if score then
     priority = math.min(priority, math.floor(score / SPAN))
@@ -32,9 +31,10 @@ local function waiting_priority(target, ref)
   return delivery and tonumber(string.match(delivery, '^%d+ (%d+)$'))
 end
 
--- Schedules a marked ref. `held`: its previous mark; `score`: its previous dirty score.
+-- Schedules a marked ref. `held`: its previous mark; `score`: its previous dirty score. A ref whose job waits in the queue
+-- is not scheduled again, because the job reads this change too, unless the change has a higher priority than the job.
 local function make_known(target, ref, priority, due, held, score)
-  if priority == 0 then announce(target, ref) end
+  if priority == 0 then count_deactivation(target, ref) end
   if not held then
     -- A ref without a previous mark has no job and no dirty score, and it may be blocked.
     redis.call('ZREM', key('blocked', target), ref)
@@ -46,6 +46,7 @@ local function make_known(target, ref, priority, due, held, score)
   make_due(target, ref, priority, due)
 end
 
+-- Marks a ref at a target with a new generation; the time of its oldest change that is not applied is kept.
 local function mark_at(target, ref, priority, now, due)
   local held = redis.call('HGET', key('marks', target), ref)
   redis.call('HSET', key('marks', target), ref, renewed(held, now, p.request))
@@ -53,6 +54,7 @@ local function mark_at(target, ref, priority, now, due)
   make_known(target, ref, priority, due or now, held, held and dirty_score(target, ref))
 end
 
+-- Marks a ref at all targets of the call. `due`: later due time; nil or false: now.
 local function mark(ref, priority, due)
   local now = clock()
   for _, target in ipairs(p.targets) do mark_at(target, ref, priority, now, due or nil) end

@@ -1,15 +1,18 @@
 -- Carries out the steps of a membership change of the group in `p`.
 -- NEEDS references, resolve
 
--- Steps of one push may cancel each other, so the version changes only if the result differs.
+-- Net change by user or value: 1 added, -1 removed, 0 unchanged. Steps of one push may cancel each other, so the version of
+-- the group changes only if a net change is not 0.
 local net = {}
-local function count_change(by, whom) net[whom] = (net[whom] or 0) + by end
+local function count_change(by, member) net[member] = (net[member] or 0) + by end
 
-local function leave(value)
+-- Removes a member value that has no user.
+local function drop_unresolved(value)
   if remove_unresolved(p.id, value) then count_change(-1, value) end
 end
 
-local function step_with(kind, values)
+-- Carries out one step. `kind`: add, remove or replace; `values`: member values from the provider.
+local function apply_step(kind, values)
   local users = resolve_all(values)
   local found = {}
   for _, value in ipairs(values) do found[#found + 1] = users[value] end
@@ -20,7 +23,7 @@ local function step_with(kind, values)
       count_change(-1, user)
     end
     for _, value in ipairs(values) do
-      if not parted[users[value]] then leave(value) end
+      if not parted[users[value]] then drop_unresolved(value) end
     end
     return
   end
@@ -32,7 +35,7 @@ local function step_with(kind, values)
     end
     for _, user in ipairs(leave_all(p.id, surplus)) do count_change(-1, user) end
     for _, value in ipairs(redis.call('HKEYS', key('unresolved', p.id))) do
-      if not wanted[value] then leave(value) end
+      if not wanted[value] then drop_unresolved(value) end
     end
   end
   for _, user in ipairs(join_all(p.id, found)) do count_change(1, user) end

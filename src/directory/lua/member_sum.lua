@@ -1,6 +1,7 @@
--- The number of all memberships: `memberCount`, and `memberSum`, by which a proof checks it while pushes go on. The proof adds
--- the members of one group after the other. Here every change of a group that is added already changes the sum too, and a
--- group that is new to the sum is added as a whole. So after the last group the sum is right at that moment.
+-- Keeps the number of all memberships (`memberCount`), and the sum by which a proof checks it while pushes go on
+-- (`memberSum`). The proof adds the members of one group after the other. A change of a group that the sum contains changes
+-- the sum too; a group that the sum does not contain yet is added as a whole. So the sum is right as soon as the last group
+-- is added.
 local function keep_member_sum(group, by)
   local sum = key('memberSum')
   if redis.call('EXISTS', sum) == 0 then return end

@@ -6,7 +6,7 @@ local function member_count(group)
   return redis.call('SCARD', key('members', group)) + redis.call('HLEN', key('unresolved', group))
 end
 
--- Returns the distinct users that are (1) or are not (0) in the group.
+-- Returns the distinct users that are (`is_member` 1) or are not (0) in the group.
 local function members_among(group, users, is_member)
   if #users == 0 then return users end
   local found, seen = {}, {}
@@ -20,7 +20,7 @@ local function members_among(group, users, is_member)
   return found
 end
 
--- Applies `change` to the groups of each user, which are joined by commas.
+-- Replaces the groups of each user, ids joined by commas, by what `change` returns for them.
 local function change_groups_of(users, change)
   local changed, gone = {}, {}
   for place, held in ipairs(call_with('HMGET', key('groupsOf'), users)) do
@@ -63,7 +63,7 @@ local function leave_all(group, users)
 end
 
 -- `join_groups` and `leave_groups` change the memberships of one user and return the groups that changed. The user's list of
--- groups is written once: writing it for each group would take the square of their number.
+-- groups is written once, because writing the whole list for each group would take much longer.
 local function join_groups(user, groups)
   local joined = {}
   for _, group in ipairs(groups) do

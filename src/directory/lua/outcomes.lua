@@ -1,7 +1,7 @@
 -- Builds the replies of writes of users.
 -- NEEDS named_groups, together
 
--- Returns the reply of a write of a user.
+-- Returns 'tag version created modified groups', with the groups as JSON (named_groups.lua).
 local function outcome(tag, record, modified)
   local version = string.format('%d', record.version)
   local groups = named_groups_of(p.id, field('groupsOf', p.id))

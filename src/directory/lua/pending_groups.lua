@@ -1,7 +1,8 @@
 -- Functions for pending memberships: memberships that are not yet written at a target.
 -- NEEDS marks, spread
 
--- Ends a pending removal: the user becomes due, and after the last removal the groups that wait to add the user.
+-- Follows the end of a pending removal: requeues the user and, if no other removal is pending, marks the groups that wait to
+-- add the user.
 local function end_removal(target, group, user)
   requeue(target, 'User:' .. user, 1)
   local signs, waiting = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user)), {}
@@ -18,15 +19,15 @@ end
 local function set_pending_all(group, users, sign)
   if #users == 0 then return end
   for _, target in ipairs(p.targets) do
-    local marks = key('pendingMembers', target .. ':' .. group)
+    local pending_members = key('pendingMembers', target .. ':' .. group)
     -- `pendingGroups` has the same pending memberships by user.
-    local before = sign == '+' and call_with('HMGET', marks, users) or {}
+    local before = sign == '+' and call_with('HMGET', pending_members, users) or {}
     local signs = {}
     for place, user in ipairs(users) do
       if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
       signs[2 * place - 1], signs[2 * place] = user, sign
     end
-    call_with('HSET', marks, signs)
+    call_with('HSET', pending_members, signs)
     for place, user in ipairs(users) do
       if before[place] == '-' then end_removal(target, group, user) end
     end
@@ -35,7 +36,7 @@ end
 
 local function set_pending(group, user, sign) set_pending_all(group, { user }, sign) end
 
--- Makes the removal of a member pending with a sign, unless the user is a member at the source.
+-- Makes the removal of a user pending with the sign '-' or 'r', unless the user is a desired member of the group.
 local function set_removal(group, user, sign)
   if redis.call('SISMEMBER', key('members', group), user) == 0 then set_pending(group, user, sign) end
 end

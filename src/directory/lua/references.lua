@@ -1,5 +1,6 @@
 -- Functions for member values that arrived before their user.
 -- NEEDS memberships, spread
+
 -- Stores a member value without a user, under the value itself and under its folded form. Returns whether it is new.
 local function add_unresolved(group, value, folded)
   if redis.call('HSETNX', key('unresolved', group), value, folded) == 0 then return false end

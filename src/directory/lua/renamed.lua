@@ -1,6 +1,7 @@
 -- Marks the members of a very large group that has a new name, in portions: all of them in one script would stop Redis for a
--- second. `renamed:<target>` has such groups with the cursor of the members that are still to be marked; it is written with
--- the new name. The process that stores the name marks them before it answers; if it dies, claim_dirty goes on.
+-- second. `renamed:<target>` has such groups with the cursor of the members that are still to be marked. The script that
+-- stores the new name writes it. The process that called this script marks the members; if the process dies, claim_dirty.lua
+-- goes on.
 -- NEEDS marks
 local MARKED_AT_ONCE = 250
 

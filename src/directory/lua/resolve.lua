@@ -1,5 +1,6 @@
 -- Resolves member values to users.
 -- NEEDS spread
+
 -- Returns the users that member values identify, by value. A value is a user's id; some providers send externalId or
 -- userName. A value that several users share identifies none of them.
 local function resolve_all(values)

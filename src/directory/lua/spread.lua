@@ -1,8 +1,10 @@
--- Largest number of values in one `unpack`; a user may have more email addresses.
+-- Largest number of values in one `unpack`, which Lua limits; a group may have more members.
 local MOST_VALUES = 4000
 -- Creates a table with preallocated space, which avoids reallocations while it grows.
 local function with_room() return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } end
 
+-- Calls a command with `values[first..last]`, in several calls if they are many. Returns the reply, or the lists of all
+-- replies as one list.
 local function call_with(command, name, values, first, last)
   first, last = first or 1, last or #values
   if last - first < MOST_VALUES then return redis.call(command, name, unpack(values, first, last)) end

@@ -1,5 +1,5 @@
 -- `synced:<target>:<kind>` holds the ids of resources that are in line with their link: a sync or a scan found them so, and
--- every mark takes its id out. A scan reads the records and links of the others only (ADR 0021).
+-- every mark takes its id out. A brief scan reads the records and links of the other resources only (ADR 0021).
 local function name_synced(target, kind) return key('synced', target .. ':' .. kind) end
 
 local function leave_synced(target, ref)

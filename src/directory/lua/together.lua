@@ -21,7 +21,7 @@ local function field(family, id)
   return fields[id]
 end
 
--- A user that changes twice gets the higher priority and the last request.
+-- Stores and marks a user at the end of the batch. A user that changes twice gets the higher priority and the last request.
 local changed, refs, priorities, requests = {}, {}, {}, {}
 local function change_user(id, record, priority)
   known.users[id] = record
@@ -33,7 +33,7 @@ local function change_user(id, record, priority)
   requests[ref] = p.request
 end
 
--- If this fails, every call of the batch gets the error.
+-- Stores and marks all changed users. If this fails, every call of the batch gets the error.
 function finish()
   if #refs == 0 then return end
   reset_synced_of_changed_targets()
@@ -42,20 +42,20 @@ function finish()
   for _, target in ipairs(p.targets) do
     local held = redis.call('HMGET', key('marks', target), unpack(refs))
     local scores = redis.call('ZMSCORE', key('dirty', target), unpack(refs))
-    local marks, unknown, users = {}, {}, {}
+    local marks, to_schedule, users = {}, {}, {}
     for place, ref in ipairs(refs) do
       users[place] = string.sub(ref, 6)
       marks[2 * place - 1], marks[2 * place] = ref, renewed(held[place], now, requests[ref])
       local priority, score = priorities[ref], scores[place] and tonumber(scores[place])
       if priority == 0 or not held[place] or not is_waiting(score, priority, now) then
-        unknown[#unknown + 1] = { ref = ref, priority = priority, held = held[place], score = score }
+        to_schedule[#to_schedule + 1] = { ref = ref, priority = priority, held = held[place], score = score }
       end
     end
     redis.call('HSET', key('marks', target), unpack(marks))
     redis.call('SREM', name_synced(target, 'User'), unpack(users))
-    if #unknown > 0 then
+    if #to_schedule > 0 then
       -- NEEDS marks
-      for _, one in ipairs(unknown) do make_known(target, one.ref, one.priority, now, one.held, one.score) end
+      for _, one in ipairs(to_schedule) do make_known(target, one.ref, one.priority, now, one.held, one.score) end
     end
   end
 end

@@ -1,4 +1,4 @@
--- Changes the pending memberships of one user when it is known what became of the account.
+-- Changes the pending memberships of one user after the sync has decided about the account.
 -- NEEDS marks
 
 -- Drops the memberships that the user was to gain.

@@ -1,4 +1,4 @@
-// A lease that one process of several holds at a time. It ends by itself when its holder is killed.
+// Creates a lease that one process of several holds at a time. It expires when its holder is killed.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Scripts } from './scripts.ts';

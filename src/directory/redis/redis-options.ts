@@ -11,11 +11,14 @@ export interface RedisSettings {
   tls?: RedisTls;
 }
 
-/** PEM files; null: the default authorities of Node.js, no client certificate, the host name of the address. */
+/** TLS settings; the files are PEM files. */
 export interface RedisTls {
+  /** null: the default authorities of Node.js. */
   caFile: string | null;
+  /** Certificate and key of the client; null: no client certificate. */
   certFile: string | null;
   keyFile: string | null;
+  /** Host name that the certificate of Redis must have; null: the host of the address. */
   serverName: string | null;
 }
 
@@ -36,7 +39,10 @@ const SENTINEL_RETRY_MS = 5000;
 /** Longest wait for one sentinel. */
 const SENTINEL_ANSWER_MS = 2000;
 
-/** @throws Error for an invalid address; check-config reports it earlier */
+/**
+ * Returns the place of Redis with the options of ioredis.
+ * @throws Error for an invalid address; check-config reports it earlier
+ */
 export function placeOf({ url, cluster, tls }: RedisSettings): RedisPlace {
   if (cluster && cluster.length > 0) {
     const addresses = cluster.map(parsed);

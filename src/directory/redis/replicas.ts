@@ -6,11 +6,15 @@ import type { Clock } from '../../support/sources.ts';
 export type Confirm = (base: string) => Promise<void>;
 
 interface ReplicaState {
+  /** Start of the last count. */
   countedAt: number;
-  /** Number of connected replicas, and the time when this number was last seen. */
+  /** Number of replicas that have to confirm. */
   replicas: number;
+  /** Time at which this number was last counted or confirmed. */
   seenAt: number;
+  /** The first count; later ones do not delay a confirmation. */
   counting: Promise<void> | undefined;
+  /** The WAIT that is about to be sent. */
   waiting: Promise<boolean> | undefined;
 }
 

@@ -11,8 +11,19 @@ const FAILED = 'failed';
  * the platform. Other data is restored by reconcile after a failover.
  */
 const CONFIRMED = new Set([
-  ...['create_users', 'put_user', 'replace_values', 'put_group', 'delete_user', 'delete_group'],
-  ...['save_link', 'forget_link', 'guard_take', 'guard_first', 'guard_decide', 'guard_move', 'hold'],
+  'create_users',
+  'put_user',
+  'replace_values',
+  'put_group',
+  'delete_user',
+  'delete_group',
+  'save_link',
+  'forget_link',
+  'guard_take',
+  'guard_first',
+  'guard_decide',
+  'guard_move',
+  'hold',
   'append_act',
 ]);
 
@@ -105,7 +116,7 @@ type Send<Item, Reply> = (items: Item[]) => Promise<(Reply | Error)[]>;
 /**
  * @param send resolves to the replies in the order of the items; its rejection rejects all of them
  * @param most size at which a batch leaves before the turn ends, so that Redis works while the turn goes on
- * @returns sends one item with others of its turn
+ * @returns a function that sends one item, together with the other items of its turn
  */
 export type Batch = <Item, Reply>(send: Send<Item, Reply>, most: number) => (item: Item) => Promise<Reply>;
 
@@ -125,7 +136,7 @@ interface Settle {
 export function createBatch(): Batch {
   let open: Waiting | undefined;
 
-  function leave(): void {
+  function sendOpenBatch(): void {
     if (!open) return;
     const { send, items, settle } = open;
     open = undefined;
@@ -143,15 +154,15 @@ export function createBatch(): Batch {
 
   function call(send: Waiting['send'], most: number, item: unknown): Promise<unknown> {
     if (open?.send !== send) {
-      leave();
+      sendOpenBatch();
       open = { send, items: [], settle: [] };
     }
     const { items, settle } = open;
     return new Promise((resolve, reject) => {
       items.push(item);
       settle.push({ resolve, reject });
-      if (items.length >= most) leave();
-      else if (items.length === 1) setImmediate(leave);
+      if (items.length >= most) sendOpenBatch();
+      else if (items.length === 1) setImmediate(sendOpenBatch);
     });
   }
 

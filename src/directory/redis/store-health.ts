@@ -26,9 +26,9 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
       primariesOf(redis).map(async (node) => ({ node, info: parseInfo(await node.info()) })),
     );
     const findings = await Promise.all(
-      infos.map(({ node, info }) => examine(node, info, expected, infos.length > 1)),
+      infos.map(({ node, info }) => findingsOf(node, info, expected, infos.length > 1)),
     );
-    findings.push(await examineWhole(redis, expected.probe));
+    findings.push(await findingsOfWhole(redis, expected.probe));
     const version = infos[0]?.info.get('redis_version');
     const all = findings.flat();
     return { ok: all.length === 0, findings: all, ...(version ? { version } : {}) };
@@ -41,7 +41,8 @@ export async function checkStore(redis: Redis, expected: StoreExpectations): Pro
 export const primariesOf = (redis: Redis | Cluster): Redis[] =>
   redis instanceof Cluster ? redis.nodes('master') : [redis];
 
-async function examine(
+/** Returns the faults of one server. @param named whether each fault names the server */
+async function findingsOf(
   node: Redis,
   info: Map<string, string>,
   { durability }: StoreExpectations,
@@ -72,7 +73,8 @@ async function examine(
   return findings.map((finding) => `${node.options.host}:${node.options.port}: ${finding}`);
 }
 
-async function examineWhole(redis: Redis | Cluster, probe: string | undefined): Promise<string[]> {
+/** Returns the faults of the cluster as a whole, and of a test write. */
+async function findingsOfWhole(redis: Redis | Cluster, probe: string | undefined): Promise<string[]> {
   if (redis instanceof Cluster) {
     const state = parseInfo(await redis.cluster('INFO')).get('cluster_state');
     if (state !== 'ok') return [`The cluster is not whole (cluster_state ${state}): see CLUSTER NODES`];
@@ -103,10 +105,12 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
   const [seconds = 0, micros = 0] = (await node.time()).map(Number);
   const ours = (askedAt + now()) / 2;
   const saves = await node.config('GET', 'save').catch(() => ['save', '']);
-  const hasSnapshots = String(saves[1] ?? '') !== '';
+  let persistence: StoreFacts['persistence'] = 'none';
+  if (info.get('aof_enabled') === '1') persistence = 'append-only file';
+  else if (String(saves[1] ?? '') !== '') persistence = 'snapshots';
   return {
     version: info.get('redis_version') ?? 'unknown',
-    persistence: info.get('aof_enabled') === '1' ? 'append-only file' : hasSnapshots ? 'snapshots' : 'none',
+    persistence,
     memory: memoryOf(info),
     skewMs: Math.round(seconds * 1000 + micros / 1000 - ours),
   };
@@ -143,7 +147,7 @@ const isFull = (memory: StoreMemory): boolean => fullness(memory) >= 1;
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 const fullText = ({ limit }: StoreMemory): string => `its memory of ${megabytes(limit)} is full`;
 
-/** Part of its limit from which Redis is nearly full, as for the alert ScimBridgeRedisMemory. */
+/** Share of maxmemory above which Redis is nearly full; the alert ScimBridgeRedisMemory has the same. */
 const NEARLY_FULL = 0.85;
 
 /** Returns a warning without full stop while the memory is nearly full; undefined below that, and when it is full. */

@@ -2,7 +2,7 @@
 import { attributeOf, type IndexedResource, type Priority } from '../records.ts';
 
 export interface DirectoryOptions {
-  /** Names of the targets that must become equal to this connection. */
+  /** Names of the targets at which changes leave marks. */
   targets: string[];
   /** Whether a mapped attribute or a scope depends on memberships; then a change of members marks the users too. */
   groupsMatter: boolean;

@@ -1,11 +1,12 @@
 -- Stores new users with indexes and dirty marks, and resolves references that wait for them. The ids are new, so they have no
 -- groups and no marks. The values arrive in the order of the Redis commands (user-writes.ts), because sorting in Lua is slow.
 -- KEYS base
--- ARGV { targets, groupsMatter }; how many users; 'family count' of each column of index entries; then id and record of each
---      user, the request of each, and of each column value and id, or ids where many may have one value
--- RETURN 'stored': all users, and no reference waited for one of them | {'stored', then 'stored groups' of each, in the form of put_user} |
---        {'refused', then id and reason of each refused user; no user is stored}. Reasons: 'taken family id' with the id of the holder, or
---        'stale': an earlier attempt of this call has stored the user
+-- ARGV { targets, groupsMatter, events }; number of users; 'family count' of each column of index entries; then id and
+--      record of each user; the request of each user; and for each column its values, each followed by the ids of its users
+-- RETURN 'stored': all users are stored, and no reference waited for one of them |
+--        {'stored', then 'stored groups' of each user, with the groups as put_user.lua returns them} |
+--        {'refused', then id and reason of each refused user}: no user is stored. Reasons: 'taken family id', with the id of
+--        the holder; 'stale': an earlier attempt of this call has stored the user
 -- NEEDS entries, spread, synced, index_columns
 p = cjson.decode(ARGV[1])
 local count = tonumber(ARGV[2])

@@ -18,6 +18,7 @@ if p.events then
   -- NEEDS events
   emit_event('User', p.id, record, { what = 'delete' })
 end
+-- The user is marked below with a higher priority, so the end of the memberships need not mark it.
 p.groupsMatter = false
 for _, group in ipairs(leave_groups(p.id, groups_of(p.id))) do
   raise_version('groups', group)

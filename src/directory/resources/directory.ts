@@ -33,9 +33,15 @@ export interface Tombstone {
 /** Size of one portion of users with their groups. */
 const USERS_BYTES = 4 * 1024 * 1024;
 
+/** Attributes by which an index finds few resources. */
 const SELECTIVE = new Set([
-  ...['User.id', 'User.username', 'User.emails.value', 'User.externalid'],
-  ...['Group.id', 'Group.displayname', 'Group.externalid'],
+  'User.id',
+  'User.username',
+  'User.emails.value',
+  'User.externalid',
+  'Group.id',
+  'Group.displayname',
+  'Group.externalid',
 ]);
 
 export type Directory = ReturnType<typeof createDirectory>;
@@ -132,16 +138,20 @@ export function createDirectory(
     }
   }
 
-  /** Returns whether an externalId identifies one user: the profile makes it unique, and no two users share it from before. */
+  /** Returns whether an externalId identifies one user: the profile makes it unique, and no two users share it already. */
   const identifies = async (externalId: string): Promise<boolean> =>
     options.uniqueExternalIds === true &&
     ((await lookup('User', 'externalid', externalId)) ?? []).length <= 1;
 
-  /** Returns the users with a unique value: at most one, except for shared externalIds. */
+  /**
+   * Returns the users with a value of a unique attribute: at most one, except for shared externalIds. Undefined: the
+   * attribute has no unique index.
+   */
   async function holderOf(attribute: string, value: string): Promise<UserWithGroups[] | undefined> {
     const index = uniqueIndex(attribute, value);
+    if (!index) return undefined;
     // Stored names have no lone surrogates, so such a value matches no user.
-    if (!index || /\p{Surrogate}/u.test(value)) return index && [];
+    if (/\p{Surrogate}/u.test(value)) return [];
     return (await withGroups(index)).filter(({ record }) => isSound(record));
   }
 

@@ -15,7 +15,10 @@ export interface Holder {
   name: string;
 }
 
-/** Duration of a claim. It is longer than a lease, so a late save is refused by its expired lease. */
+/**
+ * Duration of a claim. It is longer than a lease: when the claim has expired, a late save is refused for its expired
+ * lease.
+ */
 const CLAIM_MS = 20_000;
 
 export type Elsewhere = ReturnType<typeof createElsewhere>;
@@ -26,6 +29,7 @@ export function createElsewhere(
 ) {
   const { prefix, connection, othersOf } = options;
 
+  /** Returns the resource of another connection that is linked to the account or group; undefined when there is none. */
   async function holderOf(target: string, kind: Kind, platformId: string): Promise<Holder | undefined> {
     for (const other of othersOf(target)) {
       const keys = createKeyspace(prefix, other);
@@ -42,7 +46,7 @@ export function createElsewhere(
 
   /**
    * Claims an account or group right before its link is saved. `claimed`: no other connection is linked to it, and none
-   * can save a link before the claim expires. `busy`: another connection holds a claim.
+   * can save a link before the claim expires. `busy`: another resource has a claim. A holder: another connection is linked.
    */
   async function claim(
     target: string,
@@ -54,7 +58,9 @@ export function createElsewhere(
     const { base } = createKeyspace(prefix, `target.${target}`);
     const id = `${target}:${kind}:${platformId}`;
     const [tag] = await scripts.run('claim_platform_id', base, {
-      ...{ id, owner: `${connection} ${ref}`, ms: CLAIM_MS },
+      id,
+      owner: `${connection} ${ref}`,
+      ms: CLAIM_MS,
     });
     const holder = await holderOf(target, kind, platformId);
     return holder ?? (tag as 'claimed' | 'busy');

@@ -3,9 +3,10 @@
 -- ARGV { id, expected (0: must not exist; absent: any version), now, request, targets, priority, groupsMatter,
 --        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
 --        folded: { value: folded value }, most (members that are replaced in one script), more (other portions follow) },
---        text (absent: keep, then without displayName and entries)
--- RETURN 'stored|unchanged version created modified' | 'taken family id', that of the holder | 'stale' | 'missing' | 'many';
---        begins with 'renamed ' when mark_renamed.lua has to mark the members
+--        then the text. Without a text the stored text is kept, and displayName and entries are absent.
+-- RETURN 'stored|unchanged version created modified' | 'taken family id', with the id of the holder | 'stale' | 'missing' |
+--        'many': nothing was changed, because the group has too many members for one script.
+--        'stored' follows 'renamed ' when mark_renamed.lua has to mark the members.
 -- NEEDS member_steps, renamed
 -- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
@@ -42,17 +43,17 @@ if is_new then
   record.checksum = nil
 end
 
-for _, step in ipairs(p.steps) do step_with(step.kind, step.values) end
+for _, step in ipairs(p.steps) do apply_step(step.kind, step.values) end
 
-local members = false
-for _, sum in pairs(net) do members = members or sum ~= 0 end
-changed = changed or members
+local members_changed = false
+for _, sum in pairs(net) do members_changed = members_changed or sum ~= 0 end
+changed = changed or members_changed
 if changed then
   record.version, record.modified = record.version + 1, p.now
   store('groups', p.id, record)
   if p.events then
     -- NEEDS events
-    emit_event('Group', p.id, record, { text = before, members = members })
+    emit_event('Group', p.id, record, { text = before, members = members_changed })
   end
 end
 reset_synced_of_changed_targets()

@@ -2,8 +2,8 @@
 -- KEYS base
 -- ARGV { targets, groupsMatter }, then id, now, request, the required version (empty: any), state, text,
 --      entries as JSON: [[short family, value], ...]
--- RETURN 'stored|unchanged version created modified groups', these as JSON [group, displayName, ...] or nothing |
---        'taken family id', that of the holder | 'stale' | 'missing'
+-- RETURN 'stored|unchanged version created modified groups', with the groups as JSON [group, displayName, ...] or nothing |
+--        'taken family id', with the id of the holder | 'stale' | 'missing'
 -- NEEDS heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local expected, state, text, entries = tonumber(texts[4]), texts[5], texts[6], texts[7]

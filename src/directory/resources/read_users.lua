@@ -1,10 +1,10 @@
 -- Reads users with their groups atomically: by id, or by a value of an index.
 -- KEYS base
--- ARGV { ids, groupsOnly, bytes: of records at most, but of one user at least } or { family, value, lookup: true for a family where
---      several users may have the value }
--- RETURN three lines for each user: 'id groups', these as JSON [group, displayName, ...] or nothing; the head and the text of
---        the record, both empty for an unknown id or with groupsOnly. Ids that the caller sent are not returned, because
---        a client chose them and they may contain line breaks.
+-- ARGV { ids, groupsOnly, bytes (limit of the records together; at least one user is read) } or
+--      { family, value, lookup (absent; or family of the users that share the value) }
+-- RETURN three lines for each user: 'id groups', with the groups as JSON [group, displayName, ...] or nothing; the head of
+--        the record; the text of the record. Head and text are empty for an unknown id or with groupsOnly. With `ids` the id
+--        is left out, because a client chose it and it may contain line breaks.
 -- NEEDS named_groups
 local ids = p.ids
 if not ids then

@@ -67,7 +67,10 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     return { total, records: (await portion(kind, ids, Math.min(bytes, Number.MAX_SAFE_INTEGER))).records };
   }
 
-  /** Parses alternating ids and places and loads the records of the first ids. */
+  /**
+   * Reads the records of the first ids of a list of ids and places in turn.
+   * @returns also the last place and number of ids read
+   */
   async function placed(
     kind: Kind,
     idsAndPlaces: string[],
@@ -105,7 +108,10 @@ export function createReading({ redis, scripts, keys }: { redis: Redis; scripts:
     }
   }
 
-  /** Yields the ids behind the place `after`, in order of creation. @throws the reason of `signal` */
+  /**
+   * Yields the records of those `ids` that are behind the place `after`, in order of creation.
+   * @throws the reason of `signal`
+   */
   async function* inOrder(
     kind: Kind,
     ids: string[],

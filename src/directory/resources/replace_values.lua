@@ -1,7 +1,7 @@
 -- Replaces values of a user's plain core attributes inside the stored text, without decoding it, and marks the user.
 -- KEYS base
--- ARGV { targets, groupsMatter }, then id, now, request, and of each value the name and the JSON
--- RETURN {'stored|unchanged version created modified groups' as put_user does, the record as it is stored now} | {'missing'} |
+-- ARGV { targets, groupsMatter, events }, then id, now, request, and the name and the JSON of each value
+-- RETURN {'stored|unchanged version created modified groups' as in put_user.lua, the stored record} | {'missing'} |
 --        {'absent'}: one of the attributes has no value that could be replaced, or the record is damaged
 -- NEEDS heads, outcomes, together
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
@@ -10,8 +10,9 @@ if not stored then return { 'missing' } end
 local record, at = parse_head(stored)
 if not is_sound(record, stored, at) then return { 'absent' } end
 
--- Returns the start and end of an attribute's value; no end if the value is no plain text or boolean; nil if there is no value. A quote inside a string is escaped, so `"name":` always is a key. Keys of
--- extensions cannot be confused with core keys, because extensions come last and are searched separately.
+-- Returns the start and end of an attribute's value; no end if the value is no plain text or boolean; nil if there is no
+-- value. A quote inside a string is escaped, so `"name":` always is a key. Keys of extensions cannot be confused with core
+-- keys, because extensions come last and are not searched.
 local function find_value(text, start, name)
   local _, colon = string.find(text, '"' .. name .. '":', start, true)
   local extension = string.find(text, ',"urn:', string.find(text, ']', start, true) or start, true)

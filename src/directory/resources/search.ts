@@ -1,5 +1,6 @@
-// Finds users and groups by a part of a name, an address or an id. There is no index for it, so that pushes cost nothing more: names that
-// are keys of an index are matched by Redis, other names by a scan of the records, in steps that a caller can continue later.
+// Finds users and groups by a part of a name, an address or an id, in steps that a caller can continue later. An index for
+// it would make every push slower. So Redis matches the names that are keys of an existing index, and scans the records for
+// others.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { fold, refOf, type Kind, type Ref } from '../records.ts';
@@ -18,9 +19,10 @@ export interface NamedResource {
   active?: boolean;
 }
 
-/** One step of a search. `next`: place of the next step; undefined at the end. */
+/** Result of one step of a search. */
 export interface NameSearchStep {
   found: NamedResource[];
+  /** Place of the next step; undefined at the end. */
   next: string | undefined;
 }
 
@@ -41,13 +43,17 @@ const FEWEST_KEYS = 100;
 /** Bytes of records that one step reads, about 2 ms. */
 const BYTES_A_STEP = 256 * 1024;
 const MOST_RECORDS = 400;
-/** Matches texts whose characters have one spelling in stored records. A space does not, because it may join two names that are stored apart. */
+/**
+ * Matches runs of characters that have one spelling in stored records. A space does not match, because a record may store
+ * the names before and after it apart.
+ */
 const PLAIN_RUN = /[a-z0-9.@_-]+/g;
 
 export function createNameSearch(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
   portion: ReadPortion,
 ) {
+  /** Records that the next step reads; adapted to their size. */
   let records = 100;
 
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
@@ -66,14 +72,16 @@ export function createNameSearch(
 
   async function byRecord(cursor: string, wanted: string) {
     const [, next, bytes, ...ids] = await scripts.run('search_users', keys.base, {
-      ...{ cursor, count: records, ...needlesOf(wanted) },
+      cursor,
+      count: records,
+      ...needlesOf(wanted),
     });
     const average = Number(bytes) / records;
     records = Math.min(MOST_RECORDS, Math.max(10, Math.round(BYTES_A_STEP / Math.max(1, average))));
     return { next: String(next), ids: ids as string[] };
   }
 
-  /** Reads the names of resources from their records. Few records are in memory at once, because they are much larger than names. */
+  /** Reads the names of resources from their records: few records at once, because they are much larger than names. */
   async function read(
     kind: Kind,
     ids: string[],
@@ -92,7 +100,8 @@ export function createNameSearch(
   }
 
   /**
-   * @param place where the step before ended; `''` at the beginning
+   * Runs one step. A place is `phase.cursor`; the phases are 0 userNames, 1 displayNames of groups, 2 records of users.
+   * @param place `next` of the step before; `''` at the beginning
    * @param text part of a name, an address or an id
    * @param hits number of hits so far
    */
@@ -116,7 +125,10 @@ export function createNameSearch(
 /** Returns whether a place has the form that `step` returns. */
 export const isSearchPlace = (place: string): boolean => place === '' || /^[0-2][.]\d{1,20}$/.test(place);
 
-/** Redis folds ASCII only: of other texts it looks for the longest plain part, or for usual spellings. */
+/**
+ * Returns the texts for which Redis searches the records. Redis folds ASCII only, so it gets the longest run of plain
+ * characters, else usual spellings.
+ */
 function needlesOf(wanted: string): { needles: string[]; folded: boolean } {
   const [longest = ''] = (wanted.match(PLAIN_RUN) ?? []).sort((one, other) => other.length - one.length);
   if (longest.length > 0) return { needles: [longest], folded: true };
@@ -124,7 +136,7 @@ function needlesOf(wanted: string): { needles: string[]; folded: boolean } {
   return { needles: [wanted, wanted.toUpperCase(), first.toUpperCase() + rest.join('')], folded: false };
 }
 
-/** Whether a user has the text in another place than the userName, by which users are found in the first steps. */
+/** Returns a test whether a user has the text elsewhere than in the userName, by which phase 0 finds users. */
 const isNamedLate =
   (wanted: string) =>
   (id: string, { userName, displayName, nickName, externalId, name, emails }: StoredNames): boolean => {
@@ -147,7 +159,10 @@ function named(
   if (kind === 'Group') return { kind, ref, name: displayName ?? id };
   const mail = (emails?.find(({ primary }) => primary) ?? emails?.[0])?.value;
   return {
-    ...{ kind, ref, name: userName ?? id, active: active !== false },
+    kind,
+    ref,
+    name: userName ?? id,
+    active: active !== false,
     ...(displayName === undefined ? {} : { displayName }),
     ...(mail === undefined ? {} : { mail }),
   };
