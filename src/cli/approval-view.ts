@@ -38,7 +38,7 @@ export function expiryText(expiresAt: string, now: number): string {
   return `expires ${expiresAt} (in ${time}), then the guard judges its changes anew`;
 }
 
-/** Prints everything but the changes. */
+/** Prints an approval without its changes. */
 export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }, now: number): void {
   const { openedAt, expiresAt = '', selection, note } = approval;
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
@@ -57,7 +57,7 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
 export const stillRejectedText = ({ stillRejected, total }: Approval): string | undefined =>
   stillRejected === undefined ? undefined : `still rejected: ${stillRejected} of ${total}`;
 
-/** Returns the approval of one person, and how a second one joins. */
+/** Returns a first approval as text, with how a second person approves the same changes. */
 export const firstText = ({ id, by, at, total, selection, note }: WaitingApproval): string =>
   [
     `${by} approved ${counted(total, 'change')} at ${at}`,
@@ -96,7 +96,7 @@ export function printChanges(
   return kind;
 }
 
-/** An account that no identity provider pushed is known by its platform id only. */
+/** Returns the name of a member. An account that no identity provider pushed has only its platform id. */
 const memberText = (member: string | undefined): string =>
   member?.startsWith('@') ? `the account ${member.slice(1)}, which nobody pushed,` : (member ?? '');
 

@@ -38,7 +38,8 @@ interface Flags extends OperatorFlags, SelectionFlags {
 }
 
 const DEFAULT_LIMIT = 100;
-const MOST = 1000;
+/** Largest number of changes that one read returns. */
+const MOST_CHANGES = 1000;
 /** Number of changes that are printed before a question. */
 const EXAMPLES = 20;
 
@@ -68,7 +69,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     .addOption(
       new Option('--limit <count>', 'at most this many changes')
         .default(DEFAULT_LIMIT)
-        .argParser(upTo(1, MOST)),
+        .argParser(upTo(1, MOST_CHANGES)),
     )
     .addOption(
       new Option('--offset <count>', 'leave out so many at the beginning').default(0).argParser(upTo(0, 1e9)),
@@ -80,7 +81,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
       if (flags.all && flags.json)
         throw new Error('An approval may have many changes: give --offset and --limit in place of --all.');
       await withStore(config, async (states) => {
-        const limit = flags.all ? MOST : flags.limit;
+        const limit = flags.all ? MOST_CHANGES : flags.limit;
         const read = async (offset: number) => {
           const page = { ...selectionOf(flags), offset, limit };
           const shown = await showApproval(states, id, (target) => config.targets[target], page);
@@ -158,7 +159,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
   }
 }
 
-/** Returns what is held after a decision. A change whose rejection was taken back may be held again in a moment. */
+/** Returns a sentence about what is held after a decision. Soon after `withdraw` the guard may hold the changes again. */
 function afterwards(action: Decision['action'], items: number, remaining: number, target: string): string {
   if (action === 'withdraw' && items > 0)
     return `The guard judges ${items === 1 ? 'it' : 'them'} anew: scim-bridge approvals list shows what it holds then.`;
@@ -177,7 +178,11 @@ const withSelection = (command: Command): Command =>
     .option('--ref <refs...>', 'only what concerns these, such as User:3f…');
 
 const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags): ChangeSelection => ({
-  ...{ refs: ref, persons: person, kinds: kind, causes: cause, groups: group },
+  refs: ref,
+  persons: person,
+  kinds: kind,
+  causes: cause,
+  groups: group,
 });
 
 function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string): Error {

@@ -105,7 +105,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
         const { checkBackup } = await import('../ops/backup-file.ts');
         const checked = await checkBackup(input, config.backup.key);
         const canAsk = file !== '-' && process.stdin.isTTY && !flags.json;
-        if (checked.tokens.length > 0) complain(...describe(checked));
+        if (checked.tokens.length > 0) complain(...tokenLines(checked));
         const tokens = flags.tokens ?? (canAsk ? await chosenTokens(checked.tokens) : 'keep');
         // Standard input is the backup itself, so nothing can be asked there.
         if (flags.replace)
@@ -122,7 +122,10 @@ export function restoreCommand(program: Command, cli: Cli): void {
               replace: flags.replace ?? false,
               tokens,
               acceptUnproven: flags.acceptForgeable ?? false,
-              ...{ readFleet, dataVersion, knownTargets, restoreLease },
+              readFleet,
+              dataVersion,
+              knownTargets,
+              restoreLease,
               actor: actorOf(cli, flags),
               onItems: (done, total) => progress.show({ phase: 'items', done, total }),
               onWait: (running) =>
@@ -138,7 +141,7 @@ export function restoreCommand(program: Command, cli: Cli): void {
 }
 
 /** Returns lines that describe the tokens of a backup, shown before the restore. */
-function describe({ tokens, header, proof }: CheckedBackup): string[] {
+function tokenLines({ tokens, header, proof }: CheckedBackup): string[] {
   return [
     `The backup of ${header.createdAt} holds ${counted(tokens.length, 'inbound token')}:`,
     ...tokens.map(

@@ -16,7 +16,7 @@ export interface Cli {
 }
 
 export const EXIT_CONFIG = 78;
-/** Redis holds data of a version that this program must not work with. */
+/** Exit code when Redis holds data of a version that this program must not work with. */
 const EXIT_DATA_VERSION = 65;
 
 /** @throws ConfigError with every fault at once */
@@ -29,7 +29,7 @@ export function readConfig(command: Command, { env, cwd }: Cli): Config {
 export const readSettings = (place: { env: NodeJS.ProcessEnv; cwd: string; file?: string }): Config =>
   loadConfig({ ...place, checks: configChecks });
 
-/** Errors go to standard error, with what to do. @returns the exit code */
+/** Prints an error to standard error, with what to do. @returns the exit code of the process */
 export function reportFailure(error: unknown): number {
   if (error instanceof ConfigError) {
     complain('The settings cannot be used:');

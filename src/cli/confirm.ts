@@ -12,7 +12,7 @@ export async function ask(question: string): Promise<string> {
 /**
  * Resolves when the operator agrees: by `--yes`, or by the answer `yes` on a terminal.
  * @param show called before the question, to print what the order would change
- * @throws when the operator does not agree, or when there is no terminal and no `--yes`; nothing was changed then
+ * @throws Error when the operator does not agree, or when `--yes` is missing without a terminal or with `--json`
  */
 export async function confirm(
   { yes, json }: { yes?: boolean; json?: boolean },

@@ -55,7 +55,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       sayRows(...JSON.stringify(letters, null, 2).split('\n'));
     });
 
-  const act = (
+  const addOrder = (
     name: string,
     description: string,
     words: { done: string; nothing: string },
@@ -85,13 +85,13 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
         }
       });
   };
-  act(
+  addOrder(
     'retry',
     'try again now; exit 4 when one of the names is no dead letter, 1 when none is',
     { done: 'marked to be tried again now', nothing: 'nothing is tried again' },
     retryDeadLetters,
   );
-  act(
+  addOrder(
     'drop',
     'take off the list; the desired state stays, and the next change of the resource is sent; exit 4 when one of the names is no dead letter, 1 when none is',
     { done: 'taken off the list', nothing: 'nothing is taken off the list' },

@@ -37,7 +37,8 @@ export function forgetCommand(program: Command, cli: Cli): void {
       const config = readConfig(command, cli);
       requireKnown(config, flags);
       const options = {
-        ...{ connection: flags.connection, leaveAccounts: flags.leaveAccount ?? false },
+        connection: flags.connection,
+        leaveAccounts: flags.leaveAccount ?? false,
         handoverRules: (target: string) => config.targets[target],
         actor: actorOf(cli, flags),
       };
@@ -91,7 +92,7 @@ function openText({ state, handover }: Pick<AccountState, 'state' | 'handover'>)
     : 'has work of which only a part is handed over';
 }
 
-/** Tells what becomes of the work of an account whose person is forgotten. */
+/** Returns lines about the work of an account whose person is forgotten; none when no work was to be handed over. */
 function workText(handover: LostHandover | null): string[] {
   if (handover === null) return [];
   if (handover.state === 'planned')

@@ -17,7 +17,7 @@ export interface LogFlags {
   verify?: boolean;
 }
 
-/** Number of entries that are printed for people. */
+/** Number of entries that are printed as text without --limit. */
 export const DEFAULT_LINES = 100;
 
 export const withLogOptions = (command: Command): Command =>

@@ -104,14 +104,14 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   return (entry) => csvLine(flatten(toProvisioningRecord(entry)));
 }
 
-/** The log stores ids of members, so that a name can be forgotten. */
+/** Explains the names of members: the log stores only their ids, so that a name can be forgotten. */
 const PRESENT_NAMES =
   'Members have their present names, other names are of that time; an id stands for a lost name.';
 
-/** Number of members that a line names. */
+/** Largest number of members that a line names. */
 const MOST_MEMBERS = 5;
 
-/** One line for people. @param named names of the first members */
+/** Returns an entry as one line of text. @param named names of the first members */
 export function toText(
   { at, target, name, action, status, changes, members, message, request }: LocatedEntry,
   named: readonly string[] = [],

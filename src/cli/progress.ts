@@ -16,6 +16,7 @@ export interface ProgressLine {
   end: () => void;
 }
 
+/** Shortest time between two lines. */
 const QUIET_MS = 3000;
 
 /** @param what put before every line, such as the connection and target */
@@ -46,7 +47,7 @@ function createBar(what: string): ProgressLine {
   };
 }
 
-/** Nothing for work that is over soon, then a line every few seconds. */
+/** Prints a line every QUIET_MS, so nothing for work that ends before. */
 function createLines(what: string): ProgressLine {
   let saidAt = Date.now();
   return {

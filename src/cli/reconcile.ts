@@ -138,8 +138,11 @@ function readPlan(file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-/** Of several targets the worst result decides: error, then held changes, then equal. */
-const worst = (codes: number[]): number => (codes.includes(1) ? 1 : codes.includes(2) ? 2 : 0);
+/** Returns the worst exit code of several targets: 1 error, 2 held changes, 0 equal. */
+function worst(codes: number[]): number {
+  if (codes.includes(1)) return 1;
+  return codes.includes(2) ? 2 : 0;
+}
 
 async function runOne(
   { name, scope, guard, readTrail }: SelectedScope,
@@ -194,7 +197,13 @@ async function runOne(
 }
 
 const failedReport = (startedAt: number, endedAt: number, message: string): RunReport => ({
-  ...{ run: '', startedAt, endedAt, outcome: 'failed' as const, counts: {}, users: 0, groups: 0 },
+  run: '',
+  startedAt,
+  endedAt,
+  outcome: 'failed' as const,
+  counts: {},
+  users: 0,
+  groups: 0,
   message,
 });
 

@@ -25,7 +25,10 @@ const HEAP_GROWTH = 100;
 const PAST_DEADLINE =
   'The deadline passed before the command ended. What is marked is applied by a worker; repeat the command for the rest.';
 
-/** @throws Error with what to do when Redis does not answer, or when there is no such target */
+/**
+ * Opens the scopes, runs `use`, and closes them.
+ * @throws Error with what to do when Redis does not answer, or when there is no such target
+ */
 export async function withScopes<T>(
   config: Config,
   {

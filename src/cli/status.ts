@@ -138,7 +138,7 @@ const DRIFT_WORDS: [cause: string, words: (count: number) => string][] = [
   ['write did not stick', (count) => `${counted(count, 'write')} that did not stick found`],
 ];
 
-/** Differences at the platform that the last reconcile found, by cause. */
+/** Returns the number of differences at the platform that the last reconcile found, by cause, as text. */
 const driftText = (drift: readonly DriftCount[]): string =>
   DRIFT_WORDS.map(([cause, words]) => {
     const count = drift.filter((each) => each.cause === cause).reduce((sum, each) => sum + each.count, 0);
@@ -179,7 +179,7 @@ function printFleet(fleet: FleetReport): void {
   for (const { message, advice } of findings) say(`  ! ${message}. ${advice}`);
 }
 
-/** Delivery of a connection's security events, in words. */
+/** Returns a sentence about the delivery of a connection's security events. */
 function eventDeliveryText({ pending, oldestMs, kept, delivered, dropped, problem }: EventDelivery): string {
   return [
     `${pending} not taken yet${pending > 0 ? ` (the oldest for ${duration(oldestMs)})` : ''}`,

@@ -1,5 +1,4 @@
-// Opens the desired state in Redis for one command.
-// Modules are imported at call time, so that `serve` does not load them.
+// Opens the desired state in Redis for one command. Modules are imported at call time, so that `serve` does not load them.
 import type { Config } from '../config/schema.ts';
 import type { Breaker } from '../directory/outbox/breaker.ts';
 import type { OperationStore } from '../directory/logs/operations.ts';

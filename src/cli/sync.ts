@@ -78,7 +78,11 @@ async function syncAll(
         signal,
         (answering) =>
           syncOne(scope, each, {
-            ...{ dryRun: flags.dryRun ?? false, actor, limitMs, signal: answering, logger: deps.logger },
+            dryRun: flags.dryRun ?? false,
+            actor,
+            limitMs,
+            signal: answering,
+            logger: deps.logger,
             onStep: (step) => print(`  ${toText(step)}`),
           }),
         (text) => complain(`${name}: ${text}`),
@@ -90,7 +94,10 @@ async function syncAll(
   return reports;
 }
 
-/** A dry run answers like a plan: 0 nothing would be written, 2 something would, 1 could not be read. */
+/**
+ * Returns the exit code of one sync: by its outcome, or after a dry run as for `plan`. 0: nothing would be written; 2:
+ * something would; 1: the platform could not be read.
+ */
 function exitCodeOf({ differences, outcome }: SyncReport): number {
   if (outcome !== undefined) return EXIT_CODES[outcome];
   if (differences === null) return 1;

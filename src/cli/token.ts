@@ -152,7 +152,9 @@ function withTokens<T>(
         `There is no connection ${connection}. The settings have: ${Object.keys(config.connections).join(', ')}.`,
       );
     return use({
-      ...{ settings: config.connections[connection]?.tokens ?? [], stored: state.tokens, acts: state.acts },
+      settings: config.connections[connection]?.tokens ?? [],
+      stored: state.tokens,
+      acts: state.acts,
     });
   });
 }
