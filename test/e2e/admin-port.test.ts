@@ -26,12 +26,12 @@ const INNER = [
   '/admin/v1/openapi.json',
 ];
 
-test.each(INNER)('with server.adminPort %s is on that port alone', async (path) => {
+test.each(INNER)('with server.adminPort the address %s is served on that port only', async (path) => {
   expect(await statusAt(bridge.app.adminPort, path)).toBe(200);
   expect(await statusAt(bridge.app.port, path)).toBe(404);
 });
 
-test('with server.adminPort SCIM is on the other port alone', async () => {
+test('with server.adminPort SCIM is served on server.port only', async () => {
   await bridge.idp.createUser('inner@acme.example');
   expect(await statusAt(bridge.app.port, '/scim/v2/Users')).toBe(401);
   expect(await statusAt(bridge.app.adminPort, '/scim/v2/Users')).toBe(404);

@@ -43,7 +43,7 @@ async function save(changes: number): Promise<void> {
   expect(saved?.entries.filter(isChange)).toHaveLength(changes);
 }
 
-test('a plan that was applied before is carried out, and writes nothing', async () => {
+test('apply of a plan that was applied before reports all changes as done and writes nothing', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   expect(crew).toBeDefined();
   await place.idle();
@@ -65,7 +65,7 @@ test('a plan that was applied before is carried out, and writes nothing', async 
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('a plan that creates an account and its membership again is carried out once', async () => {
+test('a second apply of a plan that creates an account and its membership again reports both changes as done', async () => {
   await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await byHand(place, 'DELETE', await accountOf(ANN));
@@ -84,7 +84,7 @@ test('a plan that creates an account and its membership again is carried out onc
   expect((await apply()).code).toBe(3);
 }, 30_000);
 
-test('a plan whose changes somebody made at the platform by hand is carried out', async () => {
+test('apply reports the change of a plan as done if somebody made it by hand at the platform', async () => {
   await rename(ANN, 'Meddled');
   await save(1);
   await rename(ANN, `Of ${ANN}`);
@@ -97,7 +97,7 @@ test('a plan whose changes somebody made at the platform by hand is carried out'
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('a plan of which a part was carried out carries out the rest', async () => {
+test('apply of a plan of which one change was made by hand writes the other change', async () => {
   await rename(ANN, 'Meddled');
   await rename(BOB, 'Meddled');
   await save(2);
@@ -108,7 +108,7 @@ test('a plan of which a part was carried out carries out the rest', async () => 
   expect(await nameAt(BOB)).toBe(`Of ${BOB}`);
 }, 30_000);
 
-test('a plan is stale when the source wants another value since, though the platform has it', async () => {
+test('apply refuses a plan as stale when the source has changed the value since, even if the platform has the new value', async () => {
   await rename(ANN, 'Meddled');
   await save(1);
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'replace', path: 'displayName', value: 'Ann' });
@@ -119,7 +119,7 @@ test('a plan is stale when the source wants another value since, though the plat
   expect(code).toBe(3);
 }, 30_000);
 
-test('a plan of which a part was changed again is stale', async () => {
+test('apply refuses a plan as stale when a planned value has changed again at the platform', async () => {
   await rename(ANN, 'Meddled');
   await rename(BOB, 'Meddled');
   await save(2);

@@ -51,7 +51,7 @@ async function save(): Promise<string[]> {
   return (saved?.entries ?? []).filter(isChange).map(({ action }) => action);
 }
 
-test('the held removal of a member whom the bridge does not manage is not carried out', async () => {
+test('apply does not report the held removal of an unmanaged member as done', async () => {
   const { id } = await byHand('POST', '/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
     userName: 'stranger@acme.example',
@@ -78,7 +78,7 @@ test('apply ends as held when a membership of its plan waits for a held deactiva
   expect(await membersOfCrew()).toBe(2);
 }, 30_000);
 
-test('apply ends as held when the guard holds the deactivation before a deletion of its plan', async () => {
+test('apply ends as held when the guard holds the deactivation that precedes a deletion of its plan', async () => {
   // Each change of the settings is mapped once, by the service after its start or by the plan.
   const isPlanned = async (attempt: number): Promise<boolean> => {
     await place.change((settings) => {

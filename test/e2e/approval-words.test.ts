@@ -22,7 +22,7 @@ const told = async (...words: string[]): Promise<string> => (await place.command
 const openId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
-test('reject says how many changes are still held, and withdraw says that the guard judges again', async () => {
+test('approvals reject says how many changes are still held, and approvals withdraw says that the guard judges the changes again', async () => {
   const id = await openId();
   expect(await told('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
   await place.idle();
@@ -32,7 +32,7 @@ test('reject says how many changes are still held, and withdraw says that the gu
   await place.idle();
 });
 
-test('status says once that an expired approval cannot be decided any more', async () => {
+test('status says only once that an expired approval cannot be decided any more', async () => {
   const id = await openId();
   const key = await place.key(':guardApproval:main');
   const expires = (await place.redis.hget(key, 'expires')) ?? '';
@@ -45,7 +45,7 @@ test('status says once that an expired approval cannot be decided any more', asy
   expect(await told('status')).toMatch(/the approval expires \S+Z \(in 7\d h\), then the guard judges/);
 });
 
-test('plan names the person of a membership as a person', async () => {
+test('plan calls the member of a membership entry a person, not a group', async () => {
   await place.idp.patch(`/Groups/${sales}`, { op: 'remove', path: `members[value eq "${eve}"]` });
   await place.idle();
   await place.idp.createGroup('North', [eve]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('BRIDGE-05 an attribute of another type stops that attribute, and keeps the new user inactive until it is solved', async () => {
+test('BRIDGE-05 an attribute of another type at the platform is not written, and keeps a new user inactive until it is corrected', async () => {
   const { idp, platform } = bridge;
   await idp.createUser('typed@acme.example', {
     title: 'sales',

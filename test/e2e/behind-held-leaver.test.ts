@@ -43,7 +43,7 @@ async function deactivateByHand(name: string): Promise<void> {
   expect(answer.ok).toBe(true);
 }
 
-test('a reconcile ends as held, and the next one repairs what changed at the platform meanwhile', async () => {
+test('a reconcile ends as held while a new hire waits for a held leaver, and the next one repairs later drift', async () => {
   const first = await reconcile();
   expect(first).toMatchObject({ code: 2, text: expect.stringContaining('the guard holds 1 change') });
   await deactivateByHand(BOB);
@@ -52,7 +52,7 @@ test('a reconcile ends as held, and the next one repairs what changed at the pla
   expect(await place.platform.user(ANN)).toMatchObject({ active: true, externalId: `ext-${ANN}` });
 }, 90_000);
 
-test('the plan reports the new hire as waiting and counts no change', async () => {
+test('the plan reports a new hire behind a held leaver as waiting and counts no change', async () => {
   const { code, text } = await place.commands.run('plan');
   expect(text).toContain('waits for the held change of who or what has its name now');
   expect(text).not.toContain('1 to create');
@@ -83,7 +83,7 @@ test('the account of a leaver whose deactivation was rejected is given to nobody
   });
 }, 90_000);
 
-test('after the approval the new hire takes the account over at once, and explain no longer says that the guard holds something', async () => {
+test('after the approval of the deactivation the new hire takes over the account at once, and explain names no held change', async () => {
   const { text } = await place.commands.run('approvals', 'list');
   const id = /default\.main\.[\d-]+/.exec(text)?.[0] ?? '';
   await place.commands.run('approvals', 'approve', id, '--yes');

@@ -21,7 +21,7 @@ const heldId = async (): Promise<string> =>
 const approve = async (id: string, by: string) =>
   place.commands.run('approvals', 'approve', id, '--yes', '--by', by);
 
-test('a hold that dissolved is not said to be approved by those who approved earlier changes of it', async () => {
+test('an approve order for changes that the source took back does not name the persons who approved earlier changes', async () => {
   await setActive(0, false);
   await setActive(1, false);
   const first = await heldId();

@@ -57,7 +57,7 @@ async function expectEnded(name: string, state = 'held'): Promise<void> {
 }
 
 test.each(['held', 'rejected'])(
-  'a %s deactivation of an account that was deactivated there is done',
+  'a %s deactivation counts as done when the account was deactivated at the platform',
   async (state) => {
     await leave(ANN);
     if (state === 'rejected') await reject();
@@ -77,7 +77,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('a held deactivation of a leaver whose account others activated again ends when others deactivate it', async () => {
+test('a held deactivation of a leaver whose account was activated by hand ends when it is deactivated by hand', async () => {
   await leave(ANN);
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', id, '--yes');
@@ -136,7 +136,7 @@ test.each(['held', 'rejected'])(
   30_000,
 );
 
-test('a held deletion of a group that was deleted there is done', async () => {
+test('a held deletion counts as done when the group was deleted at the platform', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN)]);
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);
@@ -151,7 +151,7 @@ test('a held deletion of a group that was deleted there is done', async () => {
 }, 30_000);
 
 test.each(['held', 'rejected'])(
-  'a %s emptying of an attribute that was emptied there is done',
+  'a %s clearing of an attribute counts as done when the attribute was cleared at the platform',
   async (state) => {
     await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'remove', path: 'nickName' });
     await place.idle();
@@ -186,7 +186,7 @@ test('the work of a leaver whose account was deactivated by hand at the platform
   });
 }, 30_000);
 
-test('a held emptying stays held if the value was set again at the platform before the sync', async () => {
+test('a held clearing of an attribute stays held if the value was set again at the platform before the sync', async () => {
   await place.idp.patch(`/Users/${idOf(ANN)}`, { op: 'remove', path: 'nickName' });
   await place.idle();
   const path = 'urn:cube:params:1.0:UserAttribute:team';

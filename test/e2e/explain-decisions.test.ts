@@ -27,7 +27,7 @@ async function leaveGroup(group: string, name: string): Promise<void> {
   await place.idle();
 }
 
-test('a change that waits for a held removal waits for a person', async () => {
+test('explain says that a change behind a held removal waits for a person to decide', async () => {
   const finance = await place.idp.createGroup('Finance', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await leaveGroup(finance, ANN);
@@ -93,7 +93,7 @@ test('explain names the decision about a rejected removal, and the command that 
   expect((await explain(ANN)).rejections).toEqual([]);
 }, 30_000);
 
-test('a group tells which member leaves with the account', async () => {
+test('explain of a group names the member who leaves it with the held deactivation', async () => {
   const crew = await place.idp.createGroup('crew', [idOf(ANN), idOf(BOB)]);
   await place.idle();
   await place.idp.patch(`/Users/${idOf(BOB)}`, { op: 'replace', path: 'active', value: false });

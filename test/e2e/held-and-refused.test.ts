@@ -21,7 +21,7 @@ const heldNames = async (): Promise<string[]> =>
 const letters = async (): Promise<string[]> =>
   (await json('dead-letters', 'list')).map(({ message }: any) => message);
 
-test('a held emptying of an attribute beside a mapping fault is told in the dead letter, explain and the exceptions', async () => {
+test('the dead letter, explain and exceptions name a held clearing of an attribute beside a mapping fault', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'title', value: 'high' });
   await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
   await place.idle();
@@ -33,7 +33,7 @@ test('a held emptying of an attribute beside a mapping fault is told in the dead
   expect((await place.platform.user(ANN))?.attributes).toMatchObject({ team: 'red', level: 3 });
 });
 
-test('the approval of the emptying leaves only the mapping fault in the dead letter', async () => {
+test('the approval of the clearing leaves only the mapping fault in the dead letter', async () => {
   const [{ id }] = await json('approvals', 'list');
   expect((await place.commands.run('approvals', 'approve', id, '--yes')).code).toBe(0);
   await place.idle();

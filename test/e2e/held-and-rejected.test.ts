@@ -39,7 +39,7 @@ test('commands name both held and rejected removals of members of one group', as
   expect(await told('exceptions')).toContain(rejected);
 }, 60_000);
 
-test('commands name both a held and a rejected emptying of attributes of one person', async () => {
+test('commands name both a held and a rejected clearing of attributes of one person', async () => {
   const dan = await place.idp.createUser('dan@acme.example', { title: 'Head', nickName: 'red' });
   await place.idle();
   await place.idp.patch(`/Users/${dan}`, { op: 'remove', path: 'title' });
@@ -56,7 +56,7 @@ test.each([
   ['is inactive', 'active', false, true],
   ['is out of scope', 'userType', 'Guest', 'Employee'],
 ])(
-  'a rejected emptied attribute stays rejected while the guard holds the deactivation of a person who %s',
+  'a rejected clearing of an attribute stays rejected while the guard holds the deactivation of a person who %s',
   async (_, path, gone, back) => {
     const name = `${path.toLowerCase()}@acme.example`;
     const eve = await place.idp.createUser(name, { title: 'Head', userType: 'Employee' });

@@ -26,7 +26,7 @@ test('plan lists no addition of a person to a group as a change while a removal 
   expect(text).not.toContain('1 membership to add');
 });
 
-test('sync and explain of the other group say that its new member waits', async () => {
+test('sync and explain of a group say that its new member waits for a held removal from another group', async () => {
   const { json, code } = await place.commands.run('sync', 'Sales', '--json');
   expect([json].flat()[0]).toMatchObject({ outcome: 'held', message: expect.stringContaining(EVE) });
   expect(code).toBe(2);
@@ -35,7 +35,7 @@ test('sync and explain of the other group say that its new member waits', async 
   expect(found.summary).not.toContain('as desired');
 });
 
-test('after the approval the person is in the other group alone', async () => {
+test('after the approval of the held removal the person is only in the new group', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'approve', approval.id, '--yes');
   await place.idle();

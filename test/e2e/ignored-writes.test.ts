@@ -134,7 +134,7 @@ test('the log names an account as deactivated when the answer of the platform sh
   expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
 }, 60_000);
 
-test('if the answer to a write shows the account as before, the account is read and the write is not repeated', async () => {
+test('if the answer to a write shows the former account, the account is read, and an executed write is not repeated', async () => {
   unchanged = 'before';
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: true });
   await eventually('open', async () => (await place.platform.user(BOB))?.active === true, 20_000);
@@ -142,7 +142,7 @@ test('if the answer to a write shows the account as before, the account is read 
   expect((await written(BOB, 'activate')).map(({ status }) => status)).toEqual(['success', 'success']);
 }, 60_000);
 
-test('an account that could not be read after such an answer is deactivated by the next push', async () => {
+test('an account that could not be read after an ignored write is deactivated by the next push', async () => {
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
   await eventually('closed', async () => (await place.platform.user(BOB))?.active === false, 20_000);
   await place.idle();
@@ -156,7 +156,7 @@ test('an account that could not be read after such an answer is deactivated by t
   await eventually('closed again', async () => (await place.platform.user(BOB))?.active === false, 10_000);
 }, 60_000);
 
-test('a reconcile ends as failed with the reason when the platform ignores the same write again and again', async () => {
+test('a reconcile ends as failed with the reason when the platform ignores each repetition of a write', async () => {
   const others = [await place.idp.createUser('dan@acme.example')];
   await place.idle();
   await ignoreMembers(1000);

@@ -63,7 +63,7 @@ test('verify-access names the groups that the settings exclude and the values th
   ]);
 }, 30_000);
 
-test('explain names the value that stays though the source has none', async () => {
+test('explain names a value that stays at the platform although the source has none', async () => {
   const { text, json } = await explained();
   expect(text).toContain(
     'Kept at the platform though the source has no value, because onEmpty is keep: attributes.level.',

@@ -18,7 +18,7 @@ afterEach(() => place.stop());
 
 const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
-test('an approved deletion of a group whose answer was lost was made by the bridge', async () => {
+test('the log does not attribute an approved group deletion whose answer was lost to somebody else', async () => {
   const crew = await place.idp.createGroup('crew', [ann]);
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);
@@ -34,7 +34,7 @@ test('an approved deletion of a group whose answer was lost was made by the brid
   expect(await told('log')).not.toContain('somebody else');
 }, 30_000);
 
-test('an account that is made again as inactive was not deactivated by others', async () => {
+test('the log does not say that others deactivated an account that the bridge created again as inactive', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
   await place.idle();
   expect(await told('exceptions')).toContain(ANN);
@@ -48,7 +48,7 @@ test('an account that is made again as inactive was not deactivated by others', 
   expect(await told('log', '--resource', ANN)).not.toContain('somebody else made the deactivation');
 }, 30_000);
 
-test('a held deletion that a change of the policy ends was not made by others', async () => {
+test('the log does not attribute a held deletion that ends with a change of the policy to somebody else', async () => {
   const crew = await place.idp.createGroup('crew', [ann]);
   await place.idle();
   await place.idp.send('DELETE', `/Groups/${crew}`);

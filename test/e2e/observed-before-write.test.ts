@@ -52,7 +52,7 @@ test('a leaver is deactivated although the account was seen inactive before a lo
   expect((await place.platform.user(ANN))?.active).toBe(false);
 }, 60_000);
 
-test('a value is emptied although it was seen empty before a lost write', async () => {
+test('a value is cleared although it was seen empty before a lost write', async () => {
   // The platform is seen to return the attribute for another person.
   await place.idp.createUser('bob@acme.example', { nickName: 'blue' });
   await place.idle();

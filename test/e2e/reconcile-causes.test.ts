@@ -40,7 +40,7 @@ const isActive = async (name: string) => (await bridge.platform.user(name))?.act
 const patch = (index: number, path: string, value: unknown) =>
   bridge.idp.patch(`/Users/${ids[index]}`, { op: 'replace', path, value });
 
-test('the cause is "write did not stick" if the platform shows the old value after our write', async () => {
+test('a plan gives the cause "write did not stick" if the platform shows the old value after a write of the bridge', async () => {
   await bridge.platform.control('PATCH', '/faults', { staleReadsMs: 60_000 });
   try {
     await patch(0, 'displayName', 'Ann Newname');
@@ -52,7 +52,7 @@ test('the cause is "write did not stick" if the platform shows the old value aft
   await expect(changes()).resolves.toEqual([]);
 }, 30_000);
 
-test('a value that others changed is theirs, also after the bridge wrote another value of the account', async () => {
+test('a plan attributes a value that others changed to them, even after the bridge wrote another value of the account', async () => {
   const { users, apiKeys } = await bridge.platform.control('POST', '/fixtures', {
     users: [{ userName: 'other@acme.example', isAdmin: true }],
     apiKeys: [{ name: 'others', owner: 'other@acme.example' }],
@@ -119,7 +119,7 @@ async function writesOnce(other: Reconciling): Promise<void> {
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }
 
-test('the cause is "mapping changed" after a change of rules; the values are written once', async () => {
+test('a plan gives the cause "mapping changed" after a change of rules, and the values are written once', async () => {
   await withRules(
     { level: { type: 'string', expression: '$uppercase(title)', onEmpty: 'clear' } },
     async (other) => {

@@ -34,7 +34,7 @@ const reads = async () =>
     ({ method, path }) => method === 'GET' && path.includes('/Users'),
   );
 
-test('a reconcile ordered during a run finds a change that the run has passed already', async () => {
+test('a reconcile ordered during a run finds a change at a resource that the run has already read', async () => {
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 500 });
   await bridge.platform.forgetRequests();
   const first = rec.run({ full: true });
@@ -47,7 +47,7 @@ test('a reconcile ordered during a run finds a change that the run has passed al
   await first;
 }, 60_000);
 
-test('drift of a person who is pushed while the run reads them is repaired by that run', async () => {
+test('drift of a person who is pushed while a reconcile reads the person is repaired by this reconcile', async () => {
   await meddle(ANN, 'Somebody else');
   const { scimId } = (await bridge.platform.user(ANN)) ?? {};
   await bridge.platform.forgetRequests();

@@ -27,7 +27,7 @@ async function push(path: string, value: unknown): Promise<void> {
 const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
 const rejected = () => json('exceptions', '--reason', 'Rejected');
 
-test('a rejected change stays an exception with its time while an attribute of the person is refused, and after it', async () => {
+test('a rejected change stays an exception with its time during and after the refusal of an attribute of the person', async () => {
   const [before] = await rejected();
   expect(before).toMatchObject({ name: ANN, reason: 'Rejected' });
   await push('title', 'high');
@@ -47,7 +47,7 @@ test('a rejected change stays an exception with its time while an attribute of t
   expect(account).toMatchObject({ active: true, attributes: { level: 4 } });
 });
 
-test('a person who is closed at the platform meanwhile is no longer an exception after the next reconcile', async () => {
+test('a rejected deactivation of an account that was closed at the platform is no exception after the next reconcile', async () => {
   await push('title', 'high');
   const scimId = (await place.platform.user(ANN))?.scimId;
   const closed = await send(place.sandbox.ready.platformUrl, 'PATCH', `/api/scim/v2/Users/${scimId}`, {

@@ -87,7 +87,7 @@ test('withdraw of a selection withdraws the rejection of one person; withdraw of
   await expect(exceptions()).resolves.toEqual([`${ANN} Held`, `${BOB} Held`, `${CID} Held`]);
 });
 
-test('two whole lists of one approval that were rejected one after the other are withdrawn one by one', async () => {
+test('two lists of one approval that were rejected as a whole one after the other are withdrawn separately', async () => {
   await leave(ANN);
   const first = await heldId();
   await leave(BOB, CID);

@@ -102,7 +102,7 @@ async function tellers(words = FOUND): Promise<string[]> {
 }
 const ALL = ['status', 'doctor', 'health'];
 
-test('people who leave while a target is out of the settings lose their access when it is back, without a schedule', async () => {
+test('people who leave while a target is out of the settings lose their access when the target is back, without a schedule', async () => {
   await open();
   await place.commands.run('reconcile', '--yes');
   await place.change(removeAnalytics);
@@ -112,7 +112,7 @@ test('people who leave while a target is out of the settings lose their access w
   await eventually('the run has ended', async () => (await place.commands.run('status')).code === 0);
 }, 60_000);
 
-test('when everybody was deleted while a target was out of the settings, the guard is asked when it is back', async () => {
+test('deactivations of people who were deleted while a target was out of the settings are held by the guard when the target is back', async () => {
   await open({}, 3);
   await place.commands.run('reconcile', '--yes');
   await place.change(removeAnalytics);
@@ -129,7 +129,7 @@ test('when everybody was deleted while a target was out of the settings, the gua
   expect((await atAnalytics()).slice(0, 4)).toEqual([false, false, false, false]);
 }, 60_000);
 
-test('status, doctor and /health tell what stays at a removed target, until an operator says that it is meant', async () => {
+test('status, doctor and /health report the accounts that stay at a removed target, until an operator confirms with links keep', async () => {
   await open();
   expect(await tellers('no longer configured')).toEqual([]);
   await place.change(removeAnalytics);
@@ -151,7 +151,7 @@ test('status, doctor and /health tell what stays at a removed target, until an o
   expect(await tellers(FOUND.replace('4 accounts and 2 groups', '2 accounts and 1 group'))).toEqual(ALL);
 }, 60_000);
 
-test('a target that an earlier release lost from its settings is found too', async () => {
+test('status, doctor and /health find a removed target that is missing in the stored list of known targets', async () => {
   await open();
   await place.stopApps();
   await place.redis.del(await place.key(':{bridge.fleet}:knownTargets'));
@@ -159,7 +159,7 @@ test('a target that an earlier release lost from its settings is found too', asy
   expect(await tellers()).toEqual(ALL);
 }, 60_000);
 
-test('a connection that is removed from the settings is told with its target', async () => {
+test('status, doctor and /health report the targets of a connection that was removed from the settings', async () => {
   await open();
   await place.change(({ connections }) => {
     const all = connections as Record<string, object>;
@@ -173,7 +173,7 @@ test('a connection that is removed from the settings is told with its target', a
   expect(await tellers('no longer configured')).toEqual([]);
 }, 60_000);
 
-test('a scope without people takes the access away, and nothing is told after the removal', async () => {
+test('a target whose scope had excluded everybody is not reported after its removal from the settings', async () => {
   await open({}, 0);
   await place.change(({ targets }) => {
     Object.assign(targets, {
@@ -207,7 +207,7 @@ test('a leaver with an account at a removed target is not forgotten without --le
   expect(JSON.stringify(links)).not.toContain(BOB);
 }, 60_000);
 
-test('a backup that was made without the target tells of it after a restore into an empty Redis', async () => {
+test('after a restore into an empty Redis, a target that was removed before the backup is still reported', async () => {
   await open();
   await place.change(removeAnalytics);
   const file = join(place.commands.folder, 'backup');
@@ -224,7 +224,7 @@ test('a backup that was made without the target tells of it after a restore into
   expect(await tellers()).toEqual(ALL);
 }, 60_000);
 
-test('while runs only report, status has the exit code 2 for a target that is back until a reconcile was ordered', async () => {
+test('while reconciles only report, status exits 2 for a target that is back in the settings until a reconcile was ordered', async () => {
   await open({ reconcile: { schedule: null, onDrift: 'report' } });
   await place.commands.run('reconcile', '--yes');
   await place.change(removeAnalytics);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-test('a user whose rule never ends stays inactive as a dead letter with the reason, and other users are synced', async () => {
+test('a user whose mapping rule never ends stays inactive as a dead letter with the reason, and other users are synced', async () => {
   const { idp, platform, app } = bridge;
   const caught = await idp.createUser('caught@acme.example', { title: 'loop' });
   await idp.createUser('free@acme.example', { title: 'sales' });
@@ -42,7 +42,7 @@ test('a user whose rule never ends stays inactive as a dead letter with the reas
   expect(await blocked()).toBe(0);
 });
 
-test('a group name that makes a pattern backtrack is decided at once', async () => {
+test('a group name that would make a pattern backtrack is matched at once', async () => {
   const { idp, platform } = bridge;
   const name = 'x'.repeat(900);
   await idp.createGroup(name, []);

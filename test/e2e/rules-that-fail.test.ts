@@ -31,7 +31,7 @@ async function withAttributes(attributes: object, rest: object = {}): Promise<vo
   await place.idle();
 }
 
-test('while runs only report, people whose mapping fails stay in the plan, and status tells that the rules changed', async () => {
+test('while reconciles only report, people whose mapping fails stay in the plan, and status says that the rules changed', async () => {
   await withAttributes({ level: FAILS }, { reconcile: { schedule: null, onDrift: 'report' } });
   const { blocked, reconcile } = await status();
   expect(blocked).toBe(0);
@@ -44,7 +44,7 @@ test('while runs only report, people whose mapping fails stay in the plan, and s
   for (const name of NAMES) expect(text).toContain(name);
 });
 
-test('a run that applies makes people whose mapping fails dead letters, and leaves their accounts as they are', async () => {
+test('a reconcile that repairs makes people whose mapping fails dead letters, and leaves their accounts unchanged', async () => {
   await withAttributes({ level: FAILS }, { reconcile: { schedule: null, onDrift: 'repair' } });
   expect((await status()).blocked).toBe(3);
   const { reconcile } = await status();
@@ -62,13 +62,13 @@ test('a run that applies makes people whose mapping fails dead letters, and leav
   }
 });
 
-test('the source still closes the account of a person whose mapping fails', async () => {
+test('a deactivation at the source still closes the account of a person whose mapping fails', async () => {
   await place.idp.patch(`/Users/${ids[2]}`, { op: 'replace', path: 'active', value: false });
   await eventually('closed', async () => (await place.platform.user(NAMES[2] ?? ''))?.active === false);
   await place.idle();
 });
 
-test('status tells how many accounts the platform showed only while as many are linked as in the last run', async () => {
+test('status shows the number of accounts seen at the platform only while the number of links is that of the last run', async () => {
   expect((await status()).coverage.users).toMatchObject({ linked: 0, seen: 0 });
   await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'displayName', value: '3' });
   await place.idle();

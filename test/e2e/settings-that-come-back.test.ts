@@ -73,7 +73,7 @@ test('the account of a protected leaver is deactivated when the protection is re
   expect((await place.platform.user(ANN))?.active).toBe(false);
 });
 
-test('while runs only report, explain says that a held deactivation is no longer asked for, and a sync ends it', async () => {
+test('while reconciles only report, explain says that a held deactivation is no longer wanted, and a sync ends it', async () => {
   await open(0, {}, { reconcile: { schedule: null, onDrift: 'report' } });
   await withUsers({ scope: SCOPE });
   await place.commands.run('reconcile');
@@ -136,7 +136,7 @@ test('access that the policy upsert-only left to people is taken away when the p
   expect(await told('plan')).toContain('no changes. The platform is as desired.');
 }, 30_000);
 
-test('the return to the policy sync asks the guard about what the policy left', async () => {
+test('when the policy becomes sync again, the guard judges the removals that upsert-only left out', async () => {
   await open(0, { policy: 'upsert-only' });
   await leave();
   await withTarget({

@@ -28,7 +28,7 @@ const messageOf = (ref: string): Promise<string> =>
     async () => (await deadLetters()).find((each) => each.ref === ref)?.message,
   );
 
-test('the person deleted at the other connection, the link forgotten and the dead letter retried: the account is taken over', async () => {
+test('an account is taken over after the other connection deletes the person, its link is forgotten and the dead letter retried', async () => {
   const name = 'ann@acme.example';
   const first = await place.idp.createUser(name);
   await eventually('open', async () => (await place.platform.user(name))?.active);
@@ -47,7 +47,7 @@ test('the person deleted at the other connection, the link forgotten and the dea
   expect(await deadLetters()).toEqual([]);
 }, 60_000);
 
-test('the group deleted at the other connection and the dead letter retried: the second connection has its group', async () => {
+test('the second connection gets its group after the other connection deletes its group and the dead letter is retried', async () => {
   const first = await place.idp.createGroup('Finance');
   await eventually('there', () => place.platform.group('Finance'));
   const cat = await second.createUser('cat@acme.example');
@@ -65,7 +65,7 @@ test('the group deleted at the other connection and the dead letter retried: the
   expect(members).toEqual(['cat@acme.example']);
 }, 60_000);
 
-test('a policy leaves the deleted group, and its link is forgotten: the second connection takes it over', async () => {
+test('a deleted group that the policy leaves at the platform is taken over by the second connection after its link is forgotten', async () => {
   const first = await place.idp.createGroup('Legal');
   await eventually('there', () => place.platform.group('Legal'));
   await place.change(({ targets: { main } }) => {
@@ -83,7 +83,7 @@ test('a policy leaves the deleted group, and its link is forgotten: the second c
   expect(await deadLetters()).toEqual([]);
 }, 60_000);
 
-test('a new group takes over the deleted one of its name soon after that was made, without adoption', async () => {
+test('a new group takes over a group of the same name that was created and deleted shortly before, without adoption', async () => {
   await place.change(({ targets: { main } }) => {
     Object.assign(main as object, { policy: 'upsert-only', adopt: 'never' });
   });
@@ -98,7 +98,7 @@ test('a new group takes over the deleted one of its name soon after that was mad
   expect((await place.commands.run('links', 'export')).text).toContain(heir);
 }, 60_000);
 
-test('a person who is hired again soon after the account was made gets the account back', async () => {
+test('a person who is deleted and hired again soon after the account was created gets the account back', async () => {
   const name = 'dan@acme.example';
   const first = await place.idp.createUser(name);
   await place.idle();

@@ -85,7 +85,7 @@ describe('a breaker that is open while nothing is to be written', () => {
   );
 });
 
-test('a refused key (401): status, explain, plan and sync say since when and ask for a new token, and the commands end in time', async () => {
+test('after a refused key (401) status, explain, plan and sync say since when, ask for a new token and end in time', async () => {
   const place = await openPlace({ rest });
   try {
     await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
@@ -161,7 +161,7 @@ test('after a new key was set, doctor ends the wait for the refused one', async 
   }
 }, 60_000);
 
-test('a process that still uses a former key: status, explain and doctor with the new one ask for a restart, and no new key', async () => {
+test('if a process still uses a former key, commands with the new key ask for a restart and not for another key', async () => {
   const place = await openPlace({ rest });
   const { main } = place.settings.targets;
   // The same key as scimToken makes another pair of keys, which the platform accepts too.
@@ -190,7 +190,7 @@ test('a process that still uses a former key: status, explain and doctor with th
   }
 }, 90_000);
 
-test('a pause that the platform asks for (429): status and explain say until when, and the commands end in time', async () => {
+test('during a pause after 429, status and explain say until when it lasts, and commands end in time', async () => {
   const place = await openPlace({ rest });
   try {
     await pushInto(place, { status429: { share: 1, retryAfter: 60 } }, 429);
@@ -231,7 +231,7 @@ test('a command waits for a pause that ends within its limit', async () => {
   }
 }, 60_000);
 
-test('a plan without one of two targets names both', async () => {
+test('a plan that could read only one of two targets names the target that it has and the one that it lacks', async () => {
   const place = await openPlace({});
   try {
     await place.change(({ connections, targets }) => {

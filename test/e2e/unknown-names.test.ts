@@ -66,7 +66,7 @@ test.each([
   },
 );
 
-test('an empty name is shown as one', async () => {
+test('the message about an empty name shows the name as ""', async () => {
   const { code, text } = await place.commands.run('explain', '');
   expect(code).toBe(4);
   expect(text).toContain('is known as "" in');

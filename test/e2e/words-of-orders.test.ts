@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-test('retry --all and drop --all without dead letters say that nothing is done, and exit 0', async () => {
+test('dead-letters retry --all and drop --all without dead letters say that nothing is done, and exit 0', async () => {
   expect(await place.commands.run('dead-letters', 'retry', '--all')).toMatchObject({
     code: 0,
     text: 'There is no dead letter: nothing is tried again.',
@@ -21,7 +21,7 @@ test('retry --all and drop --all without dead letters say that nothing is done, 
   });
 });
 
-test('check-config --json with faults prints them as JSON, and exits 78', async () => {
+test('check-config --json of settings with faults prints the faults as JSON and exits 78', async () => {
   const file = join(place.commands.folder, 'faulty.json');
   writeFileSync(file, JSON.stringify({ ...place.settings, redis: { url: 'nowhere' } }));
   const { code, json } = await place.commands.run('--config', file, 'check-config', '--json');

@@ -105,7 +105,7 @@ async function checkState(
 }
 
 test.each(['auto', 'rfc'] as const)(
-  `profile %s under fire (seed ${SEED}, ${SECONDS} s)`,
+  `under profile %s random hostile requests never get 5xx or damage stored data (seed ${SEED}, ${SECONDS} s)`,
   async (profile) => {
     const scim = on[profile];
     const until = Date.now() + SECONDS * 1000;

@@ -35,7 +35,7 @@ test('GET /status counts users and marks, and GET /config returns the settings w
     expect(text).not.toContain(secret);
 });
 
-test('hold stops writes and release resumes them, and both answers name the changed targets', async () => {
+test('the order hold stops writes, the order release resumes them, and both answers name the changed targets', async () => {
   const { operator, bridge } = rig;
   const order = { by: 'alice', note: 'upgrade of the platform' };
   await expect(operator.post('/hold', order)).resolves.toMatchObject({
@@ -101,7 +101,7 @@ test('an approval is listed and shown, and only the approved part is applied', a
   expect(decided[1]).toMatchObject({ note: 'HR agreed', total: 1, selection: expect.any(String) });
 });
 
-test('resync marks every user and group, and writes nothing where nothing differs', async () => {
+test('the order resync marks every user and group, and causes no write for a resource without a difference', async () => {
   await rig.bridge.platform.forgetRequests();
   const { body } = await rig.operator.post('/resync', { target: 'main' });
   expect(body.count).toBeGreaterThanOrEqual(PEOPLE.length);

@@ -94,7 +94,7 @@ test('X-Forwarded-For of an untrusted peer is ignored: the limit counts the addr
   expect(answers.at(-1)).toBe(429);
 });
 
-test('without a token unknown and known addresses answer alike, and no other origin may read an answer', async () => {
+test('without a token, unknown and known admin addresses get the same answer, which pages of other origins may not read', async () => {
   const known = await rig.raw('/admin/v1/approvals');
   const unknown = await rig.raw('/admin/v1/nowhere');
   expect(unknown.status).toBe(known.status);

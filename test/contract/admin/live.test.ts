@@ -23,7 +23,7 @@ describe('with the admin token', () => {
   beforeEach(() => void (left = new AbortController()));
   afterEach(() => left.abort());
 
-  test('a stream sends the status at once and when it changes, and a beat every two seconds', async () => {
+  test('a live stream sends the status at once and after each change, and a beat every two seconds', async () => {
     const answer = await watch(rig, left.signal);
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -49,7 +49,7 @@ describe('with the admin token', () => {
     expect(beats().at(-1)?.data.statusAgeMs).toBeLessThan(4000);
   }, 30_000);
 
-  test('HEAD is answered at once and does not count as an open stream', async () => {
+  test('HEAD on the live stream is answered at once and does not count as an open stream', async () => {
     const heads = Array.from({ length: MOST_STREAMS + 1 }, () =>
       rig.raw('/admin/v1/live', {
         ...{ method: 'HEAD', headers: { authorization } },
@@ -61,7 +61,7 @@ describe('with the admin token', () => {
     await eventually('a stream can be opened', async () => (await watch(rig, left.signal)).status === 200);
   });
 
-  test('a stream without a token answers 401', async () => {
+  test('a request for a live stream without a token answers 401', async () => {
     expect((await rig.raw('/admin/v1/live')).status).toBe(401);
   });
 

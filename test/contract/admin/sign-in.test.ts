@@ -135,7 +135,7 @@ test('every order is refused for a viewer, and every reading address answers', a
   expect(outcome.admitted?.length).toBeGreaterThan(15);
 }, 60_000);
 
-test('an approver decides and gives no orders; an operator gives orders and decides nothing', async () => {
+test('the role approver may decide approvals and give no other order; the role operator may not decide approvals', async () => {
   const anna = await signIn('anna');
   expect((await anna.call('POST', '/approvals/none/approve')).status).toBe(404);
   expect((await anna.call('POST', '/hold')).status).toBe(403);
@@ -192,7 +192,7 @@ test('after a sign-out copies of the session cookie are refused', async () => {
   expect((await rig.raw('/admin/v1/caller', { headers: { ...PAGE, cookie: copy } })).status).toBe(401);
 });
 
-test('another replica accepts the session, and completes a sign-in that this replica began', async () => {
+test('a second replica accepts the session of the first, and completes a sign-in that the first began', async () => {
   rig.bridge.config.server.port = 0;
   const other = `http://127.0.0.1:${(await rig.bridge.another('api')).port}`;
   const { jarOf } = await signIn('vera');
@@ -222,7 +222,7 @@ describe('a proxy that names people in headers', () => {
     ...{ ...PAGE, 'x-forwarded-user': name, 'x-forwarded-groups': groups },
   });
 
-  test('has its groups mapped to roles', async () => {
+  test('the groups in the headers of the proxy are mapped to roles', async () => {
     const answer = await rig.raw('/admin/v1/caller', {
       headers: named('pia', 'everybody, bridge-viewers'),
     });
@@ -233,7 +233,7 @@ describe('a proxy that names people in headers', () => {
     expect((await rig.raw('/admin/v1/caller', { headers: named('', 'bridge-viewers') })).status).toBe(401);
   });
 
-  test('is refused when the client added a second header of the same name', async () => {
+  test('a request is refused when the client added a second header of the same name', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = [
         ...['host', new URL(base).host, 'x-forwarded-user', 'mallory', 'x-forwarded-user', 'pia'],
@@ -250,7 +250,7 @@ describe('a proxy that names people in headers', () => {
   });
 });
 
-test('the admin token has every right beside the sign-in, and the ways to sign in are listed', async () => {
+test('the admin token has every right also when a sign-in is configured, and the API lists the ways to sign in', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   expect(await (await rig.raw('/admin/v1/caller', { headers })).json()).toEqual({
     ...{ name: null, person: null, rights: ['read', 'operate', 'approve'], via: 'token' },

@@ -35,7 +35,7 @@ test('waiting resources are listed with their priorities, in the order of their 
   expect((await rig.operator.get('/waiting?target=other')).status).toBe(404);
 });
 
-test('dead letters are listed page by page, and one of them by its ref', async () => {
+test('the list of dead letters has pages, and the address of a ref returns its dead letter only', async () => {
   const all = (await rig.operator.get('/dead-letters')).body;
   expect(all.map(({ name }: any) => name).toSorted()).toEqual(REFUSED);
   const pages = await Promise.all(

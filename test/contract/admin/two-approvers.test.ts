@@ -68,7 +68,7 @@ async function as(name: string, action: string, id: string, body: object = {}, g
   return { status: answer.status, body: (await answer.json()) as any };
 }
 
-test('two approvals by one person under two names apply nothing; the approval of a second person does', async () => {
+test('two approvals by one person under two names apply nothing; an approval by a second person applies the changes', async () => {
   await leave(0, 1, 2);
   const id = await heldId();
   expect(await as('vera', 'approve', id, {}, 'viewers')).toMatchObject({ status: 403 });
@@ -154,7 +154,7 @@ test('a first approval does not count for another selection of changes with the 
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('an approval up to a place without changes does not cover changes that are held there later', async () => {
+test('two approvals whose id ends after the last held change do not cover a change that is held between them', async () => {
   await leave(0);
   const id = await heldId();
   const beyond = id.replace(/\d+$/, '99999999');
@@ -267,7 +267,7 @@ test('a first approval that was taken back does not count', async () => {
   expect(await closed()).toEqual([]);
 });
 
-test('of two concurrent second approvals one decides; all holders of the admin token count as one person', async () => {
+test('of two concurrent second approvals only one is carried out; all holders of the admin token count as one person', async () => {
   await leave(0, 1);
   const id = await heldId();
   const token = (by: string) => rig.operator.post(`/approvals/${id}/approve`, { by });
@@ -298,7 +298,7 @@ test('an approval at the command line and one on the page count as two persons',
 });
 
 describeWith(CHROMIUM !== undefined, 'Chromium')('on the page', () => {
-  test('another person can join a first approval; the same person cannot', async () => {
+  test('a second person can join a first approval; the person who gave it cannot', async () => {
     await leave(0, 1, 2);
     const browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',

@@ -172,7 +172,7 @@ test('pushes without change and refused pushes emit no event', async () => {
   expect((await now()).sets).toEqual({});
 });
 
-test('polled events come in order and in portions until they are acknowledged, and a repeated ack is ignored', async () => {
+test('a poll returns pending events in order and in portions until they are acknowledged, and a repeated ack is ignored', async () => {
   const idp = client('polled');
   const ids: string[] = [];
   for (const name of ['p1', 'p2', 'p3']) ids.push(`/Users/${(await idp.user(`${name}@acme.example`)).id}`);
@@ -306,7 +306,7 @@ const versions = async (id: string): Promise<string[]> => {
 const posted = (count: number) =>
   eventually(`${count} posts`, () => Promise.resolve(receiver.posts.length >= count));
 
-test("events are posted one by one with the receiver's token, and an answer without a verdict on the event repeats it", async () => {
+test("events are posted one by one with the receiver's token, and posted again after an answer that neither accepts nor refuses", async () => {
   receiver.posts.length = 0;
   receiver.answers = [
     { status: 503, headers: { 'retry-after': '1' } },

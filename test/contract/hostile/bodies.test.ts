@@ -118,7 +118,7 @@ describe('bodies beyond the size limits', () => {
     },
   );
 
-  test('a PATCH that grows a resource beyond the size limit answers 400, and a smaller one still works', async () => {
+  test('a PATCH that grows a resource beyond the size limit answers 400, and a smaller PATCH is still accepted', async () => {
     const { id } = await scim.user('grow@x.example');
     const grow = (step: number) =>
       scim.patch(`/Users/${id}`, {

@@ -88,7 +88,7 @@ test('100 concurrent slow lists answer 200 or 503, and a lookup by userName is a
   expect(new Set(statuses)).toEqual(new Set([200, 503]));
 });
 
-test('100 pipelined lists of a client that does not read are not all computed ahead, and all answer 200 once it reads', async () => {
+test('100 pipelined lists of a client that does not read are not all computed ahead, and all answer 200 once the client reads', async () => {
   const raw = await openRaw(scim.port);
   const before = bridge.logs.length;
   const lists = Array.from({ length: 100 }, () => rawRequest('GET /scim/v2/Users?count=1000', AUTH));

@@ -37,7 +37,7 @@ const PAIRS: [what: string, stored: string, asked: string][] = [
 ];
 
 describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
-  test('userName: uniqueness and filters compare alike, and the spelling is stored as sent (RFC 7643 §4.1.1)', async () => {
+  test('uniqueness and filters compare userNames in the same way, and the spelling is stored as sent (RFC 7643 §4.1.1)', async () => {
     const user = await scim.user(stored, { externalId: undefined });
     expect((await scim.get(`/Users/${user.id}`)).body.userName).toBe(stored);
     const found = (await scim.find('/Users', `userName eq ${JSON.stringify(asked)}`)).map(({ id }) => id);
@@ -59,7 +59,7 @@ describe.each(PAIRS)('names with %s', (_what, stored, asked) => {
     if (!isSame) await scim.delete(`/Users/${second.body.id}`);
   });
 
-  test('group displayName: uniqueness and filters compare alike', async () => {
+  test('uniqueness and filters compare displayNames of groups in the same way', async () => {
     const group = await scim.group(stored);
     const found = (await scim.find('/Groups', `displayName eq ${JSON.stringify(asked)}`)).map(({ id }) => id);
     const second = await scim.post('/Groups', { displayName: asked });

@@ -143,7 +143,7 @@ describe.each(INHERITED)('the name %s', (name) => {
     expect(await scim.find('/Users', `emails.value eq "${name}"`)).toEqual([]);
   });
 
-  test('a prototype name as parameter name, parameter value, id, sortBy or projection is no 5xx', async () => {
+  test('a prototype name as parameter name, parameter value, id, sortBy or projection never answers 5xx', async () => {
     const { id } = await scim.user(fresh());
     for (const query of [
       `${name}=polluted`,
@@ -187,7 +187,7 @@ describe.each(INHERITED)('the name %s', (name) => {
   });
 });
 
-test('a connection of any inherited name does not exist', async () => {
+test('an address with an inherited property name as connection answers 404', async () => {
   for (const name of INHERITED) {
     const answer = await scim.get(`http://127.0.0.1:${scim.port}/connections/${name}/scim/v2/Users`);
     expect(answer.status).toBe(404);

@@ -86,7 +86,7 @@ test.each([
   expect((await scim.get('/Users', { authorization })).status).toBe(200);
 });
 
-test('of two Authorization headers the first one is used, and never a mixture', async () => {
+test('of two Authorization headers only the first one is used', async () => {
   const lines = (first: string, second: string): Buffer =>
     Buffer.from(
       `GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nAuthorization: ${second}\r\n\r\n`,

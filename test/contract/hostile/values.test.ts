@@ -148,7 +148,7 @@ describe('numbers (RFC 8259 §6)', () => {
     },
   );
 
-  test('minus zero is zero', async () => {
+  test('minus zero as a user attribute is stored and returned as 0', async () => {
     const text = `{"schemas":["${USER}"],"userName":"zero","${CUSTOM}":{"level":-0}}`;
     expect((await scim.post('/Users', text)).text).toContain('"level":0');
   });

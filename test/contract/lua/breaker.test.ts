@@ -72,7 +72,7 @@ test.each([
   expect(await mayGo(one)).toBe(!open);
 });
 
-test('failures of all replicas count together, and a success of any resets the count', async () => {
+test('the breaker counts failures of all replicas together, and a success at any replica resets the count', async () => {
   const [one, two] = [replica(), replica()];
   await calls(one, 503, 503);
   await calls(two, 503, 503);
@@ -164,7 +164,7 @@ async function spoken(run: () => void): Promise<{ commands: number }> {
   return { commands };
 }
 
-test('a web page in place of SCIM is a failure; the page of another address, which a tenant may lack, neither opens nor closes', async () => {
+test('a web page in place of a SCIM answer is a failure; a web page at an address that a tenant may lack does not change the breaker', async () => {
   const one = replica();
   const page = { status: 200, error: 'EndpointAbsent' };
   expect(weightOf({ ...page, route: '/api/scim/v2/Users' })).toBeGreaterThan(0);
@@ -178,7 +178,7 @@ test('a web page in place of SCIM is a failure; the page of another address, whi
 });
 
 test.each(['doctor', 'a call'])(
-  'a new key that %s of another process proves does not make the refusal of the former key one of a method',
+  'a former key that is refused again after %s of another process used a new key counts as refused for all methods',
   async (way) => {
     const [service, command] = [replica('former'), replica('new')];
     const refused = async (): Promise<void> => {

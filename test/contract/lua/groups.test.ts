@@ -255,7 +255,7 @@ describe('member changes in parallel', () => {
     await expect(store.state.directory.lookup('Group', 'members.value', ADA)).resolves.toEqual([]);
   });
 
-  it('changing members takes the same number of commands for a group of 10 and of 10,000', async () => {
+  it('changing members takes the same number of Redis commands for a group of 10 and of 10,000', async () => {
     // Commands of other tests must not be counted.
     const redis = await startLocalRedis({ env: {} });
     const store = await openStore({ url: redis.url });

@@ -30,7 +30,7 @@ describe('deactivations that the directory has accepted', () => {
     await expect(waiting()).resolves.toBe(0);
   });
 
-  it('a deactivation counts only if the account may be active', async () => {
+  it('an accepted deactivation counts only if the account may be active', async () => {
     await syncedUser('ada', { active: false });
     await store.remove('User', idOf('ada'));
     await store.putUser(idOf('bob'), { userName: 'bob' });

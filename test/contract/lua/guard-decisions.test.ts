@@ -40,7 +40,7 @@ it('an approval can be limited to one user', async () => {
   await expect(rig.heldRefs()).resolves.toEqual([user(1), user(3)]);
 });
 
-it('the counts of a kind start at zero after an approval of all that is held, and not of a part', async () => {
+it('an approval of all held changes of a kind resets the count of the kind, and an approval of a part does not', async () => {
   await rig.guardStore.take(deactivations(1, 2), guard(2));
   await rig.guardStore.take(deactivations(3, 6), guard(2));
   await rig.decide('approve', [user(6)]);
@@ -159,7 +159,7 @@ it('an expired approval cannot be approved, and its changes are judged again tog
   await expect(rig.guardStore.take(deactivations(3), guard(2))).resolves.toEqual(['allowed']);
 });
 
-it('after fifty later decisions a rejection still has an id, and a withdrawn one has none', async () => {
+it('55 rejections in force are all listed with their ids; withdrawn rejections are listed up to a total of 50 decisions', async () => {
   const MANY = 55;
   await rig.guardStore.take(deactivations(...range(0, MANY)), guard(0));
   const list = (await rig.guardStore.open())?.id ?? '';

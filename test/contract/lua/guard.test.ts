@@ -89,7 +89,7 @@ describe('40,000 removals of one group', () => {
   });
 });
 
-it('one kind above its limit is held while other kinds are allowed', async () => {
+it('changes of a kind above its limit are held while changes of other kinds are allowed', async () => {
   const mixed: Destruction[] = [
     ...deactivations(1, 2, 3),
     { kind: 'clearAttributes', ref: user(1), subject: 'a b' },

@@ -38,7 +38,7 @@ describe('the set of synced resources', () => {
     await expect(synced('User')).resolves.toEqual([ADA, BOB]);
   });
 
-  it('a changed resource is scanned again, also if its mark is lost', async () => {
+  it('a changed resource is scanned again even if its mark is lost', async () => {
     await store.putUser(ADA, { userName: 'ada', title: 'Countess' });
     await expect(synced('User')).resolves.toEqual([BOB]);
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} pending`] });
@@ -52,7 +52,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });
   });
 
-  it('all resources are scanned again after a store by a process without the target', async () => {
+  it('all resources are scanned again after a process whose settings lack the target has stored a change', async () => {
     const elsewhere = stateOf(store, ['spare']);
     const change = {
       id: ADA,
@@ -66,7 +66,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
   });
 
-  it('all resources are read while the stored order is damaged', async () => {
+  it('a scan reads all resources while the stored order is damaged', async () => {
     await store.redis.zrem(store.keys.key('order', 'User'), ADA);
     await expect(scan()).resolves.toEqual({ linked: 2, others: [] });
   });
@@ -89,7 +89,7 @@ describe('the set of synced resources', () => {
     expect(groups).toEqual([`Group:${G} stale`]);
   });
 
-  it('a group that waits for the held deactivation of a member is held, and stale once the guard item is lost', async () => {
+  it('the scan reports a group behind the held deactivation of a member as held, and as stale once the guard item is lost', async () => {
     await store.members(G, drop(BOB));
     await store.outbox.guardStore.take([{ kind: 'deactivate', ref: `User:${BOB}` }], guard(0));
     const work = await store.begun(`Group:${G}`);

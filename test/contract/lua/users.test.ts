@@ -121,7 +121,7 @@ describe('users in the directory', () => {
     await expect(store.state.directory.lookup('User', 'username', 'ada@x.com')).resolves.toEqual([ADA]);
   });
 
-  it('a lookup by a shared address finds both users, and the other one after a deletion', async () => {
+  it('a lookup by a shared e-mail address finds both users, and only the remaining one after a deletion', async () => {
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     const lookup = () => store.state.directory.lookup('User', 'emails.value', 'SHARED@x.com');
@@ -150,7 +150,7 @@ describe('users in the directory', () => {
     await expect(store.putUser(BOB, ada)).resolves.toMatchObject({ kind: 'stored' });
   });
 
-  it('deleting an outdated version replies stale', async () => {
+  it('a deletion with an outdated version replies stale', async () => {
     await store.putUser(ADA, ada);
     const stale = { id: ADA, expected: 2, now: 1, request: 'r' };
     await expect(store.state.directory.remove('User', stale)).resolves.toEqual({ kind: 'stale' });

@@ -100,7 +100,7 @@ const finding = async (channel: string): Promise<{ level: string; message: strin
   return body.find(({ area }: { area: string }) => area === `notices ${channel}`);
 };
 
-test('a channel gets its message within seconds while receivers of others redirect, hang, send endless data or answer 410', async () => {
+test('a channel gets its message within seconds while receivers of other channels redirect, hang, send endless data or answer 410', async () => {
   await eventually('told', () => good.posts.length > 0, 8000);
   await eventually('the silent receiver was asked', () => asked > 0);
   // One message: neither that of the redirect, nor one of a channel about reconciles.
@@ -111,7 +111,7 @@ test('a channel gets its message within seconds while receivers of others redire
   expect(status).toBe(200);
 }, 60_000);
 
-test('the form of Slack has a text, blocks and no signature', async () => {
+test('a message to Slack has a text, blocks and no signature', async () => {
   const [post] = await eventually('told', () => slack.posts.length > 0 && slack.posts);
   const { text, blocks } = JSON.parse(post?.text ?? '');
   expect(text).toBe('scim-bridge: default → main: an operator stopped all writes');
@@ -120,18 +120,18 @@ test('the form of Slack has a text, blocks and no signature', async () => {
   expect(post?.headers).not.toHaveProperty('webhook-signature');
 }, 60_000);
 
-test('the form of Teams is an adaptive card', async () => {
+test('a message to Teams is an adaptive card', async () => {
   const [post] = await eventually('told', () => teams.posts.length > 0 && teams.posts);
   const { attachments } = JSON.parse(post?.text ?? '');
   expect(attachments[0].content.body.at(-1).text).toContain(`[Open](${PAGE_URL}/admin/#/exceptions)`);
 }, 60_000);
 
-test('no message names the operator or the reason', () => {
+test('no notice names the operator of an order or the reason given', () => {
   const texts = [good, slack, teams].flatMap(({ posts }) => posts.map(({ text }) => text)).join();
   expect(texts).not.toMatch(/grace|secret reason/);
 });
 
-test('of an answer of 9 MB only 64 kB are read, and its status decides whether the message was delivered', async () => {
+test('only 64 kB of a 9 MB answer are read, and the status of the answer decides whether the message counts as delivered', async () => {
   await eventually('delivered', async () => (await finding('flooding'))?.level === 'ok' && flooded > 0);
   expect(await finding('flooding')).toMatchObject({ message: expect.stringContaining('last delivered') });
   // The buffers of both sockets accept more bytes than the receiver reads.

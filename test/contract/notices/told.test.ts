@@ -84,7 +84,7 @@ test('one message reports held changes with a link and without names, and anothe
   expect(new Set(noticesOf(receiver).map((each) => each.id)).size).toBe(receiver.posts.length);
 }, 60_000);
 
-test('a receiver that was unavailable gets the message once later, with the id of the first attempt', async () => {
+test('a receiver that was away gets the pending message once when it is back, with the id of the first attempt', async () => {
   receiver.isThere = false;
   await open({ hook: webhookTo(receiver.endpoint) });
   await leave();
@@ -120,7 +120,7 @@ test('a receiver that was unavailable gets the message once later, with the id o
   expect(metrics.value('bridge_notices_total', { channel: 'hook', result: 'delivered' })).toBe(2);
 }, 120_000);
 
-test('of two processes one sends the message about a change', async () => {
+test('of two processes only one sends the message about a change', async () => {
   await open({ hook: webhookTo(receiver.endpoint) });
   await rig.bridge.another('scheduler');
   await leave();
@@ -133,7 +133,7 @@ test('of two processes one sends the message about a change', async () => {
   ]);
 }, 60_000);
 
-test('without channels nothing is sent and nothing is stored', async () => {
+test('without notice channels no message is sent and no Redis key is stored', async () => {
   rig = await openAdmin();
   expect((await rig.operator.post('/notices/test')).body).toEqual([]);
   const findings = (await rig.operator.get('/doctor')).body as { area: string }[];

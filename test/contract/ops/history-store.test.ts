@@ -61,7 +61,7 @@ test('a slot that reuses the place of an expired slot starts empty', async () =>
   expect(await last()).toMatchObject({ calls: 1, lagMs: null });
 });
 
-test('a ring keeps its size after many slots, and expires when its newest slot is out of range', async () => {
+test('the stored slots of a range do not grow in number over time, and expire when the newest slot is out of range', async () => {
   history = createHistoryStore(store, { prefix: store.prefix, spans: { ...LONG, '1h': TINY } });
   const key = keyOf('1h:target.main');
   const seen = new Set<string>();
@@ -78,7 +78,7 @@ test('a ring keeps its size after many slots, and expires when its newest slot i
   await eventually('the ring has expired', async () => (await store.redis.exists(key)) === 0);
 });
 
-test('a full ring of the greatest numbers takes 100 kB at most', async () => {
+test('a range with the largest number in each slot takes at most 100 kB of Redis memory', async () => {
   const { slots } = HISTORY_RANGES['1h'];
   const most = Array.from({ length: 13 }, () => '999999999').join(',');
   const key = keyOf('1h:target.main');
@@ -86,7 +86,7 @@ test('a full ring of the greatest numbers takes 100 kB at most', async () => {
   expect(await store.redis.memory('USAGE', key, 'SAMPLES', 0)).toBeLessThan(100_000);
 });
 
-test('of several processes one at a time reads the levels', async () => {
+test('of several processes only one at a time reads the levels for the history', async () => {
   const asked = await Promise.all(Array.from({ length: 5 }, () => history.note([])));
   expect(asked.filter(Boolean)).toHaveLength(1);
 });

@@ -182,7 +182,7 @@ test('every call is reported with its path template, without ids', async () => {
   ]);
 });
 
-test('admit runs before every request, and its error reaches the caller', async () => {
+test('the function admit runs before every request, and its error reaches the caller', async () => {
   const refusal = new Error('budget used up');
   let open = true;
   await start((_, response) => answerJson(response, USER), {

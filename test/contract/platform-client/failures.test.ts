@@ -114,14 +114,14 @@ describe('failed connections', () => {
     expect((fault.cause as Error).message).toContain('ECONNREFUSED');
   });
 
-  test('a socket that drops after the request means that a write may have committed', async () => {
+  test('a socket that closes after the request means that a write may have committed', async () => {
     await start((_, response) => response.socket?.destroy());
     expect(await failure(create(), PlatformConnection)).toMatchObject({ mayHaveCommitted: true });
     const read = await failure(platform.client.users.get('u1'), PlatformConnection);
     expect(read.mayHaveCommitted).toBe(false);
   });
 
-  test('a socket that drops in the middle of the answer throws PlatformConnection', async () => {
+  test('a socket that closes in the middle of the answer throws PlatformConnection', async () => {
     await start((_, response) => {
       response.writeHead(201, { 'content-length': '500' }).write(`{"id":"${PERSON}"`);
       setTimeout(() => response.socket?.destroy(), 20);
@@ -267,7 +267,7 @@ describe('answers with an error status', () => {
     expect((await failure(create(), PlatformResponse)).mayHaveCommitted).toBe(true);
   });
 
-  test('a missing endpoint with status 404 is a response', async () => {
+  test('a web page with status 404 throws PlatformResponse', async () => {
     await start((_, response) => response.writeHead(404).end('<html>'));
     expect((await failure(platform.client.accounts.search(PERSON), PlatformResponse)).status).toBe(404);
   });

@@ -53,7 +53,7 @@ async function atEachKill(before: () => Promise<void>, after: () => Promise<void
 
 const linkOf = (ref: `User:${string}` | `Group:${string}`) => fixture.store.state.links.get('main', ref);
 
-it('a new group of the same name takes over a group that the bridge created as one that it created', async () => {
+it('wherever the process is killed, a new group takes over the former group of its name as created by the bridge', async () => {
   const kills = await atEachKill(
     async () => {
       await fixture.store.putUser(ADA, { userName: 'ada' });
@@ -77,7 +77,7 @@ it('a new group of the same name takes over a group that the bridge created as o
   expect(kills).toBeGreaterThan(2);
 });
 
-it('a new hire with the userName of a leaver gets the account', async () => {
+it('wherever the process is killed, a new hire with the userName of a leaver gets the account of the leaver', async () => {
   const kills = await atEachKill(
     async () => {
       await fixture.store.putUser(ADA, { userName: 'ada', externalId: 'x-ada' });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 beforeEach(() => rig.reset());
 afterAll(() => rig.stop());
 
-test('GEN-04 the base path of the data API is configurable, the old one is gone', async () => {
+test('GEN-04 the base path of the data API is configurable, and the default path answers 404', async () => {
   const other = await startDataRig({ dataPath: '/x' });
   try {
     expect(other.ready.dataApiUrl).toBe(`${other.ready.platformUrl}/x`);

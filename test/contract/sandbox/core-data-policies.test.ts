@@ -131,13 +131,13 @@ describe('several policies of one cube', () => {
     expect(await answer(['german', 'italian'], both)).toEqual([]);
     expect(await answer(['german', 'boss'], both)).toHaveLength(5);
   });
-  test('the answer shows the filters by member', async () => {
+  test('the query in the answer contains the filters that the policies add', async () => {
     const token = inGroups(['german', 'italian']);
     const { body } = await rig.load({ ...bySite, measures: ['people.wages'] }, { token });
     const site = (value: string) => ({ member: 'people.site', operator: 'equals', values: [value] });
     expect(body.query.filters).toEqual([{ and: [site('IT'), { or: [site('DE'), site('IT')] }] }]);
   });
-  test('a member of a filter, a segment or a date range needs a policy too: else there are no rows', async () => {
+  test('a member in a filter, segment or date range without a matching policy gives no rows', async () => {
     for (const query of [
       { filters: [{ member: 'people.name', operator: 'set' }] },
       { segments: ['people.rich'] },
@@ -180,7 +180,7 @@ describe('several policies of one cube', () => {
       'Error: Access policy condition must return boolean, got undefined',
     );
   });
-  test('SQL sees the same rows', async () => {
+  test('a SQL query returns the same rows as the JSON query', async () => {
     const token = inGroups(['german', 'italian']);
     expect((await rig.rows('SELECT site FROM people GROUP BY 1 ORDER BY 1', { token })).flat()).toEqual([
       ...['DE', 'IT'],

@@ -108,7 +108,7 @@ describe('order, limit and ungrouped', () => {
     expect([page.total, page.data.map((row: any) => row['orders.country'])]).toEqual([6, ['BR', 'FR']]);
     expect(await names({ ...byCountry, offset: 4 })).toHaveLength(2);
   });
-  test('ungrouped rows count as the number one each', async () => {
+  test('in an ungrouped query a count is 1 in each row', async () => {
     const { body } = await load({ ...byCountry, ungrouped: true, limit: 1000 });
     expect(body.data).toHaveLength(640);
     expect(new Set(body.data.map((row: any) => row['orders.count']))).toEqual(new Set([1]));
@@ -195,7 +195,7 @@ describe('sql and dry-run', () => {
       expect(JSON.stringify(answer.body)).not.toContain('store_');
     }
   });
-  test('/dry-run returns how one or several queries are understood', async () => {
+  test('/dry-run returns the parsed form of one or several queries', async () => {
     const { body } = await call('POST', '/v1/dry-run', { body: { query: count } });
     expect(body).toMatchObject({
       queryType: 'regularQuery',
@@ -285,7 +285,7 @@ describe('meta', () => {
   });
 });
 
-test('section 11, the body of cubesql is checked before the query runs', async () => {
+test('the body of a cubesql request is checked before the query runs', async () => {
   const ask = async (body: object) => {
     const answer = await call('POST', '/v1/cubesql', { body });
     return [answer.status, answer.body.error];

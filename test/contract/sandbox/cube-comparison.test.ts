@@ -77,7 +77,7 @@ const compare = () =>
     CUBE_SECRET: secretOf(double),
   });
 
-test('equal servers have no differences, also with other forms of numbers and another order of rows', async () => {
+test('the comparison of equal servers finds no difference, also with other forms of numbers and another order of rows', async () => {
   change = (_path, _sent, text) => ({
     text: text.replace(/"data":\[.*?\](?=[,}])/g, (data) => data.replace(/"(\d{1,9})"/g, '$1')),
   });
@@ -87,7 +87,7 @@ test('equal servers have no differences, also with other forms of numbers and an
   expect(code).toBe(0);
 }, 120_000);
 
-test('each difference is one line with both values; known ones have their reason and do not fail the comparison', async () => {
+test('the comparison prints one line with both values for each difference; known differences have a reason and are no failure', async () => {
   change = (path, sent, text) => {
     if (text.includes('requested hidden member')) return { status: 500, text };
     if (path === '/v1/sql' && text.startsWith('{"sql"')) return { status: 404, text: '<!DOCTYPE html>' };

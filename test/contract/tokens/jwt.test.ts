@@ -45,7 +45,7 @@ test.each(['rsa', 'ec', 'ed'])(
   },
 );
 
-test('clocks may differ by up to a minute', async () => {
+test('a JWT is accepted if the clocks of issuer and bridge differ by up to a minute', async () => {
   for (const [claims, status] of [
     [{ exp: seconds() - 30 }, 200],
     [{ exp: seconds() - 90 }, 401],

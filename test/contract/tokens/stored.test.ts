@@ -26,7 +26,7 @@ afterAll(async () => {
 const isAccepted = (app: App, token: string, connection?: string): Promise<boolean> =>
   statusOf(app, token, connection).then((status) => status === 200);
 
-test('a created token works at its connection on every replica, beside those of the settings, and at no other', async () => {
+test('a created token works on every replica beside the tokens of the settings, and only at its own connection', async () => {
   const secret = await rig.create('okta');
   expect(secret).toMatch(/^scimb_[A-Za-z0-9_-]{43}$/);
   const second = await rig.create('okta-2');

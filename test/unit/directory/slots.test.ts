@@ -39,7 +39,7 @@ test('a stored slot with another slot number, earlier or later, counts as empty'
   ]);
 });
 
-test('a ring with fewer columns is read', () => {
+test('a stored slot with fewer columns is read, and the missing columns are null', () => {
   expect(decodeRing('target', ring('10,4'), SPAN, 10_500)).toMatchObject({
     calls: [null, null, null, 4],
     drift: [null, null, null, null],

@@ -33,7 +33,7 @@ const built = build('--output', output);
 const pages = new Map(below(output, '.html').map((page) => [page, readFileSync(join(output, page), 'utf8')]));
 const start = pages.get('index.html') ?? '';
 
-test('the build ends without a fault', () => {
+test('the build of the documentation site ends without a fault', () => {
   expect(built).toEqual({ status: 0, faults: [] });
 });
 
@@ -46,7 +46,7 @@ test('every page of docs is on the site, and in the list of pages', () => {
   }
 });
 
-test('the list of pages has the sections', () => {
+test('the list of pages has the sections Start, Concepts, Guides, Reference, Runbook and Decisions', () => {
   const sections = [...start.matchAll(/<summary>(.+)<\/summary>/g)].map(([, title]) => title);
   expect(sections).toEqual(
     expect.arrayContaining(['Start', 'Concepts', 'Guides', 'Reference', 'Runbook', 'Decisions']),
@@ -94,7 +94,7 @@ test('every picture of docs is on a page, and together they have at most 600 kB'
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(600_000);
 });
 
-test('the stylesheet loads nothing', () => {
+test('the stylesheet of the site loads no other file', () => {
   expect(readFileSync(join(output, 'style.css'), 'utf8')).not.toMatch(/@import|url\(/);
 });
 

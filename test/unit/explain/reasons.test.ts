@@ -29,7 +29,7 @@ test('reasons of a group name held removals of members as removals', () => {
   expect(text).toContain('Held, of what the guard judged: 2 removals of members.');
 });
 
-test('related groups and members agree with their count', () => {
+test('the words for related groups and members are singular or plural by their number', () => {
   const approval = 'default.main.1';
   expect(reasons({ kind: 'User', approval, memberships: [held('sales')] })).toContain(
     'holds changes of its group sales:',

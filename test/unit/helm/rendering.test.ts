@@ -84,12 +84,12 @@ test('the stored manifests equal the rendered chart', () => {
 const kept = parse(readFileSync(REFUSALS_FILE, 'utf8')) as Record<string, string[]>;
 
 withEachHelm('%s', (helm) => {
-  test.each(CASES)('renders %s as it is kept', (name) => {
+  test.each(CASES)('helm renders %s as the stored manifests', (name) => {
     const { ok, text } = helmTemplate([valuesFile(name)], helm);
     expect(ok ? 'rendered' : text).toBe('rendered');
     expect(normalised(objectsOf(text))).toEqual(normalised(rendered(name)));
   });
-  test.each(Object.keys(REFUSED))('refuses as it is kept: %s', (name) => {
+  test.each(Object.keys(REFUSED))('helm refuses with the stored messages: %s', (name) => {
     expect(refusal(name, helm)).toEqual(kept[name]);
   });
 });

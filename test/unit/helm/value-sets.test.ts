@@ -132,7 +132,7 @@ test('the backup command starts after the backup file is complete', () => {
 });
 
 test.each(['a restore of a file', 'a restore by a command', 'a restore in a split topology'])(
-  '%s: no pod of the service runs meanwhile, and the restore waits until the last one has ended',
+  'during %s no pod of the service runs, and the restore waits until the last pod has ended',
   (name) => {
     const objects = objectsFor(name);
     for (const { spec } of ofKind(objects, 'Deployment')) expect(spec.replicas).toBe(0);

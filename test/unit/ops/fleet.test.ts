@@ -97,7 +97,7 @@ test('a silent process with another version does not count as a second version',
   ]);
 });
 
-test('eight silent processes give five findings, and the last one has the number of the omitted ones', () => {
+test('eight silent processes give five findings, and the last finding has the number of omitted processes', () => {
   const many = Array.from({ length: 8 }, (_, index) => ({ ...silent('worker'), id: `w${index}` }));
   const { findings } = judgeFleet(view([one('all'), ...many]), { isScheduled: true });
   expect(findings).toHaveLength(5);

@@ -54,7 +54,7 @@ test('when no worker has measured for a minute, the rate is 0', () => {
   expect(judgeLoad(old, around({ processes: [] }))).toMatchObject({ bound: 'noWorker', secondsLeft: null });
 });
 
-test('a load that no worker has noted starts at its oldest change', () => {
+test('a load whose start no worker has noted counts from its oldest change', () => {
   const unseen = backlog({ load: { startedAt: null, done: 0, samples: [] } });
   expect(judgeLoad(unseen, around({ processes: [] }))).toMatchObject({
     ...{ since: NOW - 40_000, done: 0, total: 600, perSecond: null, bound: 'noWorker' },
@@ -78,7 +78,7 @@ test.each<[string, object, Partial<LoadSurroundings>, string | null]>([
   ],
   ['full slots', {}, { processes: [worker({}, 0.6)] }, 'latency'],
   ['no measure yet', {}, { processes: [worker({ calls: 0, queued: 0, busy: 0 })] }, null],
-])('%s bounds the load', (_name, change, surroundings, expected) => {
+])('with %s the progress of a load names the expected bound', (_name, change, surroundings, expected) => {
   expect(judgeLoad(backlog(change), around(surroundings))?.bound).toBe(expected);
 });
 

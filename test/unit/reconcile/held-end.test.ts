@@ -20,7 +20,7 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
 
 const { signal } = new AbortController();
 
-test('if the approval also has changes of other runs, the message says how many are of this run, and names the dead letters', async () => {
+test('if the approval also has changes of other runs, the message counts those of this run, and names the dead letters', async () => {
   await expect(untilApplied(scopeWith(['User:9']), { signal }, ['User:1'])).resolves.toEqual({
     outcome: 'held',
     message:
@@ -28,7 +28,7 @@ test('if the approval also has changes of other runs, the message says how many 
   });
 });
 
-test('an approval with the changes of the run only gives one count', async () => {
+test('if the approval has only changes of this run, the message has one count', async () => {
   const { message } = await untilApplied(scopeWith([]), { signal }, REFS);
   expect(message).toBe('the guard holds 3 changes: scim-bridge approvals show default.main.7');
 });

@@ -65,7 +65,7 @@ test('1,200 changes in 90 groups by 7 actors fit one screen and begin with count
   expect(renderPlan(planOf(entries), { all: true, colour: false }).length).toBeGreaterThan(3600);
 });
 
-test('nouns agree with a count of one', () => {
+test('the text of a plan uses singular nouns for a count of one', () => {
   const entries = [...many(41, (index) => entry('create', index)), mover(1)];
   expect(renderPlan(planOf(entries), { all: false, colour: false })[0]).toContain('1 membership to add');
 });

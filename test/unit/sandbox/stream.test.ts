@@ -25,7 +25,7 @@ afterEach(() => {
   server?.close();
 });
 
-test('lines of sync and async iterables arrive in order', async () => {
+test('streamed lines of sync and async iterables arrive in order', async () => {
   const url = await serve(() => ['a\n', 'b\n']);
   expect(await (await request(url)).body.text()).toBe('a\nb\n');
   server?.closeAllConnections();

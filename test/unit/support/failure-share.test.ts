@@ -42,7 +42,7 @@ test('after a pause of many windows no event counts', () => {
   expect(share()).toBe(0);
 });
 
-test('few failures are divided by the minimum number of events', () => {
+test('the share of few failures is computed over the minimum number of events', () => {
   const { share, note } = window(20);
   note(1, 0);
   expect(share()).toBeCloseTo(0.05);

@@ -29,7 +29,7 @@ const refusing =
   (underWay) =>
     underWay > most ? { status, durationMs: 2 } : { status: 200, durationMs: 20 };
 
-test('with steady latency the limit rises to the maximum', () => {
+test('with steady latency the limit of concurrent calls rises to the maximum', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(concurrency.limit()).toBe(8);
   const limits = rounds(concurrency, steady, 100);
@@ -37,7 +37,7 @@ test('with steady latency the limit rises to the maximum', () => {
   expect(Math.max(...limits)).toBe(32);
 });
 
-test('calls that never waited for the limit do not raise it', () => {
+test('calls that never waited for the limit of concurrent calls do not raise the limit', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(rounds(concurrency, steady, 50, false).at(-1)).toBe(8);
 });
@@ -97,7 +97,7 @@ test('the limit stays between the configured bounds', () => {
   expect(createConcurrency({ least: 9, start: 4, most: 2 }, clock).limit()).toBe(4);
 });
 
-test('other failures do not change the limit', () => {
+test('answers with 500 and calls without an answer do not change the limit of concurrent calls', () => {
   const concurrency = createConcurrency({ least: 1, start: 8, most: 32 }, clock);
   expect(rounds(concurrency, () => ({ status: 500, durationMs: 2 }), 20).at(-1)).toBe(8);
   expect(rounds(concurrency, () => ({ status: 0, durationMs: 2 }), 20).at(-1)).toBe(8);

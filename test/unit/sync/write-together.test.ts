@@ -35,7 +35,7 @@ test.each([
   ['a list that gains elements', { regions: ['a', 'b'] }, { regions: ['a'] }, 'last'],
   ['a list that loses and gains', { regions: ['a', 'c'] }, { regions: ['a', 'b'] }, 'last'],
   ['a list without known value', { regions: ['a'] }, {}, 'last'],
-])('%s is written in its group', (_what, desired, applied, turn) => {
+])('%s is written first, together with others or last', (_what, desired, applied, turn) => {
   const order = { first: [], together: [], last: [], [turn]: Object.keys(desired) };
   expect(ordered(desired, applied)).toEqual(order);
 });

@@ -17,7 +17,7 @@ test.each<[Breaker, string]>([
   [{ open: true, status: 401 }, 'Key refused'],
   [{ open: false, status: 401, only: ['PATCH', 'POST'] }, 'Key refused'],
   [{ open: true, status: 401, ofOtherKey: true }, 'Key refused'],
-])('%j is told with the words and the advice of status', (breaker, label) => {
+])('the page describes the target state %j with the words and the advice of status', (breaker, label) => {
   const note: string = breakerNote(breaker, 'main');
   expect(failureLabel(breaker)).toBe(label);
   expect(note).toContain(`The platform ${breakerWords(breaker)}: `);
@@ -26,7 +26,7 @@ test.each<[Breaker, string]>([
   expect(note).toContain(advice ?? '');
 });
 
-test('a target that answers has no failure', () => {
+test('the page shows no failure and no advice for a target that answers', () => {
   expect([failureLabel({ open: false }), breakerNote({ open: false }, 'main')]).toEqual([
     undefined,
     'Breaker closed: the platform answers',

@@ -45,7 +45,7 @@ test('a waiting reader that disconnects is released at once, and the run continu
   expect(run.finished().map(({ id }) => id)).toEqual(['more']);
 });
 
-test('increments grow one message; after the end nothing is added', () => {
+test('increments of a chat answer extend one message, and nothing is added after its end', () => {
   const run = start();
   const delta = { isDelta: true, isInProcess: true };
   say(run, 'a', { content: 'Hel', thinking: 'so', ...delta });
