@@ -1,3 +1,4 @@
+// Tests which addresses are served when the admin API has a port of its own.
 import { ADMIN_TOKEN, buildBridge, type Bridge } from '../support/build-bridge.ts';
 
 let bridge: Bridge;

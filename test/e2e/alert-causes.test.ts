@@ -116,7 +116,7 @@ describe('alerts about the platform', () => {
       back.sum('bridge_sync_lag_seconds_count', lag) -
       back.value('bridge_sync_lag_seconds_bucket', { ...lag, le: '1' });
     expect(slow).toBeGreaterThanOrEqual(4);
-    // The duration depends on the calls that ran when the breaker opened.
+    // The wait is as long as the calls that ran when the breaker opened, so only its presence is checked.
     expect(back.sum('bridge_rate_wait_seconds_sum', MAIN)).toBeGreaterThan(0);
   }, 60_000);
 

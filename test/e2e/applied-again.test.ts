@@ -1,4 +1,5 @@
-// Tests that apply counts only the changes of its plan: those that were carried out before, and what they led to.
+// Tests what apply reports about the changes of its plan: already done, stale, held or refused. Other changes are not
+// reported.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { readFileSync } from 'node:fs';
@@ -36,7 +37,7 @@ const heldIds = async (): Promise<string[]> =>
   (await place.commands.run('approvals', 'list', '--json')).json.map(({ id }: any) => id);
 const nameAt = async (name: string): Promise<unknown> => (await place.platform.user(name))?.displayName;
 
-/** Saves a plan with so many changes. */
+/** Saves a plan, and expects this number of changes in it. */
 async function save(changes: number): Promise<void> {
   expect((await place.commands.run('plan', '--full', '--out', file())).code).toBe(2);
   const [saved] = parseSaved(readFileSync(file(), 'utf8'));

@@ -1,4 +1,4 @@
-// Tests that apply ends as held while the guard holds what a removal of its plan waits for.
+// Tests that apply ends as held while a removal of its plan is held, or waits for a held change.
 import '../support/load-modules.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Tests the words of decisions about held changes, of an expired approval, and of memberships in a plan.
+// Tests what commands print about decisions on held changes, about an expired approval, and about memberships in a plan.
 import { openPlace, type Place } from '../support/situation.ts';
 
 const EVE = 'eve@acme.example';

@@ -1,3 +1,4 @@
+// Tests an attribute whose definition at the platform has another type than in the settings.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { request } from 'undici';

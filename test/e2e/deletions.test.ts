@@ -8,7 +8,10 @@ import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
 let front: Server;
-/** Faults of the next deletions: the server in front of the platform drops the answer, or answers in its stead. */
+/**
+ * Faults of the next deletions: the server in front of the platform drops the answer, or answers in place of the
+ * platform.
+ */
 const faults: ('dropsAnswer' | 'ignores')[] = [];
 
 /** Starts a server that passes each request on, apart from faulty deletions. */

@@ -1,4 +1,4 @@
-// Tests an approval of an id whose last changes the source took back, after the first ones were decided.
+// Tests an approve order that comes after the source took back the held changes of that id.
 import { openPlace, type Place } from '../support/situation.ts';
 
 const NAMES = [0, 1, 2].map((number) => `p${number}@acme.example`);

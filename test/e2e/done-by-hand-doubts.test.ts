@@ -1,4 +1,4 @@
-// Tests that a held removal is not taken as done on the word of a platform that cannot be read, or of a proxy before it.
+// Tests that a held removal does not count as done when the platform cannot be read, or when only a proxy answers 404.
 import '../support/load-modules.ts';
 import { startFront, type Front } from '../support/front.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -13,7 +13,7 @@ let crew: string;
 const ids: string[] = [];
 let before: (() => Promise<unknown>) | undefined;
 
-/** Opens a bridge with the front between it and the platform, and a group of two people. */
+/** Starts a bridge that reaches the platform through `front`, with a group of two people. */
 async function open(): Promise<void> {
   const guard = { deactivate: NONE, delete: NONE, removeMembers: NONE, clearAttributes: NONE };
   place = await openPlace({ target: { guard } });

@@ -1,5 +1,5 @@
-// Tests that a held or rejected removal that somebody made at the platform is told as done, and leaves the lists at the next
-// reconcile.
+// Tests that a held or rejected change counts as done after somebody made it by hand at the platform, and leaves the
+// lists at the next reconcile.
 import '../support/load-modules.ts';
 import { byHand } from '../support/by-hand.ts';
 import { openPlace, type Place } from '../support/situation.ts';

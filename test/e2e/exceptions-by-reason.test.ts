@@ -1,4 +1,4 @@
-// Tests the exceptions of each reason from outside: every output names them, and each ends again.
+// Tests exceptions of each reason: every command and /health report them, and each exception ends again.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Tests a run while an approved change meets an outage of the platform: the run waits for the retry.
+// Tests a reconcile while an approved change fails at the platform: the reconcile waits until the retry has succeeded.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

@@ -1,4 +1,4 @@
-// Tests that a dead letter tells when other settings than the present ones caused it, and that a retry judges it anew.
+// Tests that commands say when a dead letter was caused by former settings, and that a retry uses the present ones.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

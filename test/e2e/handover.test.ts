@@ -67,7 +67,7 @@ const active = (userName: string, wanted: boolean) =>
     return user?.active === wanted;
   });
 
-/** Brings a person with one workbook, report, and top folder with a workbook in it. */
+/** Creates a person who owns a workbook, a report, and a top folder with a workbook in it. */
 async function bring(person: string): Promise<{ id: string; userName: string; top: number }> {
   const userName = `${person}@acme.example`;
   const id = await bridge.idp.createUser(userName);
@@ -225,7 +225,7 @@ test('a reactivated user gets the items back in their folders, also when a folde
   await expect(pathOf('bob in shared')).resolves.toBe('bob shared');
   await expect(pathOf('bob in gone')).resolves.toBe('');
   await expect(pathOf('bob inner')).resolves.toBe('bob top');
-  // A second closing is a new handover.
+  // A second deactivation begins a new handover.
   await close(id, userName);
   await runs.run();
   await expect(pathOf('bob book')).resolves.toBe(`Team/${userName}`);

@@ -1,4 +1,4 @@
-// Tests a person of whom the guard holds a change and whose attribute cannot be mapped: the dead letter tells both.
+// Tests a person with a held change and an attribute that cannot be mapped: the dead letter names both.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

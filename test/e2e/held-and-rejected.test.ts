@@ -1,4 +1,4 @@
-// Tests that a resource of which the guard holds some changes, and a person rejected others, is told with both.
+// Tests that commands name both the held and the rejected changes of one resource.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

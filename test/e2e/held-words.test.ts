@@ -1,4 +1,4 @@
-// Tests that the commands name the guard once in their words about a held change.
+// Tests that a message about a held change says only once that the guard holds it.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

@@ -1,5 +1,5 @@
-// Tests that the log, the timeline and decided approvals keep what was true at that time after names, settings and the state
-// at the source have changed.
+// Tests that log, timeline and decided approvals show names, attributes and reasons of their own time, also after
+// names, settings or the source have changed.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

@@ -1,4 +1,4 @@
-// Tests that a member whom the platform keeps in a group, although it answers the removal with success, stops nobody else.
+// Tests a platform that answers the removal of a member with success and keeps the member: other changes are still applied.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFront, type Front } from '../support/front.ts';

@@ -12,7 +12,7 @@ const BOB = 'bob@acme.example';
 
 let place: Place;
 let front: Server;
-/** How the server in front of the platform answers the PATCH of a user with the unchanged user: instead of it, or before it. */
+/** Whether the PATCH of a user is answered with the unchanged user: `instead` of executing it, or as it was `before` it. */
 let unchanged: 'instead' | 'before' | undefined;
 /** Whether the server in front of the platform refuses to read users. */
 let refusesReads = false;

@@ -1,3 +1,4 @@
+// Tests users who are deactivated or deleted, and who come back.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 

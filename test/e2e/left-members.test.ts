@@ -1,4 +1,4 @@
-// Tests the decisions about members whom the policy upsert-only left in a group that was then deleted at the source.
+// Tests decisions about members of a deleted group who had stayed in it under the policy upsert-only.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';

@@ -50,7 +50,7 @@ test('a group is found by its whole name, and the changes of an approval name ev
 
 test('a command in the output stands on one line, on a page of explain too', async () => {
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
-  // The id of a decision about a part has a digest.
+  // The id of a decision about a part contains a digest, which makes the command long.
   await place.commands.run('approvals', 'reject', approval.id, '--person', LEAVER, '--yes');
   await place.idle();
   const [{ ref, reasons }] = (await place.commands.run('explain', LEAVER, '--json')).json;

@@ -1,3 +1,4 @@
+// Tests the addresses on which the bridge listens.
 import { networkInterfaces } from 'node:os';
 import { buildBridge } from '../support/build-bridge.ts';
 

@@ -1,3 +1,4 @@
+// Tests members of a group whose user does not exist yet.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 

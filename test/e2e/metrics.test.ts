@@ -1,3 +1,4 @@
+// Tests the metrics that a running bridge serves.
 import { METRICS } from '../../src/support/metrics.ts';
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';

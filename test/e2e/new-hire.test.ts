@@ -1,3 +1,4 @@
+// Tests a new user from the push to the active account.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,4 +1,4 @@
-// Tests that the provisioning log never says of a change of the bridge that somebody else made it.
+// Tests that the provisioning log never attributes a change of the bridge to somebody else.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

@@ -1,5 +1,5 @@
-// Tests that a change which a comparison saw at the platform is not taken as done after the sync has written over it, also when
-// the answer to that write was lost.
+// Tests that a wanted value which a comparison saw at the platform does not count as written after a later sync
+// overwrote it, even if the answer to that write was lost.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -53,7 +53,8 @@ test('a leaver is deactivated although the account was seen inactive before a lo
 }, 60_000);
 
 test('a value is cleared although it was seen empty before a lost write', async () => {
-  // The platform is seen to return the attribute for another person.
+  // Another person with a value shows the bridge that the platform returns the attribute, so that an absent one
+  // counts as empty.
   await place.idp.createUser('bob@acme.example', { nickName: 'blue' });
   await place.idle();
   await byHand({ op: 'remove', path: 'urn:cube:params:1.0:UserAttribute:team' });

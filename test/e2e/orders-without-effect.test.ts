@@ -1,4 +1,4 @@
-// Tests that an order that finds nothing to change says so and leaves no audit entry.
+// Tests that an operator's order without effect says so and leaves no audit entry.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

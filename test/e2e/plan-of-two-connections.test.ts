@@ -1,4 +1,4 @@
-// Tests that the plan of a connection promises no account, group or membership that another connection of the target has, and
+// Tests that the plan of a connection lists no creation of an account, group or membership that another connection has, and
 // that it lists memberships that wait.
 import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';

@@ -1,4 +1,4 @@
-// Tests that each command tells that a protected account stays active although its person is to have none.
+// Tests that each command says that a protected account stays active although its person left at the source.
 import '../support/load-modules.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 

@@ -1,4 +1,4 @@
-// Tests the output of commands while Redis answers and takes no writes, and while its memory is nearly full.
+// Tests the output of commands while Redis answers reads and refuses writes, and while its memory is nearly full.
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
@@ -14,7 +14,7 @@ async function limitMemory(share: number): Promise<void> {
 }
 
 test('doctor warns about a nearly full memory of Redis', async () => {
-  // Beside so much data the memory of connections does not count. SETRANGE sends no bytes, so that no buffer is as large.
+  // 50 MB make the memory of connections negligible. SETRANGE fills them on the server, so no client buffer grows.
   await place.redis.setrange('filler', 50_000_000, 'x');
   await limitMemory(1.1);
   expect((await tells('doctor')).text).toMatch(/! redis: its memory is [89]\d % full \(limit [\d.]+ MB\)/);

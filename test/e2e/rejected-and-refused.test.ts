@@ -1,4 +1,5 @@
-// Tests a person of whom a change was rejected and whose attribute cannot be written: both are told, and the rejection keeps its time.
+// Tests a person with a rejected change and an attribute that cannot be written: commands name both, and the
+// rejection keeps its time.
 import '../support/load-modules.ts';
 import { scimPatch } from '../support/reconciling.ts';
 import { send } from '../support/send.ts';

@@ -99,6 +99,6 @@ test('two lists of one approval that were rejected as a whole one after the othe
   await expect(exceptions()).resolves.toEqual([
     ...[`${ANN} Held`, `${BOB} Rejected`, `${CID} Rejected`, `${DAN} Held`],
   ]);
-  // An approval of other changes of the list is not the rejection of these.
+  // The rejection was withdrawn already, and the other changes of the list are not rejected.
   await expect(decide('withdraw', first)).resolves.toMatchObject({ code: 1 });
 });

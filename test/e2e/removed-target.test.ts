@@ -21,7 +21,7 @@ let analytics: PlatformView;
 let ids: Record<string, string>;
 let limit: number;
 
-/** @param most number of removals that the guard of analytics lets pass */
+/** Opens a bridge with the targets main and analytics. @param most number of removals that the guard of analytics allows */
 async function open(rest: object = {}, most = 9): Promise<void> {
   limit = most;
   second = await startSandbox();
@@ -88,7 +88,7 @@ async function putBack(expected: unknown[]): Promise<void> {
 const FOUND =
   'target analytics of connection default is no longer configured; 4 accounts and 2 groups that the bridge wrote are still there';
 const told = async (...args: string[]) => (await place.commands.run(...args)).text.replace(/\s+/g, ' ');
-/** Whether status (with its exit code 2), doctor and /health tell it. */
+/** Returns which of status (with exit code 2), doctor and /health contain these words. */
 async function tellers(words = FOUND): Promise<string[]> {
   const status = await place.commands.run('status');
   const { text: health } = await send(`http://127.0.0.1:${place.port}`, 'GET', '/health', {

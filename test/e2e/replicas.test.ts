@@ -1,3 +1,4 @@
+// Tests concurrent pushes to several replicas on one Redis.
 import { buildBridge, type Bridge } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';

@@ -144,7 +144,7 @@ test('while a restore is under way or was broken off, service and commands refus
     for (let number = 0; number < 30; number++) await place.idp.createUser(`u${number}@acme.example`);
     await place.idle();
     await place.commands.run('backup', file);
-    // A process that could not be seen, such as one that hung, ends by itself.
+    // A process that the restore did not see, because it hung, ends when it finds the note of the restore.
     await place.redis.set(key, '2026-11-26T00:00:00.000Z');
     expect((await app.refused).message).toMatch(words);
     await place.stopApps();
@@ -160,7 +160,7 @@ test('while a restore is under way or was broken off, service and commands refus
     await eventually('the restore is announced', async () => (await place.redis.exists(key)) === 1 || isOver);
     expect(isOver).toBe(false);
     expect((await restoring).code).toBe(0);
-    // One that was broken off is repeated.
+    // A restore that was broken off can be repeated.
     await place.redis.set(key, '2026-11-26T00:00:00.000Z');
     expect((await place.commands.run('restore', file, '--replace', '--yes')).code).toBe(0);
     expect(await place.redis.exists(key)).toBe(0);

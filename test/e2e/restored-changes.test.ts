@@ -20,7 +20,7 @@ beforeAll(async () => {
   await run(place, 'reconcile', '--yes');
   const file = join(place.commands.folder, 'old.backup');
   await run(place, 'backup', file);
-  // The times of change at the platform have whole milliseconds.
+  // The platform notes times in whole milliseconds, so the next change must not fall into that of the backup.
   await sleep(20);
   const [ann, ben, cat] = ids;
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann New' });

@@ -1,4 +1,4 @@
-// Tests that settings that are taken back end what waits for a person, or was taken away, because of them.
+// Tests that a change of settings that is undone ends the held changes, rejections and lost access that it had caused.
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { send } from '../support/send.ts';
@@ -159,7 +159,10 @@ async function atPlatform(): Promise<unknown[]> {
   return [...active, await size('north'), await size('south'), await size('east')];
 }
 
-/** Ann becomes inactive and Bob is deleted; Cid leaves the group north, which Dan stays in; south, and east that was there before, are deleted. */
+/**
+ * Ann becomes inactive and Bob is deleted; Cid leaves the group north, which Dan stays in; south, and east that was
+ * there before, are deleted.
+ */
 async function leave(): Promise<void> {
   const bob = (await place.idp.send('GET', `/Users?filter=${encodeURIComponent(`userName eq "${BOB}"`)}`))
     .body.Resources[0].id;

@@ -1,3 +1,4 @@
+// Tests SIGTERM during a sync.
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { startBridgeProcess } from '../support/bridge-process.ts';
 import { eventually } from '../support/eventually.ts';

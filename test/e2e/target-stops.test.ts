@@ -122,7 +122,7 @@ test('web pages in place of answers keep the breaker open, and status, explain a
     await eventually('open', async () => (await breakerOf(place)).open, 30_000);
     await faults(place, { htmlAnswer: { share: 1 } });
     await eventually('web pages arrive', async () => (await breakerOf(place)).status === 200, 20_000);
-    // Each of several probes gets a web page.
+    // Within this time several probes are sent, and each gets a web page.
     await sleep(5000);
     const [status, explain, doctor] = await Promise.all([
       place.commands.run('status'),

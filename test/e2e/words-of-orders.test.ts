@@ -1,4 +1,4 @@
-// Tests words of commands about a wait that the bridge chose, an order for all of nothing, and settings with faults.
+// Tests what commands print after a 429 without Retry-After, for --all without dead letters, and for settings with faults.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually.ts';

@@ -48,7 +48,10 @@ export function scimRequest(
   return rawRequest(line, { Authorization: `Bearer ${token}`, ...type, ...length, ...headers }, body);
 }
 
-/** Sends each wire on a connection of its own, all at once, and waits until `answersEach` answers came on each. */
+/**
+ * Sends each of `wires` (bytes of requests) on a connection of its own, all at once. Waits for `answersEach`
+ * answers on each.
+ */
 export async function burst(
   port: number,
   wires: readonly Buffer[],

@@ -1,4 +1,4 @@
-// Returns which alerts fire by one scrape, once the situation has lasted for their time. The expressions themselves are
+// Returns the alerts that fire for one scrape if the situation lasts as long as each alert requires. The expressions are
 // tested in test/unit/helm.
 import type { Scrape } from './scrape.ts';
 

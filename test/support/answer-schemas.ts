@@ -1,4 +1,5 @@
-// Checks answers of the admin API, and the JSON of commands, by the OpenAPI document. A field that the document lacks is a fault.
+// Validates answers of the admin API and the JSON of commands by the OpenAPI document. Fields that it does not
+// describe are faults.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { adminRoutes } from '../../src/http/admin/admin.ts';
 import { openApiDocument } from '../../src/http/admin/openapi.ts';
@@ -7,7 +8,7 @@ import type { AdminContext, JsonSchema } from '../../src/http/admin/route.ts';
 /** Throws an Error that names the place of the fault. */
 type CheckBySchema = (name: string, schema: object, value: unknown) => void;
 
-/** Returns the schema with every object closed whose properties it lists. */
+/** Returns the schema with `additionalProperties: false` at every object whose properties it lists. */
 function closed(schema: any): any {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -16,7 +17,7 @@ function closed(schema: any): any {
   return lists && !('additionalProperties' in schema) ? { ...parts, additionalProperties: false } : parts;
 }
 
-/** @param document an OpenAPI document, to whose named schemas the checked schemas refer */
+/** Returns a check by schema. @param document OpenAPI document with the named schemas that the checked schemas refer to */
 export function createSchemaCheck(document: any): CheckBySchema {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema({ $id: 'admin', components: closed(document.components) });
@@ -34,7 +35,7 @@ export function createSchemaCheck(document: any): CheckBySchema {
   };
 }
 
-/** Commands whose second word names an order. */
+/** Commands with subcommands, such as `approvals list`. */
 const GROUPS = new Set(['approvals', 'dead-letters', 'events', 'links', 'notices', 'token']);
 const commandOf = ([first = '', second = '']: readonly string[]): string =>
   GROUPS.has(first) ? `${first} ${second}` : first;
@@ -42,14 +43,17 @@ const commandOf = ([first = '', second = '']: readonly string[]): string =>
 // Routes read their context only when they are called.
 const routes = adminRoutes({} as AdminContext);
 const check = createSchemaCheck(openApiDocument(routes));
-/** Schemas of the answers that are what a command prints; an operation (202) answers before its command would. */
+/**
+ * Schemas of answers that equal the JSON of a command. Operations (202) are left out, because their answer has no
+ * result yet.
+ */
 const schemas = new Map(
   routes.flatMap(({ command, answers: { status, schema } }): [string, JsonSchema][] =>
     command?.endsWith('--json') && schema && status !== 202 ? [[commandOf(command.split(' ')), schema]] : [],
   ),
 );
 
-/** Checks what a command printed with --json. @throws Error when it is not as the admin API describes it */
+/** Validates the JSON that a command printed. @throws Error when it does not fit the schema of the admin API */
 export function checkCommandJson(words: readonly string[], printed: readonly unknown[]): void {
   const name = commandOf(words);
   const schema = schemas.get(name);

@@ -1,3 +1,4 @@
+// Changes accounts and groups at the platform without the bridge.
 import type { Place } from './situation.ts';
 
 /** Changes an account or a group as a person does by hand, with the platform's SCIM interface. */

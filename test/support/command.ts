@@ -11,7 +11,7 @@ export interface Answer {
   code: number;
   /** Lines of standard output and standard error; a line that was wrapped is one line here. */
   text: string;
-  /** The same as printed. */
+  /** The same lines as printed, with wrapped lines as several. */
   lines: string[];
   /** Standard output parsed as JSON; undefined when it is not JSON. */
   json: any;

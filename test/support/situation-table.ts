@@ -1,4 +1,5 @@
-// Defines the situations of docs/situations.md that need no Redis of their own: how each is caused, and the words of each command.
+// Defines the situations of docs/situations.md that need no Redis of their own: how each is caused, and the words of
+// each command.
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import { scimPatch } from './reconciling.ts';
@@ -11,7 +12,7 @@ export interface Situation extends PlaceOptions {
   topic: string;
   name: string;
   cause?: (place: Place, ids: { ann: string }) => Promise<unknown>;
-  /** Runs before the place is taken down. */
+  /** Runs before the bridge of the situation is stopped. */
   after?: (place: Place) => Promise<unknown>;
   /** The person to explain; Ann by default. */
   person?: string;

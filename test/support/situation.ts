@@ -28,13 +28,13 @@ export interface Place {
   /** TCP port of the first instance. */
   port: number;
   redis: Redis;
-  /** Starts a process-like instance. */
+  /** Starts one more instance of the bridge in the test process. */
   start(role?: Role, version?: string): Promise<App>;
   /** Stops the instances. */
   stopApps(): Promise<void>;
   /** Restarts with changed settings. */
   change(edit: (settings: TestSettings) => void): Promise<void>;
-  /** The Redis server of this place; undefined when it shares one. */
+  /** The Redis server of this bridge alone; undefined when it uses the shared one. */
   server: LocalRedis | undefined;
   /** Checks the hash chains as the scheduler does every hour. */
   checkLogs(): Promise<void>;
@@ -50,7 +50,7 @@ export interface PlaceOptions {
   roles?: Role[];
   /** Runs before the first instance. */
   before?: (platform: PlatformView) => Promise<unknown>;
-  /** A Redis server for this place alone. */
+  /** Starts a Redis server for this bridge alone. */
   ownRedis?: boolean;
 }
 
@@ -145,7 +145,10 @@ export interface Answers {
   alerts: string[];
 }
 
-/** Asks at the same time, because some commands wait for a server that does not answer. @param person the person to explain */
+/**
+ * Asks at the same time, because some commands wait for a server that does not answer. @param person the person to
+ * explain
+ */
 export async function ask({ commands, port }: Place, person: string): Promise<Answers> {
   const [status, plan, explain, doctor] = await Promise.all([
     commands.run('status'),

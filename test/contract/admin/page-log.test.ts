@@ -76,7 +76,10 @@ const shoot = async (name: string): Promise<void> => {
   mkdirSync(SHOTS, { recursive: true });
   await page.screenshot({ path: join(SHOTS, `${name}.png`) });
 };
-/** Looks for faults of access, for overflow and for values that are no text. */
+/**
+ * Returns what is wrong in the view: findings of axe-core, horizontal overflow, and values such as `undefined`
+ * shown as text.
+ */
 async function lookAt(name: string): Promise<string[]> {
   await shoot(name);
   const { width } = page.viewportSize() ?? { width: 0 };

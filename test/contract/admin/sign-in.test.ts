@@ -8,7 +8,7 @@ import type { PEOPLE } from './sign-in-rig.ts';
 import { openSignIn } from './sign-in-rig.ts';
 
 const PAGE = { 'x-scim-bridge-via': 'page', 'sec-fetch-site': 'same-origin' };
-/** Posts that write nothing. */
+/** Ids of POST operations that only read, so that a viewer may call them. */
 const READING_POSTS = [
   'verifyAccess',
   'explainByBody',
@@ -43,7 +43,10 @@ function createBrowser() {
     }
     return answer;
   }
-  /** Follows redirects to the first answer that is no redirect. @returns the address of that answer, and all addresses before */
+  /**
+   * Follows redirects to the first answer that is no redirect. @returns the address of that answer, and all
+   * addresses before
+   */
   async function follow(address: string): Promise<string[]> {
     const way = [address];
     for (let step = 0; step < 10; step++) {

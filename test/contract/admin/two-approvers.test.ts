@@ -1,4 +1,5 @@
-// Tests approvals by two persons: the first approval is noted, and only another person's of the same changes carries it out.
+// Tests approvals by two persons: the first approval is stored. The changes are applied when another person approves
+// the same ones.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
@@ -124,7 +125,7 @@ test('the second approval of a part applies the changes of the first approval, e
   expect(first.id).toMatch(new RegExp(`^${id}~`));
   const { body: shown } = await rig.operator.get(`/approvals/${encodeURIComponent(first.id)}`);
   expect(shown).toMatchObject({ total: 1, matching: 1, items: [{ name: NAMES[1] }] });
-  // An approval of another part or of the whole list is a first approval of its own.
+  // An approval of another part, or of the whole list, counts as a separate first approval.
   expect(await as('ben', 'approve', id)).toMatchObject({ body: { outcome: 'noted', items: 3 } });
   expect(await as('ben', 'approve', first.id, { persons: [NAMES[2]] })).toMatchObject({ status: 400 });
   expect(await as('ben', 'approve', `${id}~00000000`)).toMatchObject({ status: 404 });

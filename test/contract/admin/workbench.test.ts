@@ -1,5 +1,5 @@
-// Tests the mapping workbench of the admin API: values, faults and limits of a mapping that is not in the settings, and its
-// effect on everybody.
+// Tests the mapping workbench of the admin API with a mapping that is not in the settings: values, faults, limits, and the
+// effect on all users.
 import { openReconciling, type Reconciling } from '../../support/reconciling.ts';
 import { ADMIN_TOKEN } from '../../support/build-bridge.ts';
 import { openAdmin, type AdminRig } from './rig.ts';
@@ -159,7 +159,7 @@ test('a second effect request at the same time answers 429, and the first ends w
   expect([second.status, second.headers['retry-after']]).toEqual([429, '2']);
   left.abort();
   await first;
-  // Without the end of the first one, three people with 150 endless rules take 30 seconds.
+  // The first request would take 30 seconds (150 endless rules for three people), so a 200 within 8 s shows that it ended.
   const until = Date.now() + 8000;
   let third = await effectOf({});
   while (third.status === 429 && Date.now() < until) third = await effectOf({});

@@ -261,7 +261,7 @@ describe('request lines and headers', () => {
     for (const value of ['', 'a b', 'a;b', '<script>', 'x'.repeat(65), 'a,b', '"', '{"a":1}', 'é']) {
       expect(await echoed(value)).toMatch(/^[0-9a-z]{12}$/);
     }
-    // By these the log would call the push an order of an operator, a reconcile or the bridge's own.
+    // The bridge itself uses request ids of this form, so the log would attribute the push to an operator or to a reconcile.
     for (const value of ['approval:main.1-2', 'retry:ann', 'restore', 'plan:p1', '-'])
       expect(await echoed(value)).toMatch(/^[0-9a-z]{12}$/);
     const injected = 'GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\rSet-Cookie: evil\r\n\r\n';

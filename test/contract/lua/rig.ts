@@ -38,7 +38,7 @@ export interface Store {
   families(): Promise<string[]>;
   /** Claims the due marks, at most 500. */
   claimRefs(): Promise<Ref[]>;
-  /** @throws Error unless the sync could begin */
+  /** Begins the sync of a marked resource. @throws Error when it cannot begin */
   begun(ref: Ref, priority?: Priority): Promise<DueWork>;
   /** Ends every due sync as if all users were linked and all writes succeeded. */
   settleAll(): Promise<void>;

@@ -103,7 +103,7 @@ const finding = async (channel: string): Promise<{ level: string; message: strin
 test('a channel gets its message within seconds while receivers of other channels redirect, hang, send endless data or answer 410', async () => {
   await eventually('told', () => good.posts.length > 0, 8000);
   await eventually('the silent receiver was asked', () => asked > 0);
-  // One message: neither that of the redirect, nor one of a channel about reconciles.
+  // The receiver got the message of its own channel only, and not the redirected message of another channel.
   expect(noticesOf(good).map(({ items }) => items)).toMatchObject([
     [{ about: 'exceptions', reason: 'OnHold', summary: 'default → main: an operator stopped all writes' }],
   ]);

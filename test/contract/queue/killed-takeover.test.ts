@@ -1,5 +1,5 @@
-// Tests that a new hire, or a new group, takes the account or group of a former one over wherever the process is killed, with the
-// real sync and a platform in memory.
+// Tests that a new user takes over the account of a former one, and a new group the former group, when the process is killed
+// after any write to Redis. Uses the real sync and a platform in memory.
 import type { Outbox } from '../../../src/directory/outbox/outbox.ts';
 import { add, idOf } from '../lua/rig.ts';
 import { Crash } from './fake-platform.ts';
@@ -35,7 +35,7 @@ function killAfter(outbox: Outbox, writes: number) {
 /** Runs the test once for each number of writes after which the process is killed, the last time without a kill. */
 async function atEachKill(before: () => Promise<void>, after: () => Promise<void>): Promise<number> {
   for (let writes = 0; ; writes++) {
-    // The policy keeps what the source deleted, and nothing is adopted that the bridge did not create.
+    // The policy leaves deleted users and groups at the platform, and only accounts that the bridge created are adopted.
     fixture = await openFixture({ policy: 'upsert-only', adopt: 'never' });
     await before();
     const [worker] = fixture.workers;

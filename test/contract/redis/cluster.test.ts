@@ -87,7 +87,7 @@ test('a WAIT that the cluster redirects answers 503 and not 500', async () => {
   // Shifts the client's slot map, as it is wrong while the cluster promotes another primary.
   const { slots } = redis as unknown as { slots: string[][] };
   const error = await eventually('a WAIT is redirected', async () => {
-    // The client may read the true map at any moment.
+    // The client may refresh its map at any moment, so it is shifted again before each attempt.
     slots.unshift(...slots.splice(Math.ceil(slots.length / 3)));
     const caught: unknown = await createConfirmation({ redis, clock: systemClock })('{default}').catch(
       (fault: unknown) => fault,
@@ -108,7 +108,7 @@ test('reconcile reads and repairs on a cluster', async () => {
   });
   const { report, plan } = await reconciling.run();
   const { displayName } = (await bridge.platform.user('c3@acme.example')) ?? {};
-  // The entries tell in a failure whether the difference was not seen or not written.
+  // If the test fails, these entries show whether the difference was not found or not written.
   expect({ outcome: report.outcome, displayName, seen: plan?.entries.map(brief) }).toMatchObject({
     outcome: 'converged',
     displayName: 'Jo c3@acme.example',

@@ -1,4 +1,4 @@
-// Contract 4.6: the audit log as a streamed CSV.
+// Tests the export of the audit log as a streamed CSV (contract 4.6).
 import { request } from 'undici';
 import { GROUPS, PATCH_OP, startRig, USERS, type Rig } from './rig.ts';
 

@@ -154,7 +154,7 @@ test('policies have conditions and list attributes, hide members, and include po
   ])
     expect((await load(bySite, analyst(attributes))).error).toMatch(/requested hidden member: 'staff.count'/);
   expect((await load({ dimensions: ['staff.name'] }, cleared)).error).toMatch(/hidden member: 'staff.name'/);
-  // A hidden member as a filter gives no rows, so that nothing about its values is told.
+  // A hidden member as a filter gives no rows, so that the query reveals nothing about its values.
   expect(
     (await load({ ...bySite, filters: [{ member: 'staff.level', operator: 'set' }] }, cleared)).data,
   ).toEqual([]);

@@ -9,7 +9,7 @@ import { buildBridge, type Bridge } from '../../support/build-bridge.ts';
 const PERSON = 'urn:acme:params:scim:schemas:2.0:Person';
 const TEAM = 'urn:acme:params:scim:schemas:2.0:Team';
 
-/** Written as in the settings file, where keys have defaults. */
+/** Text of a settings file, so that the schemas get the defaults of keys that they omit. */
 const SETTINGS = `
 connections:
   default:

@@ -37,8 +37,9 @@ afterAll(() => bridge.stop());
 const initials = (resources: Json[]): string =>
   resources.map(({ userName, displayName }) => String(userName ?? displayName)[0]?.toLowerCase()).join('');
 
-// Text without case unless the attribute is caseExact (externalId); a list by its primary or first value; numbers as
-// numbers; no value last, and first when descending; equal values by creation, both ways.
+// Text is compared without case unless the attribute is caseExact (externalId). A list is sorted by its primary or
+// first value. Resources without a value come last, or first when descending. Equal values keep the order of creation
+// in both directions.
 describe('the order of sorted lists', () => {
   test.each([
     ['userName', 'abcde', 'edcba'],

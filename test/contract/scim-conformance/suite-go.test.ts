@@ -1,5 +1,5 @@
 // Covers the Go suite scim2/test-suite (Apache-2.0) with checks of our own: the requirements of RFC 7643 and 7644
-// that it lists, grouped as it does. Under `rfc`, and under `auto`, which is what a connection has by default.
+// that it lists, in the same groups. The checks run under `rfc`, and under `auto`, the default of a connection.
 import { randomUUID } from 'node:crypto';
 import {
   ERROR,

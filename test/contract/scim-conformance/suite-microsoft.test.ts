@@ -1,6 +1,6 @@
 // Covers Microsoft's published SCIM request collections and validator with checks of our own, with their odd
-// spellings: lower-case paths, capitalised keys, bare filter values. Under `entra` and `auto`; that several users share
-// one externalId and that PATCH is answered without a body is asked of `entra` only.
+// spellings: lower-case paths, capitalised keys, bare filter values. The checks run under `entra` and `auto`. Only `entra`
+// is checked for users that share an externalId, and for PATCH answers without a body.
 import { randomUUID } from 'node:crypto';
 import {
   ENTERPRISE,

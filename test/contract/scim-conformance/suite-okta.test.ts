@@ -1,5 +1,5 @@
 // Covers Okta's published SCIM 2.0 test files (SPEC and CRUD, run before an app enters its catalogue) with checks of
-// our own, step by step in their order. Under `okta`, and under `auto`, which is what a connection has by default.
+// our own, step by step in their order. The checks run under `okta`, and under `auto`, the default of a connection.
 import { randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import {

@@ -1,3 +1,4 @@
+// Tests that package.json lists exactly the packages that are used.
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Tests the lint rule about the first words of comments and test names.
 import { join } from 'node:path';
 import { Linter, type Rule } from 'eslint';
 

@@ -58,7 +58,7 @@ const addUnreleased = (): void => {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'scim-bridge-release-'));
   for (const name of COPIED) cpSync(join(ROOT, name), path(name), { recursive: true });
-  // The tests begin with nothing unreleased, whatever the changelogs have at this moment.
+  // The tests start from changelogs without unreleased changes, independent of the present content of the repository.
   for (const name of CHANGELOGS) change(name, /^## Unreleased\n[^]*?(?=^## \d)/m, '');
   symlinkSync(join(ROOT, 'node_modules'), path('node_modules'));
   writeFileSync(path('.gitignore'), 'node_modules\n');

@@ -1,3 +1,4 @@
+// Tests the summary of a test run in the pipeline.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// Tests the validation of custom schemas in the settings.
 import { configChecks } from '../../../src/sync/config-checks.ts';
 import { faultsOf, KEY, loadText, SECRET } from './settings-folder.ts';
 

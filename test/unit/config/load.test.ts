@@ -1,3 +1,4 @@
+// Tests how file, environment and defaults become the effective settings.
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config/load.ts';
 import { ENV, errorOf, faultsOf, fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';

@@ -1,3 +1,4 @@
+// Tests that secrets are masked when the settings are shown.
 import { generateKeyPairSync } from 'node:crypto';
 import { printableConfig } from '../../../src/config/redact.ts';
 import { fileWith, loadText } from './settings-folder.ts';

@@ -1,3 +1,4 @@
+// Tests that the example files and config/bridge.schema.json agree with the schema of the settings.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../../src/config/load.ts';

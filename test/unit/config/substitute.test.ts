@@ -1,3 +1,4 @@
+// Tests how references such as `${NAME}` in a settings file are replaced.
 import { substitute } from '../../../src/config/substitute.ts';
 import { fileWith, folderWith, KEY, loadText, SECRET } from './settings-folder.ts';
 

@@ -1,3 +1,4 @@
+// Tests the warnings about settings that are valid but risky.
 import { configWarnings } from '../../../src/config/warnings.ts';
 import { fileWith, loadText } from './settings-folder.ts';
 

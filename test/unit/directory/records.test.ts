@@ -1,3 +1,4 @@
+// Tests the stored text of records and links, folded names, keys and index entries.
 import {
   attributeOf,
   firstRecord,

@@ -55,7 +55,7 @@ const CALLS = [
     !/^(kubectl|helm) [a-z-]+( -it)?$/.test(text) && !text.startsWith('kubectl create namespace '),
 );
 
-/** Rendered charts, in one of which the objects of a command have to be, and the name of their release. */
+/** Rendered charts. The objects and the release that a command names must be in one of them. */
 const CHARTS = CASES.map((name) => rendered(name));
 const nameOf = (objects: Manifest[]): string =>
   ofKind(objects, 'ConfigMap').find(({ metadata }) => !metadata.name.endsWith('-dashboard'))?.metadata.name;
@@ -108,7 +108,7 @@ function faultsOf(text: string): string[] {
   const pods = CHARTS.flatMap((objects) => podsOf(objects)).filter(
     ({ labels }) => label === '' || labels[label] === value,
   );
-  // The Job of a restore is in no complete set of values.
+  // No complete set of values renders the Job of a restore, so its label is read from the template.
   const isRestore =
     value === 'restore' && chartFile('templates/restore.yaml').includes('"component" "restore"');
   if (pods.length === 0 && !isRestore) found.push(`no pod with ${label}=${value}`);

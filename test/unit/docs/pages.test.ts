@@ -16,7 +16,7 @@ const pages = [
 /** Written by `npm run coverage-table` from the names of tests. */
 const GENERATED = 'docs/platform-coverage.md';
 const MOST_CHARACTERS = 120;
-/** One screen and a half. */
+/** Largest length of the README in lines: one screen and a half. */
 const MOST_LINES = 120;
 
 test('README has at most 120 lines', () => {

@@ -1,3 +1,4 @@
+// Tests how many destructive changes the guard allows.
 import {
   allowanceOf,
   DESTRUCTIVE_KINDS,
@@ -61,7 +62,7 @@ describe('judge()', () => {
       const bounds = { count: Math.floor(random() * 200), percent: Math.floor(random() * 101) };
       const allowance = allowanceOf(bounds, population);
       let used = 0;
-      // The number of held changes only grows, so its end tells about all portions.
+      // The number of held changes never falls, so its last value covers all portions.
       for (let portion = 0; portion < 40; portion++) {
         const wanted = 1 + Math.floor(random() * 20);
         if (judge(wanted, count(used), population, bounds).kind === 'allowed') used += wanted;

@@ -1,3 +1,4 @@
+// Tests the alert rules of the chart: their metrics, labels, documentation, and the situations in which they fire.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

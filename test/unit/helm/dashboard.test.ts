@@ -1,3 +1,4 @@
+// Tests the Grafana dashboard of the chart.
 import { chartFile, ofKind, rendered } from './chart.ts';
 import { SERIES, seriesIn } from './metric-names.ts';
 

@@ -1,3 +1,4 @@
+// Tests which traffic the network policies of the chart allow.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

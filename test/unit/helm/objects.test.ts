@@ -1,3 +1,4 @@
+// Tests that every rendered object is valid by the schema of its kind.
 import { CASES, kindOf, ofKind, podsOf, rendered, type Manifest } from './chart.ts';
 import { schemaFaults, strictFaults } from './kubernetes.ts';
 import { OPERATOR_KINDS } from './operator-kinds.ts';

@@ -1,3 +1,4 @@
+// Tests that the stored manifests equal the rendered chart, and that the chart refuses wrong values.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

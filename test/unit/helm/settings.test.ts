@@ -1,3 +1,4 @@
+// Tests that the bridge accepts the settings file that the chart renders.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

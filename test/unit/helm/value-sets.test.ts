@@ -1,3 +1,4 @@
+// Tests the objects that the chart renders for sets of values as operators use them.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Tests the schema of the chart's values, and their list in the README.
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { CASES, chartFile, chartYaml } from './chart.ts';

@@ -1,3 +1,4 @@
+// Tests that the rendered objects of the chart refer to each other correctly.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

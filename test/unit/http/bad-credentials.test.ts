@@ -1,3 +1,4 @@
+// Tests the delay after wrong tokens from one address.
 import { createBadCredentials } from '../../../src/http/middleware/bad-credentials.ts';
 
 const NOW = 1_800_000_000_000;

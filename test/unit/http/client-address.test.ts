@@ -1,3 +1,4 @@
+// Tests how the address of a client is found behind trusted proxies.
 import type { IncomingMessage } from 'node:http';
 import { createClientAddress } from '../../../src/http/middleware/client-address.ts';
 

@@ -1,3 +1,4 @@
+// Tests how deviations of identity providers are logged and counted, and when a profile is suggested.
 import { createDeviationLog } from '../../../src/http/scim/deviations.ts';
 import type { DeviationName, ProfileName } from '../../../src/scim/index.ts';
 import type { Logger } from '../../../src/support/logger.ts';

@@ -1,3 +1,4 @@
+// Tests how the HTTP server stops and how it limits connections.
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';

@@ -1,3 +1,4 @@
+// Tests the operation names of requests in the metrics.
 import { operationOf, SCIM_OPERATIONS } from '../../../src/http/scim/operation.ts';
 
 test.each([

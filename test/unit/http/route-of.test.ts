@@ -1,3 +1,4 @@
+// Tests the route of a request path in the log, which contains no id and no name.
 import { routeOf } from '../../../src/http/middleware/request-context.ts';
 
 test.each([

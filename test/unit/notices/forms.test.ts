@@ -62,7 +62,7 @@ test('every link leads to a view of the page', () => {
   for (const view of Object.values(NOTICE_VIEWS)) expect(names).toContain(view);
 });
 
-/** The example of the specification of Standard Webhooks. */
+/** The signature example in the specification of Standard Webhooks. */
 const KNOWN = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',

@@ -1,3 +1,4 @@
+// Tests the findings of doctor about expired and expiring tokens.
 import { tokenFindings } from '../../../src/ops/token-findings.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 

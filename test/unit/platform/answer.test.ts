@@ -1,3 +1,4 @@
+// Tests how answers of the platform are read: redaction of secrets, messages, Retry-After and ids.
 import { describe, expect, test } from '@jest/globals';
 import { platformMessage, retryAfterMs } from '../../../src/platform/answer.ts';
 import { scimFilter } from '../../../src/platform/filter.ts';

@@ -1,3 +1,4 @@
+// Tests the parser of streamed CSV.
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { csvRows } from '../../../src/platform/csv.ts';

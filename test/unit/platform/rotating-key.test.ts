@@ -1,3 +1,4 @@
+// Tests an API key that is read again at each call.
 import { toTransportOptions } from '../../../src/platform/connect.ts';
 
 test('a key read at each call may change, and both the old and the new one are redacted', () => {

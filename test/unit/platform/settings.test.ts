@@ -1,3 +1,4 @@
+// Tests the validation of the tenant address and of the options of the platform client.
 import { describe, expect, test } from '@jest/globals';
 import { inspect } from 'node:util';
 import { connectPlatform, type PlatformClientOptions } from '../../../src/platform/client.ts';

@@ -31,7 +31,7 @@ async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: 
   return { seen, proof: proof.verdict() };
 }
 
-/** Faults of one answer; `same` items are always in the list. */
+/** Returns the page with one random fault, or throws. */
 function meddle(page: ListedPage<Item>, random: () => number, items: Item[]): ListedPage<Item> {
   const roll = random();
   const { resources } = page;

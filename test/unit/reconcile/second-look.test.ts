@@ -36,7 +36,10 @@ interface Meddling {
   one(): void;
 }
 
-/** Creates a target in memory with links for `all`; the platform has `there` and answers lists through `meddling`. */
+/**
+ * Creates a target in memory with links for `all`. The platform has the accounts `there`; `meddling` changes its
+ * answers.
+ */
 function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope {
   const accounts = new Map(there.map((person) => [person.id, person]));
   const byId = new Map(all.map((person) => [person.id, person]));

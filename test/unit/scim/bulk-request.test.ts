@@ -1,3 +1,4 @@
+// Tests the parser of Bulk requests, their references, and the order of their operations.
 import { describe, expect, test } from '@jest/globals';
 import { planBulk } from '../../../src/scim/bulk-plan.ts';
 import { postpone, referencesIn, replaceReferences } from '../../../src/scim/bulk-references.ts';

@@ -1,3 +1,4 @@
+// Tests cursors of lists, and attribute names in queries over several resource types.
 import { describe, expect, test } from '@jest/globals';
 import {
   listResponse,

@@ -1,3 +1,4 @@
+// Tests SCIM errors, and the deviations that each profile accepts.
 import { describe, expect, test } from '@jest/globals';
 import * as scim from '../../../src/scim/index.ts';
 

@@ -1,3 +1,4 @@
+// Tests the parameters of lists and of .search, and the text of a ListResponse.
 import { describe, expect, test } from '@jest/globals';
 import {
   listResponse,

@@ -1,3 +1,4 @@
+// Tests the parser of PATCH paths.
 import { describe, expect, test } from '@jest/globals';
 import { createResourceType, parsePath, type Schema } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, refusal, rfc, USER, userType } from './sample.ts';

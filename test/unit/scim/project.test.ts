@@ -1,3 +1,4 @@
+// Tests the projection of answers by attributes and excludedAttributes.
 import { describe, expect, test } from '@jest/globals';
 import {
   createResourceType,

@@ -1,3 +1,4 @@
+// Tests reading a value of a resource by its path.
 import { expect, test } from '@jest/globals';
 import { readPath } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, ENTERPRISE, refusal, user, userType } from './sample.ts';

@@ -1,3 +1,4 @@
+// Tests the sort keys of resources and their order.
 import { describe, expect, test } from '@jest/globals';
 import { compareKeys, parseSort, type SortKey } from '../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, refusal, rfc, USER, user, userType } from './sample.ts';

@@ -1,3 +1,4 @@
+// Tests which profile is suggested for the deviations of a connection.
 import { deviations, profileOf, suggestProfile, type DeviationName } from '../../../src/scim/index.ts';
 
 const seen = (counts: Partial<Record<DeviationName, number>>) =>

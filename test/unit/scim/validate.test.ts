@@ -1,3 +1,4 @@
+// Tests how the body of a POST or PUT becomes a canonical resource, or is refused.
 import { describe, expect, test } from '@jest/globals';
 import type { ScimError } from '../../../src/scim/index.ts';
 import { parseResource, profileOf, type DeviationName } from '../../../src/scim/index.ts';

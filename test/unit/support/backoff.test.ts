@@ -1,3 +1,4 @@
+// Tests the delay before a retry.
 import fc from 'fast-check';
 import { backoffMs } from '../../../src/support/backoff.ts';
 

@@ -1,3 +1,4 @@
+// Tests the token bucket of rate limits.
 import { createBucket } from '../../../src/support/limits.ts';
 
 test('a bucket gives its burst at once, then its rate per second, and says how long to wait', () => {

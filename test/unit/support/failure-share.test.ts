@@ -1,3 +1,4 @@
+// Tests the share of failed events within a sliding window.
 import { createFailureShare } from '../../../src/app/instruments.ts';
 
 const MINUTE = 60_000;

@@ -1,3 +1,4 @@
+// Tests the scan of JSON text for depth and number of values before it is parsed.
 import { expect, test } from '@jest/globals';
 import { scanJson } from '../../../src/support/limits.ts';
 

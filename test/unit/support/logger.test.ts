@@ -1,3 +1,4 @@
+// Tests which parts of an error the log contains.
 import { createLogger } from '../../../src/support/logger.ts';
 
 function logged(error: unknown): any {

@@ -1,3 +1,4 @@
+// Tests that callers within one turn of the event loop share one run.
 import { oncePerTurn } from '../../../src/support/once-per-turn.ts';
 
 test('callers within one turn of the event loop share one run, and a later caller starts a new one', async () => {

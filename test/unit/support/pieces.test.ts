@@ -1,3 +1,4 @@
+// Tests how small texts are joined to larger pieces of a stream.
 import { expect, test } from '@jest/globals';
 import { inPieces } from '../../../src/support/pieces.ts';
 

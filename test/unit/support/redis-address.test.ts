@@ -1,3 +1,4 @@
+// Tests the parser of Redis addresses.
 import { parseRedisAddress, type RedisAddress } from '../../../src/support/redis-address.ts';
 
 const nobody = { username: undefined, password: undefined };

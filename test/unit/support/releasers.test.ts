@@ -1,3 +1,4 @@
+// Tests the order in which parts are released at shutdown.
 import { createLogger, silentLogger } from '../../../src/support/logger.ts';
 import { createReleasers } from '../../../src/support/releasers.ts';
 

@@ -1,3 +1,4 @@
+// Tests that tasks with one name run one after the other.
 import { createSerially } from '../../../src/support/serially.ts';
 
 function gate(): { open: () => void; opened: Promise<void> } {

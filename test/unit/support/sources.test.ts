@@ -1,3 +1,4 @@
+// Tests the system clock.
 import { getEventListeners } from 'node:events';
 import { systemClock } from '../../../src/support/sources.ts';
 

@@ -1,3 +1,4 @@
+// Tests signals that abort after a time.
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';

@@ -1,3 +1,4 @@
+// Tests the count of active administrators that remain after a deactivation.
 import { createAdministrators } from '../../../src/sync/administrators.ts';
 
 const account = (username: string, isAdmin = true, isDeactivated = false) => ({

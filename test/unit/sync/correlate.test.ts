@@ -1,3 +1,4 @@
+// Tests which existing account a user adopts.
 import type { WireUser } from '../../../src/platform/wire.ts';
 import { correlate, type Candidate } from '../../../src/sync/correlate.ts';
 

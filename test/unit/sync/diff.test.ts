@@ -1,3 +1,4 @@
+// Tests the operations that make an account equal to its desired state.
 import fc from 'fast-check';
 import type { PlatformPatchOperation, WireUser } from '../../../src/platform/wire.ts';
 import {

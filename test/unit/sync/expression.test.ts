@@ -1,3 +1,4 @@
+// Tests JSONata expressions of mapping rules: limits, errors and patterns.
 import { ExpressionFailed, LIMITS } from '../../../src/sync/expression-failure.ts';
 import { compileExpression } from '../../../src/sync/expression.ts';
 import { tryRules } from '../../../src/sync/rule-trial.ts';

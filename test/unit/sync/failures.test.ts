@@ -1,3 +1,4 @@
+// Tests the verdict of a sync on a failed platform call: retry, pause of the target, or dead letter.
 import {
   EndpointAbsent,
   PlatformAborted,

@@ -1,3 +1,4 @@
+// Tests the mapping of users and groups to the desired state of a target.
 import { userResourceType, type Resource } from '../../../src/scim/index.ts';
 import {
   compileMapping,

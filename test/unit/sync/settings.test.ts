@@ -1,4 +1,5 @@
-// Tests typed-user-attributes.ts and config-checks.ts.
+// Tests the types of attributes in the extension UserAttribute, and the checks of expressions, scopes and paths in
+// the settings.
 import { configChecks } from '../../../src/sync/config-checks.ts';
 import type { AttributeRule } from '../../../src/sync/mapping.ts';
 import { typedUserAttributes } from '../../../src/sync/typed-user-attributes.ts';

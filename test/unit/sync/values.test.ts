@@ -1,3 +1,4 @@
+// Tests the conversion and comparison of attribute values.
 import fc from 'fast-check';
 import type { UserAttributeType } from '../../../src/platform/wire.ts';
 import { sameValue, toAttributeValue } from '../../../src/sync/values.ts';

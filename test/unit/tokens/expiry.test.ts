@@ -1,3 +1,4 @@
+// Tests how the expiry of a token is parsed, and when it is warned about.
 import { parseExpiry, warningOf } from '../../../src/tokens/expiry.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');

@@ -1,3 +1,4 @@
+// Tests the cache of an issuer's keys and of verified tokens.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';

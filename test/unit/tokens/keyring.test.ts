@@ -1,3 +1,4 @@
+// Tests the tokens of a connection in the memory of a process.
 import { createBucket } from '../../../src/support/limits.ts';
 import { createKeyring } from '../../../src/tokens/keyring.ts';
 import { digestOf, makeSecret } from '../../../src/tokens/secret.ts';

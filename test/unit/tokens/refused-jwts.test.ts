@@ -1,3 +1,4 @@
+// Tests how often refused JWTs are logged.
 import { errors } from 'jose';
 import { createLogger } from '../../../src/support/logger.ts';
 import { createRefusedJwtLog } from '../../../src/tokens/refused-jwts.ts';

@@ -1,3 +1,4 @@
+// Tests how date ranges of a query become spans of time in a time zone.
 import { isTimezone, momentOfFilter, parseSpan } from '../../../../src/sandbox/core-data/date-range.ts';
 
 /** A Tuesday evening in UTC, which is Wednesday in Berlin. */

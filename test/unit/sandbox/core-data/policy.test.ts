@@ -1,3 +1,4 @@
+// Tests which rows and members the access policies of a cube show to a user.
 import type { CoreDataSecurityContext } from '../../../../src/sandbox/core-data/core-data.ts';
 import type { Cube, Policy } from '../../../../src/sandbox/core-data/model.ts';
 import { policyFilters } from '../../../../src/sandbox/core-data/policy.ts';

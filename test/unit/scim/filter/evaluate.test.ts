@@ -1,3 +1,4 @@
+// Tests which resources a filter matches.
 import { describe, expect, test } from '@jest/globals';
 import { evaluateFilter, parseFilter } from '../../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, ENTERPRISE, groupType, USER, userType } from '../sample.ts';

@@ -1,3 +1,4 @@
+// Tests the filter parser: refused filters, lenient forms, and equalities that an index can answer.
 import { describe, expect, test } from '@jest/globals';
 import {
   equalityOf,

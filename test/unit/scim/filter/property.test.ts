@@ -1,3 +1,4 @@
+// Tests the filter parser and evaluator with random filters against a reference evaluator.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { evaluateFilter, parseFilter, ScimError } from '../../../../src/scim/index.ts';

@@ -1,3 +1,4 @@
+// Tests the resource that results from PATCH operations.
 import { describe, expect, test } from '@jest/globals';
 import { applyPatch, parsePatch, type Resource } from '../../../../src/scim/index.ts';
 import {

@@ -1,3 +1,4 @@
+// Tests how PATCH, POST and PUT of a group become changes of its members.
 import { describe, expect, test } from '@jest/globals';
 import {
   applyPatch,

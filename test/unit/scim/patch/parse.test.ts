@@ -1,3 +1,4 @@
+// Tests the parser of PATCH messages and operations.
 import { describe, expect, test } from '@jest/globals';
 import { parsePatch, profileOf, type DeviationName } from '../../../../src/scim/index.ts';
 import { ATTRIBUTES, auto, PATCH_OP, patchOp, refusal, rfc, USER, userType } from '../sample.ts';

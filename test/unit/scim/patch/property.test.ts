@@ -1,3 +1,4 @@
+// Tests properties of PATCH with random operations and resources.
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {

@@ -1,3 +1,4 @@
+// Tests the discovery documents: ServiceProviderConfig, ResourceTypes and Schemas.
 import { describe, expect, test } from '@jest/globals';
 import {
   parseResource,
