@@ -18,15 +18,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const told = async (...words: string[]): Promise<string> => (await place.commands.run(...words)).text;
+const outputOf = async (...words: string[]): Promise<string> => (await place.commands.run(...words)).text;
 const openId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 
 test('approvals reject says how many changes are still held, and approvals withdraw says that the guard judges the changes again', async () => {
   const id = await openId();
-  expect(await told('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
+  expect(await outputOf('approvals', 'reject', id, '--yes')).toContain('No more changes are held at main.');
   await place.idle();
-  const withdrawn = await told('approvals', 'withdraw', id, '--yes');
+  const withdrawn = await outputOf('approvals', 'withdraw', id, '--yes');
   expect(withdrawn).toContain('The guard judges it anew: scim-bridge approvals list shows');
   expect(withdrawn).not.toContain('0 changes');
   await place.idle();
@@ -37,12 +37,14 @@ test('status says only once that an expired approval cannot be decided any more'
   const key = await place.key(':guardApproval:main');
   const expires = (await place.redis.hget(key, 'expires')) ?? '';
   await place.redis.hset(key, 'expires', String(Date.now() - 1000));
-  const status = await told('status');
+  const status = await outputOf('status');
   expect(status).toMatch(/held changes: the approval expired \S+Z: it cannot be decided any more/);
   expect(status.match(/anew/g)).toHaveLength(1);
-  expect(await told('approvals', 'approve', id, '--yes')).toContain('has expired, and nothing was decided');
+  expect(await outputOf('approvals', 'approve', id, '--yes')).toContain(
+    'has expired, and nothing was decided',
+  );
   await place.redis.hset(key, 'expires', expires);
-  expect(await told('status')).toMatch(/the approval expires \S+Z \(in 7\d h\), then the guard judges/);
+  expect(await outputOf('status')).toMatch(/the approval expires \S+Z \(in 7\d h\), then the guard judges/);
 });
 
 test('plan calls the member of a membership entry a person, not a group', async () => {
@@ -50,7 +52,7 @@ test('plan calls the member of a membership entry a person, not a group', async 
   await place.idle();
   await place.idp.createGroup('North', [eve]);
   await place.idle();
-  const plan = await told('plan', '--all');
+  const plan = await outputOf('plan', '--all');
   expect(plan).toContain(`Person ${EVE} in North`);
   expect(plan).not.toContain(`Group ${EVE}`);
 });

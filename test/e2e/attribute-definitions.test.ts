@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-const tells = (...args: string[]) => place.commands.run(...args);
+const runCommand = (...args: string[]) => place.commands.run(...args);
 const asAdmin = (method: string, path: string, body?: object) => {
   const { platformUrl, fixtures } = place.sandbox.ready;
   const headers = {
@@ -42,21 +42,21 @@ async function deleteDefinition(wanted: string): Promise<void> {
 
 test('explain, sync --dry-run, plan and doctor tell that a definition was deleted, and that it is defined again', async () => {
   await deleteDefinition('team');
-  const explained = (await tells('explain', ANN, '--all')).text;
+  const explained = (await runCommand('explain', ANN, '--all')).text;
   expect(explained).toMatch(
     /At the platform, team: its definition was deleted at the platform, .* defined again/,
   );
   expect(explained.match(/At the platform, team/g)).toHaveLength(1);
   expect(explained).not.toContain('has another value');
-  const dry = await tells('sync', ANN, '--dry-run');
+  const dry = await runCommand('sync', ANN, '--dry-run');
   expect(dry).toMatchObject({
     code: 2,
     text: expect.stringContaining('defineAttribute team (its definition was'),
   });
-  const plan = await tells('plan');
+  const plan = await runCommand('plan');
   expect(plan.text).toContain('1 attribute definition to create, 2 attributes to set');
   expect(plan.text).toContain('its definition was deleted at the platform, with all values');
-  const doctor = await tells('doctor');
+  const doctor = await runCommand('doctor');
   expect(doctor).toMatchObject({ code: 0 });
   expect(doctor.text).toContain('! target main: the definition of team was deleted there, with all values.');
   expect(doctor.text).not.toContain('first use');
@@ -65,25 +65,25 @@ test('explain, sync --dry-run, plan and doctor tell that a definition was delete
 test('after a write created the definition again, the plan names its deletion as a possible cause of lost values of others', async () => {
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'support' });
   await place.idle();
-  const { text } = await tells('plan');
+  const { text } = await runCommand('plan');
   expect(text).toContain(
     'the write did not stick, or the definition of the attribute was deleted and made again',
   );
-  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  expect((await runCommand('reconcile', '--yes')).code).toBe(0);
   await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
 });
 
 test('sync of a person whose attribute has another type at the platform asks for an operator, and never says equal', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
-  const sync = await tells('sync', ANN);
+  const sync = await runCommand('sync', ANN);
   expect(sync.code).toBe(1);
   expect(sync.text).toContain(
     'needs a person: attribute team is number at the platform and string in the mapping',
   );
   expect(sync.text).not.toContain('equal');
   await deleteDefinition('team');
-  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  expect((await runCommand('reconcile', '--yes')).code).toBe(0);
 });
 
 test('a retry after the wrong definition was deleted at the platform creates the right one, without a restart', async () => {
@@ -91,25 +91,25 @@ test('a retry after the wrong definition was deleted at the platform creates the
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
   await place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'title', value: 'legal' });
   await place.idle();
-  const list = await tells('dead-letters', 'list');
+  const list = await runCommand('dead-letters', 'list');
   expect(list.text).toContain('team is number at the platform');
   await deleteDefinition('team');
   // The service keeps the wrong definition for a second.
   await eventually('a retry succeeds', async () => {
-    await tells('dead-letters', 'retry', '--all');
+    await runCommand('dead-letters', 'retry', '--all');
     await place.idle();
     return (await attributesOf(BOB))?.team === 'legal';
   });
-  expect((await tells('dead-letters', 'list')).text).not.toContain('team is number');
-  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  expect((await runCommand('dead-letters', 'list')).text).not.toContain('team is number');
+  expect((await runCommand('reconcile', '--yes')).code).toBe(0);
   await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
 }, 30_000);
 
 test('status, health and the metrics tell that an attribute of another type needs a person, until a reconcile finds it corrected', async () => {
   await deleteDefinition('team');
   await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'number' });
-  expect((await tells('reconcile', '--yes')).code).toBe(1);
-  const status = await tells('status');
+  expect((await runCommand('reconcile', '--yes')).code).toBe(1);
+  const status = await runCommand('status');
   expect(status.code).toBe(2);
   expect(status.text).toMatch(
     /! 2 conflicts need a person: attribute team is number at the platform and string in the mapping: .* scim-bridge plan names them/,
@@ -122,8 +122,8 @@ test('status, health and the metrics tell that an attribute of another type need
     '2 conflicts since the last reconcile: see scim-bridge plan',
   );
   await deleteDefinition('team');
-  expect((await tells('reconcile', '--yes')).code).toBe(0);
-  expect((await tells('status')).code).toBe(0);
+  expect((await runCommand('reconcile', '--yes')).code).toBe(0);
+  expect((await runCommand('status')).code).toBe(0);
   await expect(conflicts()).resolves.toBe(0);
 }, 30_000);
 
@@ -147,26 +147,26 @@ test('explain, plan and doctor say that values of an attribute that was removed 
   });
   const stays = 'is no longer mapped: values that the bridge wrote stay at the platform';
   const advice = "map it to nothing (targets.main.attributes.level with its type and expression: 'null')";
-  const explained = await tells('explain', ANN, '--all');
+  const explained = await runCommand('explain', ANN, '--all');
   expect(explained.text).toContain(`attributes.level ${stays}. To clear them, ${advice}`);
   expect(explained.text).toContain('– attributes.level: null ← "high"');
   expect(explained.text).toContain(`${ANN} is at main as desired`);
-  const plan = await tells('plan');
+  const plan = await runCommand('plan');
   expect(plan.code).toBe(0);
   expect(plan.text).toContain('1 attribute has left the settings');
   expect(plan.text).toContain(`Attribute level ${stays}`);
-  expect((await tells('doctor')).text).toContain(
+  expect((await runCommand('doctor')).text).toContain(
     `! target main: attribute level ${stays}. To clear them, ${advice}`,
   );
 
   await place.change(({ targets: { main } }) => {
     main.attributes = { team: TEAM, level: { type: 'string', expression: 'null' } };
   });
-  expect((await tells('reconcile', '--yes')).code).toBe(0);
+  expect((await runCommand('reconcile', '--yes')).code).toBe(0);
   await expect(attributesOf(ANN)).resolves.toEqual({ team: 'sales' });
   await place.change(({ targets: { main } }) => {
     main.attributes = { team: TEAM };
   });
-  expect((await tells('plan')).text).not.toContain('has left the settings');
-  expect((await tells('doctor')).text).not.toContain('no longer mapped');
+  expect((await runCommand('plan')).text).not.toContain('has left the settings');
+  expect((await runCommand('doctor')).text).not.toContain('no longer mapped');
 }, 30_000);

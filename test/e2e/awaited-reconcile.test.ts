@@ -9,13 +9,13 @@ const HOUR_MS = 3_600_000;
 test('status and doctor report that the first scheduled reconcile is overdue, also after a restart', async () => {
   const place = await openPlace({ rest: { reconcile: { schedule: '0 * * * *' } } });
   const awaited = async () => (await scrape(place.port)).find(AWAITED)[0]?.value;
-  const tells = async (command: string) => (await place.commands.run(command)).text;
+  const outputOf = async (command: string) => (await place.commands.run(command)).text;
   try {
     await eventually(
       'the wait has begun',
       async () => Math.abs(Date.now() / 1000 - ((await awaited()) ?? 0)) < 60,
     );
-    await expect(tells('status')).resolves.not.toContain('no reconcile');
+    await expect(outputOf('status')).resolves.not.toContain('no reconcile');
 
     const since = Date.now() - 3 * HOUR_MS;
     await place.redis.hset(await place.key(':reconcile:main'), 'expectedSince', String(since));
@@ -23,12 +23,12 @@ test('status and doctor report that the first scheduled reconcile is overdue, al
     await place.start();
     await eventually('the restart keeps the time', async () => (await awaited()) === since / 1000);
     const sentence = `no reconcile has compared everything yet, and the schedule expects one since ${new Date(since).toISOString()}`;
-    await expect(tells('status')).resolves.toContain(sentence);
-    await expect(tells('doctor')).resolves.toContain(sentence);
+    await expect(outputOf('status')).resolves.toContain(sentence);
+    await expect(outputOf('doctor')).resolves.toContain(sentence);
 
     expect((await place.commands.run('reconcile', '--yes')).code).toBe(0);
     await eventually('nothing is awaited any more', async () => (await awaited()) === undefined);
-    await expect(tells('status')).resolves.not.toContain('no reconcile');
+    await expect(outputOf('status')).resolves.not.toContain('no reconcile');
   } finally {
     await place.stop();
   }

@@ -41,7 +41,8 @@ const groupId = async (): Promise<string> => ((await place.platform.group('crew'
 const heldRemovals = async (): Promise<number> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0]?.kinds.removeMembers ?? 0;
 const json = (status: number, body: object) => ({
-  ...{ status, headers: { 'content-type': 'application/scim+json' } },
+  status,
+  headers: { 'content-type': 'application/scim+json' },
   body: JSON.stringify(body),
 });
 const notFound = json(404, {

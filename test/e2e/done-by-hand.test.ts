@@ -26,7 +26,7 @@ beforeEach(async () => {
 afterEach(() => place.stop());
 
 const idOf = (name: string): string => ids.get(name) ?? '';
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
 const scimIdOf = async (name: string): Promise<string> => (await place.platform.user(name))?.scimId ?? '';
 const groupIdOf = async (name: string): Promise<string> =>
@@ -43,17 +43,17 @@ async function reject(): Promise<void> {
 }
 /** Runs a reconcile, and expects that nothing waits for a person. */
 async function expectEnded(name: string, state = 'held'): Promise<void> {
-  expect(await told('plan')).toContain(DONE_IN[state]);
-  expect(await told('plan')).not.toContain('is shown only and not changed');
-  const explained = await told('explain', name, '--all');
+  expect(await outputOf('plan')).toContain(DONE_IN[state]);
+  expect(await outputOf('plan')).not.toContain('is shown only and not changed');
+  const explained = await outputOf('explain', name, '--all');
   expect(explained).toMatch(/as the source wants it: .* made there by hand/);
   expect(explained).not.toMatch(/approve or reject|withdraw|as last written|keeps what it has/);
   const { code } = await place.commands.run('reconcile');
   expect(code).toBe(0);
   await place.idle();
-  expect(await told('exceptions')).toBe('No exceptions.');
-  expect(await told('approvals', 'list')).toBe('The guard holds nothing.');
-  expect(await told('plan')).toContain('no changes. The platform is as desired.');
+  expect(await outputOf('exceptions')).toBe('No exceptions.');
+  expect(await outputOf('approvals', 'list')).toBe('The guard holds nothing.');
+  expect(await outputOf('plan')).toContain('no changes. The platform is as desired.');
 }
 
 test.each(['held', 'rejected'])(
@@ -61,16 +61,16 @@ test.each(['held', 'rejected'])(
   async (state) => {
     await leave(ANN);
     if (state === 'rejected') await reject();
-    expect(await told('plan')).not.toContain(DONE);
-    expect(await told('explain', ANN, '--all')).not.toContain('by hand');
+    expect(await outputOf('plan')).not.toContain(DONE);
+    expect(await outputOf('explain', ANN, '--all')).not.toContain('by hand');
     await byHand(place, 'PATCH', `/Users/${await scimIdOf(ANN)}`, {
       op: 'replace',
       path: 'active',
       value: false,
     });
     await expectEnded(ANN, state);
-    expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired: inactive`);
-    expect(await told('log', '--resource', ANN)).toContain(
+    expect(await outputOf('explain', ANN)).toContain(`${ANN} is at main as desired: inactive`);
+    expect(await outputOf('log', '--resource', ANN)).toContain(
       'somebody else made the deactivation at the platform',
     );
   },
@@ -87,7 +87,7 @@ test('a held deactivation of a leaver whose account was activated by hand ends w
   await setActive(true);
   await place.commands.run('reconcile');
   await place.idle();
-  expect(await told('exceptions')).toContain('held by the guard: the deactivation');
+  expect(await outputOf('exceptions')).toContain('held by the guard: the deactivation');
   await setActive(false);
   await expectEnded(ANN);
 }, 30_000);
@@ -97,7 +97,7 @@ test('a held deactivation ends when the account of the deleted person was delete
   await place.idle();
   await byHand(place, 'DELETE', `/Users/${await scimIdOf(ANN)}`);
   await expectEnded(ANN);
-  expect(await told('log')).toContain('somebody else made the deletion');
+  expect(await outputOf('log')).toContain('somebody else made the deletion');
 }, 30_000);
 
 test.each(['held', 'rejected'])(
@@ -114,20 +114,20 @@ test.each(['held', 'rejected'])(
         path: `members[value eq "${await scimIdOf(name)}"]`,
       });
     await takeOut(ANN);
-    expect(await told('plan')).toContain(DONE_IN[state]);
-    expect(await told('explain', 'crew', '--all')).toContain(
+    expect(await outputOf('plan')).toContain(DONE_IN[state]);
+    expect(await outputOf('explain', 'crew', '--all')).toContain(
       '1 change of these is done at the platform already',
     );
-    const explained = await told('explain', ANN, '--all');
+    const explained = await outputOf('explain', ANN, '--all');
     expect(explained).toContain('as desired: active, in 0 groups');
     expect(explained).toContain('Its removal from crew was made at the platform by hand');
     expect(explained).not.toMatch(/still to be left|as last written/);
     await place.commands.run('reconcile');
     await place.idle();
-    expect(await told('exceptions')).toContain('crew');
+    expect(await outputOf('exceptions')).toContain('crew');
     expect((await place.platform.group('crew'))?.members).toHaveLength(2);
-    expect(await told('log', '--resource', ANN)).toContain('somebody else took this member out of crew');
-    expect(await told('log', '--resource', BOB)).not.toContain('somebody else');
+    expect(await outputOf('log', '--resource', ANN)).toContain('somebody else took this member out of crew');
+    expect(await outputOf('log', '--resource', BOB)).not.toContain('somebody else');
     if (state === 'held')
       expect((await place.commands.run('approvals', 'list', '--json')).json[0].kinds.removeMembers).toBe(1);
     await takeOut(BOB);
@@ -142,12 +142,14 @@ test('a held deletion counts as done when the group was deleted at the platform'
   await place.idp.send('DELETE', `/Groups/${crew}`);
   await place.idle();
   await byHand(place, 'DELETE', `/Groups/${await groupIdOf('crew')}`);
-  expect(await told('plan')).toContain('changes that wait for a decision are done at the platform already');
+  expect(await outputOf('plan')).toContain(
+    'changes that wait for a decision are done at the platform already',
+  );
   expect((await place.commands.run('reconcile')).code).toBe(0);
   await place.idle();
-  expect(await told('exceptions')).toBe('No exceptions.');
-  expect(await told('approvals', 'list')).toBe('The guard holds nothing.');
-  expect(await told('log')).toContain('somebody else made the deletion');
+  expect(await outputOf('exceptions')).toBe('No exceptions.');
+  expect(await outputOf('approvals', 'list')).toBe('The guard holds nothing.');
+  expect(await outputOf('log')).toContain('somebody else made the deletion');
 }, 30_000);
 
 test.each(['held', 'rejected'])(
@@ -162,7 +164,7 @@ test.each(['held', 'rejected'])(
     });
     expect((await place.platform.user(ANN))?.attributes.team ?? null).toBe(null);
     await expectEnded(ANN, state);
-    expect(await told('log', '--resource', ANN)).toContain(
+    expect(await outputOf('log', '--resource', ANN)).toContain(
       'somebody else made the emptying of team at the platform',
     );
   },
@@ -202,5 +204,5 @@ test('a held clearing of an attribute stays held if the value was set again at t
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();
   expect((await place.platform.user(ANN))?.attributes.team ?? null).toBe(null);
-  expect(await told('log', '--resource', ANN)).not.toContain('somebody else');
+  expect(await outputOf('log', '--resource', ANN)).not.toContain('somebody else');
 }, 30_000);

@@ -84,12 +84,22 @@ describe('the command explain', () => {
     async (text) => {
       const found = await explain(text);
       expect(found).toMatchObject({
-        ...{ code: 0, name: 'ada@acme.example', verdict: 'asDesired', inScope: true, deadLetterSince: null },
-        ...{ link: { origin: 'created', active: true }, stored: { externalId: 'hr-1' }, mark: null },
+        code: 0,
+        name: 'ada@acme.example',
+        verdict: 'asDesired',
+        inScope: true,
+        deadLetterSince: null,
+        link: { origin: 'created', active: true },
+        stored: { externalId: 'hr-1' },
+        mark: null,
       });
       expect(found.summary).toBe('ada@acme.example is at main as desired: active, in 1 group.');
       expect(found.values).toContainEqual({
-        ...{ name: 'attributes.level', desired: 3, applied: 3, observed: 3, state: 'equal' },
+        name: 'attributes.level',
+        desired: 3,
+        applied: 3,
+        observed: 3,
+        state: 'equal',
       });
       expect(found.memberships.map(({ name, state }: any) => `${name} ${state}`).sort()).toEqual([
         'Sales applied',
@@ -150,7 +160,9 @@ describe('the command explain', () => {
 
   it('explain shows a group with its members, and a group that is out of scope', async () => {
     expect(await explain('sales')).toMatchObject({
-      ...{ kind: 'Group', verdict: 'asDesired', nameAtTarget: 'Sales' },
+      kind: 'Group',
+      verdict: 'asDesired',
+      nameAtTarget: 'Sales',
       members: { desired: 1, toAdd: 0, toRemove: 0, unknown: [] },
     });
     expect(await explain('private club')).toMatchObject({ verdict: 'notForTarget', inScope: false });
@@ -169,7 +181,9 @@ describe('the command explain', () => {
     });
     await untilSynced();
     expect(await explain('boss@acme.example')).toMatchObject({
-      ...{ verdict: 'leftAlone', condition: { reason: 'Protected' }, policy: { protected: true } },
+      verdict: 'leftAlone',
+      condition: { reason: 'Protected' },
+      policy: { protected: true },
     });
     const found = await explain('bob@acme.example');
     expect(found).toMatchObject({ verdict: 'needsPerson', condition: { reason: 'AttributesNotWritten' } });
@@ -181,7 +195,9 @@ describe('the command explain', () => {
     expect(group).toMatchObject({ verdict: 'needsPerson', condition: { reason: 'Refused', status: 400 } });
     expect(found.memberships).toEqual([
       expect.objectContaining({
-        ...{ name: 'system:root', state: 'toAdd', condition: 'Refused' },
+        name: 'system:root',
+        state: 'toAdd',
+        condition: 'Refused',
         because: expect.stringContaining(group.condition.message),
       }),
     ]);
@@ -228,7 +244,8 @@ describe('the command sync', () => {
       code: 2,
       json: [
         {
-          ...{ dryRun: true, steps: [] },
+          dryRun: true,
+          steps: [],
           differences: [
             { action: 'create', after: { userName: 'cyd@acme.example' } },
             { action: 'addMember', name: 'Ops', member: { name: 'cyd@acme.example' } },

@@ -36,7 +36,10 @@ beforeAll(async () => {
     connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
     targets: {
       main: {
-        ...{ url: main?.url, token: main?.token, allowLoopbackHttp: true, attributes },
+        url: main?.url,
+        token: main?.token,
+        allowLoopbackHttp: true,
+        attributes,
         guard: { removeMembers: { count: 0, percent: 0 } },
       },
     },
@@ -45,7 +48,11 @@ beforeAll(async () => {
   const { idp, platform } = bridge;
   // The user is in 30 groups; the guard holds ten of the removals.
   const created = await idp.send('POST', '/Users', {
-    ...{ userName: NAME, externalId: 'x'.repeat(200), active: true, title: '3', nickName: '4' },
+    userName: NAME,
+    externalId: 'x'.repeat(200),
+    active: true,
+    title: '3',
+    nickName: '4',
   });
   expect(created.status).toBe(201);
   id = created.body.id;

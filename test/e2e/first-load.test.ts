@@ -102,7 +102,9 @@ test('during a load of 1,500 users status estimates the time left within a facto
 test('status names latency as the bound at a slow platform and the breaker at a failing one, and a killed worker loses no count', async () => {
   await start({
     rateLimit: { requestsPerSecond: 1000, burst: 1000 },
-    ...{ concurrency: 4, minConcurrency: 4, maxConcurrency: 4 },
+    concurrency: 4,
+    minConcurrency: 4,
+    maxConcurrency: 4,
   });
   await faults({ latencyMs: [300, 300] });
   await push(400);

@@ -23,14 +23,15 @@ beforeAll(async () => {
     configure: ({ connections: { default: connection }, targets: { main } }) => {
       if (!connection || !main) throw new Error('no settings');
       connection.events = {
-        ...{
-          issuer: 'https://scim.example.com',
-          audience: 'https://receiver.example.com',
-          key,
-          otherKeys: [],
-        },
-        ...{ poll: { token: 'token-of-the-receiver-0123456789' }, push: null, externalIds: true },
-        ...{ mostPending: 1000, maxAgeMs: 3_600_000 },
+        issuer: 'https://scim.example.com',
+        audience: 'https://receiver.example.com',
+        key,
+        otherKeys: [],
+        poll: { token: 'token-of-the-receiver-0123456789' },
+        push: null,
+        externalIds: true,
+        mostPending: 1000,
+        maxAgeMs: 3_600_000,
       };
       main.attributes = {
         country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
@@ -98,7 +99,8 @@ const admin = (path: string, body: object) =>
 test("forget refuses a user who is still pushed; after the deletion no key contains the user's personal data", async () => {
   const other = await bridge.idp.createUser('bob@acme.example');
   const id = await bridge.idp.createUser('former.name@acme.example', {
-    ...{ externalId: EXTERNAL, name: { givenName: 'Ann', familyName: FAMILY } },
+    externalId: EXTERNAL,
+    name: { givenName: 'Ann', familyName: FAMILY },
     displayName: `Ann ${FAMILY}`,
     addresses: [{ type: 'work', country: 'PT' }],
   });
@@ -141,7 +143,8 @@ test("forget refuses a user who is still pushed; after the deletion no key conta
   expect(code).toBe(0);
   expect(json).toMatchObject([
     {
-      ...{ connection: 'default', refs: [`User:${id}`] },
+      connection: 'default',
+      refs: [`User:${id}`],
       removed: { tombstones: 1, links: 1, acts: 2, heldChanges: 0, deadLetters: 0 },
       accounts: [{ target: 'main', state: 'closed' }],
     },
@@ -159,7 +162,10 @@ test("forget refuses a user who is still pushed; after the deletion no key conta
   }
   const [record] = (await commands.run('acts', '--json')).text.split('\n').map((line) => JSON.parse(line));
   expect(record).toMatchObject({
-    ...{ act: 'forget', by: 'dpo', subject: `User:${id}`, order: json[0].order },
+    act: 'forget',
+    by: 'dpo',
+    subject: `User:${id}`,
+    order: json[0].order,
     note: '(forgotten) wrote',
   });
   const entries = (await commands.run('log')).text;

@@ -17,39 +17,39 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-const tells = (...args: string[]) => place.commands.run(...args);
+const runCommand = (...args: string[]) => place.commands.run(...args);
 
 test('with unchanged settings no command says that they changed', async () => {
   for (const command of [['dead-letters', 'list'], ['explain', BOB, '--all'], ['plan'], ['exceptions']])
-    expect((await tells(...command)).text).not.toMatch(/settings (that )?have changed/);
+    expect((await runCommand(...command)).text).not.toMatch(/settings (that )?have changed/);
 });
 
 test('after adopt was changed, each command tells that the refusal is by former settings, and a retry takes the account over', async () => {
   await place.change(({ targets: { main } }) => {
     main.adopt = 'exact';
   });
-  const list = (await tells('dead-letters', 'list')).text;
+  const list = (await runCommand('dead-letters', 'list')).text;
   expect(list.split('\n')).toHaveLength(2);
   for (const line of list.split('\n')) expect(line).toMatch(CHANGED);
-  const [found] = (await tells('explain', VIEWER, '--json')).json;
-  const explained = (await tells('explain', VIEWER)).text.replace(/\s+/g, ' ');
+  const [found] = (await runCommand('explain', VIEWER, '--json')).json;
+  const explained = (await runCommand('explain', VIEWER)).text.replace(/\s+/g, ' ');
   expect(explained).toMatch(
     /NotAdopted\. The settings have changed since \S+: scim-bridge dead-letters retry \S+ tries it again, or scim-bridge sync \S+\./,
   );
   expect(explained).toContain(`retry ${found.ref} tries it again`);
   expect(explained).not.toContain('.adopt to exact');
   for (const command of [['plan'], ['exceptions'], ['status']])
-    expect((await tells(...command)).text).toMatch(CHANGED);
+    expect((await runCommand(...command)).text).toMatch(CHANGED);
 
-  expect((await tells('dead-letters', 'retry', '--all', '--by', 'alice')).code).toBe(0);
+  expect((await runCommand('dead-letters', 'retry', '--all', '--by', 'alice')).code).toBe(0);
   await place.idle();
-  expect((await tells('explain', VIEWER)).text).toContain(`${VIEWER} is at main as desired`);
-  const [entry] = (await tells('log', '--resource', VIEWER, '--json', '--limit', '1')).text.split('\n');
+  expect((await runCommand('explain', VIEWER)).text).toContain(`${VIEWER} is at main as desired`);
+  const [entry] = (await runCommand('log', '--resource', VIEWER, '--json', '--limit', '1')).text.split('\n');
   expect(JSON.parse(entry ?? '').initiatedBy).toEqual({ type: 'operator', id: 'retry:alice' });
 });
 
 test('dead-letters list does not blame earlier settings for a refusal that the present settings repeat', async () => {
-  const { text } = await tells('dead-letters', 'list');
+  const { text } = await runCommand('dead-letters', 'list');
   expect(text).toContain('level is string and cannot become a number');
   expect(text).not.toContain('settings that have changed');
 });

@@ -118,7 +118,8 @@ test('a held mass deactivation survives kill -9 and is listed, approved and appl
   expect(one).toMatchObject({ cause: 'deactivated', reason: 'deactivated at the source' });
   expect(one.since).toMatch(/^2\d{3}-/);
   expect(shown.answer).toMatchObject({
-    ...{ total: names.length, matching: names.length },
+    total: names.length,
+    matching: names.length,
     limits: [{ kind: 'deactivate', count: 3, percent: 100, allowance: 3, held: names.length }],
   });
   expect(text).toContain('limit: at most 3 to deactivate within 24 h');
@@ -151,7 +152,9 @@ test('a held mass deactivation survives kill -9 and is listed, approved and appl
   const decided = (await command('approvals', 'list', '--all', '--json')).answer;
   expect(decided.map(({ state }: { state: string }) => state)).toEqual(['approved', 'approved']);
   expect(decided[1]).toMatchObject({
-    ...{ by: 'alice', note: 'left in May', total: 1 },
+    by: 'alice',
+    note: 'left in May',
+    total: 1,
     selection: `only person ${one.name}; only cause deactivated`,
   });
 }, 180_000);

@@ -18,7 +18,7 @@ afterAll(() => place.stop());
 const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
 const heldNames = async (): Promise<string[]> =>
   (await json('exceptions', '--reason', 'Held')).map(({ name }: any) => name);
-const letters = async (): Promise<string[]> =>
+const deadLetters = async (): Promise<string[]> =>
   (await json('dead-letters', 'list')).map(({ message }: any) => message);
 
 test('the dead letter, explain and exceptions name a held clearing of an attribute beside a mapping fault', async () => {
@@ -26,7 +26,7 @@ test('the dead letter, explain and exceptions name a held clearing of an attribu
   await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
   await place.idle();
   const both = `${FAULT}; the guard holds the emptying of attributes`;
-  expect(await letters()).toEqual([both]);
+  expect(await deadLetters()).toEqual([both]);
   const { text: explained } = await place.commands.run('explain', ANN);
   expect(explained.replace(/\s+/g, ' ')).toContain(both);
   expect(await heldNames()).toEqual([ANN]);
@@ -37,7 +37,7 @@ test('the approval of the clearing leaves only the mapping fault in the dead let
   const [{ id }] = await json('approvals', 'list');
   expect((await place.commands.run('approvals', 'approve', id, '--yes')).code).toBe(0);
   await place.idle();
-  expect(await letters()).toEqual([FAULT]);
+  expect(await deadLetters()).toEqual([FAULT]);
   expect(await heldNames()).toEqual([]);
   expect((await place.platform.user(ANN))?.attributes.team ?? null).toBe(null);
 });

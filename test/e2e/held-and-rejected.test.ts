@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 const heldId = async (): Promise<string> =>
   (await place.commands.run('approvals', 'list', '--json')).json[0].id;
 async function reject(...selection: string[]): Promise<void> {
@@ -33,10 +33,10 @@ test('commands name both held and rejected removals of members of one group', as
   await reject('--person', NAMES[0] ?? '');
   const both = 'the removal of members; a person rejected the removal of other members';
   for (const command of [['exceptions'], ['status'], ['plan'], ['explain', 'crew', '--all']])
-    expect(await told(...command)).toContain(both);
+    expect(await outputOf(...command)).toContain(both);
   await reject();
   const rejected = 'a person rejected the removal of members: the platform keeps what it has';
-  expect(await told('exceptions')).toContain(rejected);
+  expect(await outputOf('exceptions')).toContain(rejected);
 }, 60_000);
 
 test('commands name both a held and a rejected clearing of attributes of one person', async () => {
@@ -49,7 +49,7 @@ test('commands name both a held and a rejected clearing of attributes of one per
   await place.idle();
   const both = 'the emptying of attributes; a person rejected the emptying of other attributes';
   for (const command of [['exceptions'], ['status'], ['plan'], ['explain', 'dan@acme.example', '--all']])
-    expect(await told(...command)).toContain(both);
+    expect(await outputOf(...command)).toContain(both);
 }, 60_000);
 
 test.each([

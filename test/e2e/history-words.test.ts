@@ -36,14 +36,14 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-const tells = (...args: string[]) => place.commands.run(...args);
+const runCommand = (...args: string[]) => place.commands.run(...args);
 
 test('log and timeline show the names, attributes and reasons at the time of each change', async () => {
-  const { text } = await tells('log', '--resource', NEW);
+  const { text } = await runCommand('log', '--resource', NEW);
   expect(text).toMatch(new RegExp(`main  ${ANN}  held by the guard  the deactivation`));
   expect(text).toMatch(/main {2}sales {2}addMembers {2}1 member/);
   expect(text).toContain(`userName: "${ANN}" → "${NEW}"`);
-  const explained = (await tells('explain', NEW, '--all')).text;
+  const explained = (await runCommand('explain', NEW, '--all')).text;
   expect(explained).toContain('added to the group sales');
   expect(explained).toContain('held by the guard: the deactivation');
   expect(explained).toMatch(/left alone: a person rejected the deactivation/);
@@ -51,7 +51,7 @@ test('log and timeline show the names, attributes and reasons at the time of eac
 });
 
 test('a decided approval shows no cause for a person who changed at the source since, and keeps the causes of others', async () => {
-  const { text } = await tells('approvals', 'show', id);
+  const { text } = await runCommand('approvals', 'show', id);
   expect(text).toMatch(
     /anna@acme\.example.*: changed at the source since the decision: the name is the present one/,
   );
@@ -61,7 +61,7 @@ test('a decided approval shows no cause for a person who changed at the source s
 
 test('a decided approval shows a person who was deleted later as changed since the decision, not as deleted at its time', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
-  const { text } = await tells('approvals', 'show', id);
+  const { text } = await runCommand('approvals', 'show', id);
   expect(text).not.toContain('deleted at the source');
   expect(text.split('changed at the source since the decision')).toHaveLength(3);
 });
@@ -70,8 +70,8 @@ test('explain says of a reconcile that could not read a list that it did not com
   await place.platform.control('PATCH', '/faults', {
     rules: [{ method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode: 'page' } }],
   });
-  await tells('reconcile', '--yes');
+  await runCommand('reconcile', '--yes');
   await place.platform.control('PATCH', '/faults', {});
-  const { text } = await tells('explain', NEW, '--all');
+  const { text } = await runCommand('explain', NEW, '--all');
   expect(text).toMatch(/compared {2}a reconcile could not compare everything: (unproven|failed)/);
 });

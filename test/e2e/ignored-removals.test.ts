@@ -34,7 +34,8 @@ test('a removal that the platform does not apply does not keep others from joini
     removals++;
     const members = [{ value: scimIdOfAnn, display: ANN }];
     return {
-      ...{ status: 200, headers: { 'content-type': 'application/scim+json' } },
+      status: 200,
+      headers: { 'content-type': 'application/scim+json' },
       body: JSON.stringify({ id: found.scimId, displayName: 'crew', members }),
     };
   };
@@ -63,7 +64,8 @@ test('a leaver whose account the platform does not deactivate is removed from th
   front.answer = (method, url) =>
     method === 'PATCH' && url.includes(`/Users/${id}`)
       ? {
-          ...{ status: 200, headers: { 'content-type': 'application/scim+json' } },
+          status: 200,
+          headers: { 'content-type': 'application/scim+json' },
           body: JSON.stringify({ id, userName: ANN, active: true }),
         }
       : undefined;

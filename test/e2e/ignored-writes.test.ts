@@ -74,7 +74,7 @@ const log = async (resource: string): Promise<any[]> =>
     .filter(Boolean)
     .map((line) => JSON.parse(line))
     .reverse();
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 const written = async (resource: string, operation: string): Promise<any[]> =>
   (await log(resource))
     .filter((entry) => entry.operation === operation)
@@ -96,7 +96,7 @@ test('the log names a member as added when the answer of the platform shows the 
   const entries = await written('crew', 'addMembers');
   expect(entries.map(({ status }) => status)).toEqual(['warning', 'success']);
   for (const { members } of entries) expect(members.toSorted()).toEqual(ids.toSorted());
-  const timeline = await told('explain', ANN, '--all');
+  const timeline = await outputOf('explain', ANN, '--all');
   expect(timeline.match(/applied {3}added to the group crew/g)).toHaveLength(1);
   expect(timeline).toContain(
     'failed, tried again (addMembers): the platform answered success and left 2 of 2 members out',
@@ -122,7 +122,7 @@ test('the log names an account as deactivated when the answer of the platform sh
   unchanged = 'instead';
   await place.idp.patch(`/Users/${ids[1] ?? ''}`, { op: 'replace', path: 'active', value: false });
   await eventually('tried', async () => (await written(BOB, 'deactivate')).length > 0);
-  expect(await told('explain', BOB, '--all')).toContain(
+  expect(await outputOf('explain', BOB, '--all')).toContain(
     'the platform answered success and left the account active',
   );
   expect((await place.commands.run('status', '--json')).json[0].dirty).toBe(1);
@@ -131,7 +131,7 @@ test('the log names an account as deactivated when the answer of the platform sh
   await place.idle();
   const entries = await written(BOB, 'deactivate');
   expect(entries.map(({ status }) => status)).toEqual(['warning', 'success']);
-  expect(await told('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
+  expect(await outputOf('explain', BOB, '--all')).toContain(`${BOB} is at main as desired`);
 }, 60_000);
 
 test('if the answer to a write shows the former account, the account is read, and an executed write is not repeated', async () => {
@@ -166,9 +166,9 @@ test('a reconcile ends as failed with the reason when the platform ignores each 
   expect(text).not.toContain('deadline');
   expect(code).toBe(1);
   const failing = /1 change fails since \S+Z: ignored, the platform answered success/;
-  expect(await told('status')).toMatch(failing);
-  expect(await told('doctor')).toMatch(failing);
-  const explained = await told('explain', 'ignored');
+  expect(await outputOf('status')).toMatch(failing);
+  expect(await outputOf('doctor')).toMatch(failing);
+  const explained = await outputOf('explain', 'ignored');
   expect(explained).toContain('does not arrive at main: the platform');
   expect(explained).not.toContain('nobody has to do anything');
 }, 90_000);

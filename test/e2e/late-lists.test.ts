@@ -89,7 +89,8 @@ async function closeContext({ bridge, front }: Context): Promise<void> {
 const test = createScenarios(openContext, closeContext);
 
 const person = { userType: 'Contractor', addresses: [{ type: 'work', country: 'PT' }] };
-const letters = ({ logs }: Bridge): string[] => logs.filter((line) => line.includes('needs a person'));
+const deadLetterLines = ({ logs }: Bridge): string[] =>
+  logs.filter((line) => line.includes('needs a person'));
 
 test('a create whose answer was lost is found again although lists show the account later', async ({
   bridge,
@@ -109,7 +110,7 @@ test('a create whose answer was lost is found again although lists show the acco
     country: 'PT',
     contractor: true,
   });
-  expect(letters(bridge)).toEqual([]);
+  expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
 test('a released userName is assigned although outdated lists show its former owner', async ({ bridge }) => {
@@ -132,7 +133,7 @@ test('a released userName is assigned although outdated lists show its former ow
   );
   await eventually('the next group', () => platform.group('given up'), LONG_MS);
   expect((await platform.user('given-up@acme.example'))?.externalId).toBe('another person');
-  expect(letters(bridge)).toEqual([]);
+  expect(deadLetterLines(bridge)).toEqual([]);
 }, 120_000);
 
 test('three users who exchange their userNames in a circle get them without duplicate accounts', async ({
@@ -161,7 +162,7 @@ test('three users who exchange their userNames in a circle get them without dupl
   );
   const { users } = await platform.state();
   expect(users.filter(({ externalId }) => names.includes(externalId ?? ''))).toHaveLength(3);
-  expect(letters(bridge)).toEqual([]);
+  expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
 test('web pages in place of the user list delay a new user and make no dead letter', async ({ bridge }) => {
@@ -171,7 +172,7 @@ test('web pages in place of the user list delay a new user and make no dead lett
   await idp.createUser('paged@acme.example', person);
   await eventually('active', async () => (await platform.user('paged@acme.example'))?.active, LONG_MS);
   expect((await platform.user('paged@acme.example'))?.attributes).toMatchObject({ contractor: true });
-  expect(letters(bridge)).toEqual([]);
+  expect(deadLetterLines(bridge)).toEqual([]);
 }, 60_000);
 
 test('members missing in a truncated answer count as members when their accounts list the group', async ({
@@ -194,7 +195,7 @@ test('an account with a lost create answer is not adopted by another user with t
   bridge,
 }) => {
   const { idp, platform } = bridge;
-  const before = letters(bridge).length;
+  const before = deadLetterLines(bridge).length;
   const rules = [{ method: 'POST', path: '/Users$', times: 1, dropAfter: true }];
   await platform.control('PATCH', '/faults', { rules });
   const first = await idp.createUser('unknown@acme.example', { ...person, externalId: 'unknown 1' });
@@ -205,5 +206,5 @@ test('an account with a lost create answer is not adopted by another user with t
     (await platform.user('known@acme.example'))?.externalId === 'unknown 1' &&
     (await platform.user('unknown@acme.example'))?.externalId === 'unknown 2';
   await eventually('both are there', both, LONG_MS);
-  expect(letters(bridge)).toHaveLength(before);
+  expect(deadLetterLines(bridge)).toHaveLength(before);
 }, 60_000);

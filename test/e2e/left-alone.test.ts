@@ -29,7 +29,10 @@ afterAll(() => place.stop());
 
 const applied = ({ chain }: any) => chain.find(({ stage }: any) => stage === 'applied');
 const GROUP_ONE = {
-  ...{ name: 'tmp-one', kind: 'group', why: 'leftOut', actual: true },
+  name: 'tmp-one',
+  kind: 'group',
+  why: 'leftOut',
+  actual: true,
 };
 const LEVEL = { name: 'attributes.level', kind: 'attribute', why: 'kept', actual: 'senior' };
 const ROOM = { name: 'attributes.room', kind: 'attribute', why: 'unmapped', actual: 'R1' };
@@ -70,7 +73,10 @@ test('explain names a value that stays at the platform although the source has n
   );
   expect(json[0].verdict).toBe('asDesired');
   expect(json[0].values).toContainEqual({
-    ...{ name: 'attributes.level', desired: null, applied: 'senior', state: 'kept' },
+    name: 'attributes.level',
+    desired: null,
+    applied: 'senior',
+    state: 'kept',
   });
 }, 30_000);
 

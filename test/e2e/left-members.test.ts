@@ -21,7 +21,7 @@ afterAll(() => place.stop());
 
 const members = async (): Promise<string[] | undefined> =>
   (await place.platform.group('beta'))?.members.toSorted();
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 /** Changes the settings, and waits for the reconcile that the restart begins. */
 async function withTarget(settings: object): Promise<void> {
   const lastRun = async () =>
@@ -34,7 +34,7 @@ async function withTarget(settings: object): Promise<void> {
   await place.idle();
 }
 async function approve(...part: string[]): Promise<void> {
-  const [id = ''] = /default\.main\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  const [id = ''] = /default\.main\.\d+-\d+/.exec(await outputOf('approvals', 'list')) ?? [];
   expect((await place.commands.run('approvals', 'approve', id, ...part, '--yes')).code).toBe(0);
   await place.idle();
 }
@@ -47,5 +47,5 @@ test('a removal that was approved and written is not held again with the others'
   await expect(members()).resolves.toEqual([P1, P2]);
   await approve();
   await expect(members()).resolves.toBeUndefined();
-  await expect(told('approvals', 'list')).resolves.toBe('The guard holds nothing.');
+  await expect(outputOf('approvals', 'list')).resolves.toBe('The guard holds nothing.');
 }, 60_000);

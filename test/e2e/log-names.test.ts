@@ -37,7 +37,9 @@ async function startQuoting(status: number): Promise<Server> {
 }
 
 const targetAt = (url: string, token = `${SECRET}-platform-0123456789`) => ({
-  ...{ url, token, allowLoopbackHttp: true },
+  url,
+  token,
+  allowLoopbackHttp: true,
   attributes: { title: { type: 'string', from: 'title' } },
 });
 const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

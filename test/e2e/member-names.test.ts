@@ -18,11 +18,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const told = async (...words: string[]): Promise<string> =>
+const outputOf = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
 test('log names the first members that were added, and counts the others', async () => {
-  const text = await told('log', '--resource', 'north', '--action', 'addMembers');
+  const text = await outputOf('log', '--resource', 'north', '--action', 'addMembers');
   const [, named = ''] = /6 members: (.*?) and 1 more/.exec(text) ?? [];
   expect(named.split(', ')).toHaveLength(5);
   for (const name of named.split(', ')) expect(NAMES).toContain(name);
@@ -31,13 +31,15 @@ test('log names the first members that were added, and counts the others', async
 test('log names a member who was deleted since, by the link', async () => {
   await place.idp.send('DELETE', `/Users/${ids[0]}`);
   await place.idle();
-  expect(await told('log', '--resource', 'north', '--action', 'removeMembers')).toContain(`1 member: ${ANN}`);
+  expect(await outputOf('log', '--resource', 'north', '--action', 'removeMembers')).toContain(
+    `1 member: ${ANN}`,
+  );
 }, 30_000);
 
 test('log says that the names of members are the present ones, where it names members', async () => {
   const caveat = 'Members have their present names';
-  expect(await told('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
-  expect(await told('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
+  expect(await outputOf('log', '--resource', 'north', '--action', 'addMembers')).toContain(caveat);
+  expect(await outputOf('log', '--resource', 'north', '--action', 'create')).not.toContain(caveat);
 }, 30_000);
 
 test('plan names an unmanaged member, whom the member list has by another name, by the userName', async () => {
@@ -52,20 +54,23 @@ test('plan names an unmanaged member, whom the member list has by another name, 
     });
   const made = await asAdmin('POST', '/api/scim/v2/Users', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
-    ...{ userName: STRANGER, displayName: 'Sam', active: true, emails: [{ value: STRANGER, primary: true }] },
+    userName: STRANGER,
+    displayName: 'Sam',
+    active: true,
+    emails: [{ value: STRANGER, primary: true }],
   });
   const { groups } = await place.platform.state();
   const north = groups.find(({ displayName }) => displayName === 'north')?.scimId;
   const value = [{ value: made.body.id }];
   await asAdmin('PATCH', `/api/scim/v2/Groups/${north}`, scimPatch({ op: 'add', path: 'members', value }));
-  expect(await told('plan', '--full')).toContain(`${STRANGER} in north`);
+  expect(await outputOf('plan', '--full')).toContain(`${STRANGER} in north`);
 }, 30_000);
 
 test('explain of a group names a member who was never synced, by the record', async () => {
   await run(place, 'hold');
   const gus = await place.idp.createUser('gus@acme.example');
   await place.idp.createGroup('south', [gus]);
-  const text = await told('explain', 'south', '--all');
+  const text = await outputOf('explain', 'south', '--all');
   expect(text).toContain('gus@acme.example');
   expect(text).not.toContain(gus);
 }, 30_000);

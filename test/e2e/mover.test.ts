@@ -26,8 +26,15 @@ beforeEach(async () => {
 afterEach(() => bridge.stop());
 
 const BEFORE = {
-  ...{ country: 'PT', city: 'Porto', unit: 'sales', site: 'north', level: 1, share: 0.5, external: true },
-  ...{ regions: ['north', 'south'], brands: ['red'] },
+  country: 'PT',
+  city: 'Porto',
+  unit: 'sales',
+  site: 'north',
+  level: 1,
+  share: 0.5,
+  external: true,
+  regions: ['north', 'south'],
+  brands: ['red'],
 };
 const NEXT = { country: 'DE', city: 'Köln', unit: 'service', site: 'west', level: 2 };
 
@@ -80,8 +87,14 @@ test('cleared values are written first, then one combined PATCH, then lists, fra
   };
   await move(id, changes);
   expect((await bridge.platform.user('ned@acme.example'))?.attributes).toMatchObject({
-    ...{ country: 'DE', city: 'Köln', unit: 'service', level: 2, share: 0.75, external: false },
-    ...{ regions: ['north'], brands: ['red', 'blue'] },
+    country: 'DE',
+    city: 'Köln',
+    unit: 'service',
+    level: 2,
+    share: 0.75,
+    external: false,
+    regions: ['north'],
+    brands: ['red', 'blue'],
   });
   expect((await bridge.platform.user('ned@acme.example'))?.attributes.site ?? null).toBeNull();
   const writes = await wrote();

@@ -16,7 +16,7 @@ beforeEach(async () => {
 }, 30_000);
 afterEach(() => place.stop());
 
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 
 test('the log does not attribute an approved group deletion whose answer was lost to somebody else', async () => {
   const crew = await place.idp.createGroup('crew', [ann]);
@@ -30,14 +30,14 @@ test('the log does not attribute an approved group deletion whose answer was los
   expect((await place.commands.run('approvals', 'approve', id, '--yes')).code).toBe(0);
   await place.idle();
   expect(await place.platform.group('crew')).toBeUndefined();
-  expect(await told('log')).toContain('crew');
-  expect(await told('log')).not.toContain('somebody else');
+  expect(await outputOf('log')).toContain('crew');
+  expect(await outputOf('log')).not.toContain('somebody else');
 }, 30_000);
 
 test('the log does not say that others deactivated an account that the bridge created again as inactive', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'remove', path: 'nickName' });
   await place.idle();
-  expect(await told('exceptions')).toContain(ANN);
+  expect(await outputOf('exceptions')).toContain(ANN);
   const { platformUrl, fixtures } = place.sandbox.ready;
   const path = `${platformUrl}/api/scim/v2/Users/${(await place.platform.user(ANN))?.scimId ?? ''}`;
   const headers = { authorization: `Bearer ${fixtures.apiKeys.admin}` };
@@ -45,7 +45,7 @@ test('the log does not say that others deactivated an account that the bridge cr
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(false);
-  expect(await told('log', '--resource', ANN)).not.toContain('somebody else made the deactivation');
+  expect(await outputOf('log', '--resource', ANN)).not.toContain('somebody else made the deactivation');
 }, 30_000);
 
 test('the log does not attribute a held deletion that ends with a change of the policy to somebody else', async () => {
@@ -59,6 +59,6 @@ test('the log does not attribute a held deletion that ends with a change of the 
   await place.commands.run('sync', `Group:${crew}`);
   await place.idle();
   expect(await place.platform.group('crew')).toBeDefined();
-  expect(await told('exceptions')).not.toContain('crew');
-  expect(await told('log')).not.toContain('somebody else');
+  expect(await outputOf('exceptions')).not.toContain('crew');
+  expect(await outputOf('log')).not.toContain('somebody else');
 }, 30_000);

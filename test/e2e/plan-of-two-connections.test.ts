@@ -31,10 +31,10 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-const tells = (...args: string[]) => place.commands.run(...args);
+const runCommand = (...args: string[]) => place.commands.run(...args);
 
 test('before a worker runs, the plan lists conflicts with the other connection, and the membership that waits for the group', async () => {
-  const { text } = await tells('plan');
+  const { text } = await runCommand('plan');
   const [, plan = ''] = text.split('hr → main: ');
   expect(plan).toMatch(/^2 changes\. 1 to create, 1 membership to add\./);
   expect(plan).toContain('User ann@acme.example: conflict, TakenByConnection: the account belongs to');
@@ -45,10 +45,10 @@ test('before a worker runs, the plan lists conflicts with the other connection, 
 });
 
 test('explain tells that memberships wait for a worker, and names members without an account', async () => {
-  const hanna = (await tells('explain', 'hanna@acme.example')).text;
+  const hanna = (await runCommand('explain', 'hanna@acme.example')).text;
   expect(hanna).toContain('waits because no worker runs: start one');
   expect(hanna).not.toContain('nobody has to do anything');
-  expect((await tells('explain', 'sales', '--all')).text).toContain(
+  expect((await runCommand('explain', 'sales', '--all')).text).toContain(
     '+ bob@acme.example (has no account at the target yet)',
   );
 });
@@ -56,12 +56,12 @@ test('explain tells that memberships wait for a worker, and names members withou
 test('once the group is a dead letter, plan and sync --dry-run list the membership as one that waits', async () => {
   await place.start('worker');
   await place.idle();
-  const { text } = await tells('plan');
+  const { text } = await runCommand('plan');
   const [, plan = ''] = text.split('hr → main: ');
   expect(plan).toMatch(/^nothing to write, but the platform is not as desired/);
   expect(plan).toContain('Group sales: conflict, TakenByConnection');
   expect(plan).toContain(WAITS);
-  const dry = (await tells('sync', 'hanna@acme.example', '--dry-run')).text;
+  const dry = (await runCommand('sync', 'hanna@acme.example', '--dry-run')).text;
   expect(dry).not.toContain('would write');
   expect(dry).toContain('addMember hanna@acme.example in sales (member at the source; waits for the group');
 });

@@ -19,19 +19,19 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 const everywhere = async (words: string): Promise<void> => {
   for (const command of [['exceptions'], ['status'], ['plan'], ['explain', ANN, '--all']])
-    expect(await told(...command)).toContain(words);
+    expect(await outputOf(...command)).toContain(words);
 };
 
 test('commands say that a protected person stays active at the platform after a deactivation or deletion at the source', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
   await everywhere('so it stays active although the person is inactive at the source');
-  expect(await told('explain', ANN, '--all')).not.toContain('left by us');
-  expect(await told('links', 'list')).not.toContain('  left  ');
-  expect(await told('plan')).toContain('2 desired: 1 linked (1 shown by the platform), 1 left alone');
+  expect(await outputOf('explain', ANN, '--all')).not.toContain('left by us');
+  expect(await outputOf('links', 'list')).not.toContain('  left  ');
+  expect(await outputOf('plan')).toContain('2 desired: 1 linked (1 shown by the platform), 1 left alone');
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idle();
   await everywhere('so it stays active although the person is deleted at the source');
@@ -41,8 +41,8 @@ test('commands say that a protected person stays active at the platform after a 
 test('explain and links list show the account of a deleted user without protection as left', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();
-  expect(await told('explain', BOB, '--all')).toContain('left by us');
-  expect(await told('links', 'list')).toContain('  left');
+  expect(await outputOf('explain', BOB, '--all')).toContain('left by us');
+  expect(await outputOf('links', 'list')).toContain('  left');
 });
 
 test('a reconcile after the protection ended closes the account', async () => {

@@ -91,7 +91,9 @@ async function openContext(): Promise<Context> {
     return file;
   };
   return {
-    ...{ bridge, rec, settingsFile },
+    bridge,
+    rec,
+    settingsFile,
     file: join(folder, 'plan.json'),
     run: (...args) => start(['--config', settingsFile('bridge.json'), ...args]).ended,
     rename: async (userName, value) =>

@@ -40,9 +40,11 @@ const refused = () =>
 const stated = async (entries = rec.plan().then((plan) => plan.entries)) =>
   (await entries).filter(({ action }) => action !== 'unmanaged').map(brief);
 const OPERATOR = { by: 'operator', via: 'command' } as const;
-const letters = () => [
+const deadLetters = () => [
   {
-    ...{ connection: 'default', acts: scope().acts, links: scope().links },
+    connection: 'default',
+    acts: scope().acts,
+    links: scope().links,
     directory: scope().directory,
     outboxes: new Map([['main', scope().outbox]]),
   },
@@ -57,7 +59,8 @@ test('a refused group is reported with the message of the platform, and repeated
     expect(report).toMatchObject({ outcome: 'blocked', counts: { conflict: 1 } });
     const [member, entry] = plan?.entries.filter(({ ref }) => ref === REF(group)) ?? [];
     expect(member).toMatchObject({
-      ...{ action: 'addMember', effect: 'report' },
+      action: 'addMember',
+      effect: 'report',
       reason: 'member at the source; waits for the group, which needs a person',
     });
     expect(entry).toMatchObject({
@@ -79,7 +82,7 @@ test('a refused group is reported with the message of the platform, and repeated
 
 test('retry of a dead letter causes one attempt, and later runs none', async () => {
   await bridge.platform.forgetRequests();
-  await retryDeadLetters(letters() as never, { all: true }, OPERATOR);
+  await retryDeadLetters(deadLetters() as never, { all: true }, OPERATOR);
   await rec.untilSynced();
   await refused();
   await rec.run();
@@ -102,7 +105,7 @@ test('changed mapping rules retry a refused write', async () => {
 }, 60_000);
 
 test('a dropped dead letter is shown in the plan and gets no new dead letter', async () => {
-  await dropDeadLetters(letters() as never, { all: true }, OPERATOR);
+  await dropDeadLetters(deadLetters() as never, { all: true }, OPERATOR);
   await bridge.platform.forgetRequests();
   await expect(rec.run()).resolves.toMatchObject({ report: { outcome: 'converged' } });
   const { entries } = await rec.plan();

@@ -22,18 +22,18 @@ beforeAll(async () => {
 });
 afterAll(() => place.stop());
 
-const tells = (...args: string[]) => place.commands.run(...args);
+const runCommand = (...args: string[]) => place.commands.run(...args);
 
 test('doctor can read, but reports that writes are refused again and exits with 1', async () => {
   await eventually(
     'refused again after good answers to reads',
     async () => {
-      await tells('plan');
-      return WORDS.test((await tells('status')).text);
+      await runCommand('plan');
+      return WORDS.test((await runCommand('status')).text);
     },
     30_000,
   );
-  const { code, text } = await tells('doctor');
+  const { code, text } = await runCommand('doctor');
   expect(text).toContain('✔ target main: the key is valid');
   expect(text).toMatch(/✘ target main: answers PATCH with 401/);
   expect(text).toMatch(WORDS);
@@ -42,22 +42,25 @@ test('doctor can read, but reports that writes are refused again and exits with 
 }, 40_000);
 
 test('after successful reads, status and explain still name the calls that are refused', async () => {
-  await tells('plan');
-  const status = await tells('status');
+  await runCommand('plan');
+  const status = await runCommand('status');
   expect(status.code).toBe(2);
   expect(status.text).toMatch(WORDS);
   expect(status.text).toContain(ADVICE);
   expect(status.text).not.toContain('set a new');
-  const explained = (await tells('explain', ANN, '--all')).text;
+  const explained = (await runCommand('explain', ANN, '--all')).text;
   expect(explained).toMatch(WORDS);
   expect(explained).not.toContain('nobody has to do anything');
-  expect((await tells('status', '--json')).json[0].breaker).toMatchObject({ open: false, only: ['PATCH'] });
+  expect((await runCommand('status', '--json')).json[0].breaker).toMatchObject({
+    open: false,
+    only: ['PATCH'],
+  });
 });
 
 test('once writes are accepted, the change is applied, and status and doctor report no refusal', async () => {
   await place.platform.control('PATCH', '/faults', {});
   await place.idle();
   expect((await place.platform.user(ANN))?.displayName).toBe('Ann Two');
-  await eventually('status is quiet', async () => !(await tells('status')).text.includes('401'));
-  expect((await tells('doctor')).code).toBe(0);
+  await eventually('status is quiet', async () => !(await runCommand('status')).text.includes('401'));
+  expect((await runCommand('doctor')).code).toBe(0);
 }, 40_000);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => place.stop());
 
-const tells = (...command: string[]) => place.commands.run(...command);
+const runCommand = (...command: string[]) => place.commands.run(...command);
 async function limitMemory(share: number): Promise<void> {
   const used = Number(/used_memory:(\d+)/.exec(await place.redis.info('memory'))?.[1]);
   await place.redis.config('SET', 'maxmemory', String(Math.round(used * share)));
@@ -17,19 +17,21 @@ test('doctor warns about a nearly full memory of Redis', async () => {
   // 50 MB make the memory of connections negligible. SETRANGE fills them on the server, so no client buffer grows.
   await place.redis.setrange('filler', 50_000_000, 'x');
   await limitMemory(1.1);
-  expect((await tells('doctor')).text).toMatch(/! redis: its memory is [89]\d % full \(limit [\d.]+ MB\)/);
+  expect((await runCommand('doctor')).text).toMatch(
+    /! redis: its memory is [89]\d % full \(limit [\d.]+ MB\)/,
+  );
 });
 
 test('status and doctor report a full memory of Redis, and report no process as missing', async () => {
   await place.redis.del('filler');
   await limitMemory(0.5);
-  const status = await tells('status');
+  const status = await runCommand('status');
   expect(status.code).toBe(2);
   expect(status.text).toMatch(
     /! Redis takes no writes \(its memory of [\d.]+ MB is full\): pushes are refused/,
   );
   expect(status.text).not.toContain('no process of the bridge');
-  const doctor = await tells('doctor');
+  const doctor = await runCommand('doctor');
   expect(doctor.code).toBe(1);
   expect(doctor.text).toMatch(
     /✘ redis: Redis takes no writes, because its memory .* is full\. Raise maxmemory/,
@@ -38,11 +40,11 @@ test('status and doctor report a full memory of Redis, and report no process as 
     /✘ log default: not checked: Redis does not answer, or takes no writes \(its memory is full\)/,
   );
   for (const area of ['fleet', 'data default', 'target main']) expect(doctor.text).toContain(` ${area}: `);
-  const deep = await tells('doctor', '--deep');
+  const deep = await runCommand('doctor', '--deep');
   expect(deep.code).toBe(1);
   expect(deep.text).toMatch(/✘ data: not checked: .*its memory is full/);
   expect(deep.text).toMatch(/✔ target main: the key is valid/);
-  const hold = await tells('hold');
+  const hold = await runCommand('hold');
   expect(hold.code).toBe(1);
   expect(hold.text).toMatch(/^Redis does not answer, or takes no writes \(its memory is full\)/m);
 });

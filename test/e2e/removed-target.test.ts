@@ -87,16 +87,16 @@ async function putBack(expected: unknown[]): Promise<void> {
 
 const FOUND =
   'target analytics of connection default is no longer configured; 4 accounts and 2 groups that the bridge wrote are still there';
-const told = async (...args: string[]) => (await place.commands.run(...args)).text.replace(/\s+/g, ' ');
+const outputOf = async (...args: string[]) => (await place.commands.run(...args)).text.replace(/\s+/g, ' ');
 /** Returns which of status (with exit code 2), doctor and /health contain these words. */
-async function tellers(words = FOUND): Promise<string[]> {
+async function commandsThatReport(words = FOUND): Promise<string[]> {
   const status = await place.commands.run('status');
   const { text: health } = await send(`http://127.0.0.1:${place.port}`, 'GET', '/health', {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
   });
   return [
     ...(status.code === 2 && status.text.replace(/\s+/g, ' ').includes(words) ? ['status'] : []),
-    ...((await told('doctor')).includes(words) ? ['doctor'] : []),
+    ...((await outputOf('doctor')).includes(words) ? ['doctor'] : []),
     ...(health.includes(words) ? ['health'] : []),
   ];
 }
@@ -120,10 +120,10 @@ test('deactivations of people who were deleted while a target was out of the set
   for (const name of ['sales', 'north']) await place.idp.send('DELETE', `/Groups/${ids[name]}`);
   await place.idle();
   await place.change(addAnalytics);
-  await eventually('held', async () => (await told('approvals', 'list')).includes('default.analytics'));
+  await eventually('held', async () => (await outputOf('approvals', 'list')).includes('default.analytics'));
   await place.idle();
   expect((await atAnalytics()).slice(0, 4)).toContain(true);
-  const [id = ''] = /default\.analytics\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  const [id = ''] = /default\.analytics\.\d+-\d+/.exec(await outputOf('approvals', 'list')) ?? [];
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();
   expect((await atAnalytics()).slice(0, 4)).toEqual([false, false, false, false]);
@@ -131,24 +131,26 @@ test('deactivations of people who were deleted while a target was out of the set
 
 test('status, doctor and /health report the accounts that stay at a removed target, until an operator confirms with links keep', async () => {
   await open();
-  expect(await tellers('no longer configured')).toEqual([]);
+  expect(await commandsThatReport('no longer configured')).toEqual([]);
   await place.change(removeAnalytics);
-  expect(await tellers()).toEqual(ALL);
+  expect(await commandsThatReport()).toEqual(ALL);
   expect(
     (await place.commands.run('links', 'keep', '--connection', 'default', '--target', 'main', '--yes')).code,
   ).toBe(1);
   const keep = ['links', 'keep', '--connection', 'default', '--target', 'analytics', '--yes', '--by', 'ines'];
-  expect(await told(...keep)).toContain('Kept: 4 accounts and 2 groups of default at analytics');
-  expect(await tellers('no longer configured')).toEqual([]);
+  expect(await outputOf(...keep)).toContain('Kept: 4 accounts and 2 groups of default at analytics');
+  expect(await commandsThatReport('no longer configured')).toEqual([]);
   expect((await place.commands.run('status')).code).toBe(0);
-  expect(await told('acts', '--action', 'keepLinks')).toContain('ines');
+  expect(await outputOf('acts', '--action', 'keepLinks')).toContain('ines');
   await place.change(() => undefined);
-  expect(await tellers('no longer configured')).toEqual([]);
+  expect(await commandsThatReport('no longer configured')).toEqual([]);
 
   await leave();
   await putBack([false, false, true, true, 2, undefined]);
   await place.change(removeAnalytics);
-  expect(await tellers(FOUND.replace('4 accounts and 2 groups', '2 accounts and 1 group'))).toEqual(ALL);
+  expect(
+    await commandsThatReport(FOUND.replace('4 accounts and 2 groups', '2 accounts and 1 group')),
+  ).toEqual(ALL);
 }, 60_000);
 
 test('status, doctor and /health find a removed target that is missing in the stored list of known targets', async () => {
@@ -156,7 +158,7 @@ test('status, doctor and /health find a removed target that is missing in the st
   await place.stopApps();
   await place.redis.del(await place.key(':{bridge.fleet}:knownTargets'));
   await place.change(removeAnalytics);
-  expect(await tellers()).toEqual(ALL);
+  expect(await commandsThatReport()).toEqual(ALL);
 }, 60_000);
 
 test('status, doctor and /health report the targets of a connection that was removed from the settings', async () => {
@@ -166,11 +168,11 @@ test('status, doctor and /health report the targets of a connection that was rem
     all.hr = { ...all.default };
     delete all.default;
   });
-  expect(await tellers()).toEqual(ALL);
-  expect(await told('status')).toContain('target main of connection default is no longer configured');
+  expect(await commandsThatReport()).toEqual(ALL);
+  expect(await outputOf('status')).toContain('target main of connection default is no longer configured');
   for (const target of ['main', 'analytics'])
     await place.commands.run('links', 'keep', '--connection', 'default', '--target', target, '--yes');
-  expect(await tellers('no longer configured')).toEqual([]);
+  expect(await commandsThatReport('no longer configured')).toEqual([]);
 }, 60_000);
 
 test('a target whose scope had excluded everybody is not reported after its removal from the settings', async () => {
@@ -180,14 +182,14 @@ test('a target whose scope had excluded everybody is not reported after its remo
       analytics: { ...(targets as any).analytics, users: { scope: 'not (userName pr)' } },
     });
   });
-  await eventually('held', async () => (await told('approvals', 'list')).includes('4 to deactivate'));
+  await eventually('held', async () => (await outputOf('approvals', 'list')).includes('4 to deactivate'));
   expect((await atAnalytics()).slice(0, 4)).toEqual([true, true, true, true]);
-  const [id = ''] = /default\.analytics\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  const [id = ''] = /default\.analytics\.\d+-\d+/.exec(await outputOf('approvals', 'list')) ?? [];
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();
   expect(await atAnalytics()).toEqual([false, false, false, false, 4, 1]);
   await place.change(removeAnalytics);
-  expect(await tellers('no longer configured')).toEqual([]);
+  expect(await commandsThatReport('no longer configured')).toEqual([]);
 }, 60_000);
 
 test('a leaver with an account at a removed target is not forgotten without --leave-account', async () => {
@@ -221,7 +223,7 @@ test('after a restore into an empty Redis, a target that was removed before the 
   expect([code, text]).toEqual([0, expect.any(String)]);
   await place.start();
   await place.commands.run('release');
-  expect(await tellers()).toEqual(ALL);
+  expect(await commandsThatReport()).toEqual(ALL);
 }, 60_000);
 
 test('while reconciles only report, status exits 2 for a target that is back in the settings until a reconcile was ordered', async () => {
@@ -231,7 +233,7 @@ test('while reconciles only report, status exits 2 for a target that is back in 
   await place.idp.send('DELETE', `/Users/${ids[BOB]}`);
   await place.idle();
   await place.change(addAnalytics);
-  await eventually('reported', async () => (await told('status')).includes('drifted'));
+  await eventually('reported', async () => (await outputOf('status')).includes('drifted'));
   const status = await place.commands.run('status');
   expect([status.code, status.text.includes('or the target was not in them')]).toEqual([2, true]);
   expect((await atAnalytics())[1]).toBe(true);

@@ -37,11 +37,11 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => place.stop());
 
-const told = async (...words: string[]): Promise<string> =>
+const outputOf = async (...words: string[]): Promise<string> =>
   (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
 
 test('plan does not attribute to others what the bridge changed between backup and restore', async () => {
-  const text = await told('plan');
+  const text = await outputOf('plan');
   expect(text).toMatch(
     /! Restored at \S+ from the backup of \S+: others or the bridge itself made the changes after the backup, and the bridge cannot tell which\./,
   );
@@ -62,7 +62,7 @@ test('plan does not attribute to others what the bridge changed between backup a
 }, 30_000);
 
 test('explain of a person who was pushed between backup and restore names the restore as a possible reason', async () => {
-  expect(await told('explain', DAN)).toMatch(
+  expect(await outputOf('explain', DAN)).toMatch(
     /A restore brought the backup of \S+Z back: a resource that was pushed after it, and not again since, is not known either\./,
   );
 }, 30_000);
@@ -71,12 +71,12 @@ test('after the release, explain names the restore and the memberships that othe
   await place.start();
   await run(place, 'release');
   await place.idle();
-  const text = await told('explain', CAT, '--all');
+  const text = await outputOf('explain', CAT, '--all');
   expect(text).toMatch(
     /it is in 1 group more, which others, or the bridge between the backup of \S+ and the restore, wrote, and which the bridge leaves: north/,
   );
   expect(text).toMatch(/restored from the backup of \S+: changes in between are not known/);
-  expect(await told('status')).not.toContain('by others found');
+  expect(await outputOf('status')).not.toContain('by others found');
 }, 30_000);
 
 test('after a restore and a run that converged, a later change at the platform is attributed to others, not to the backup', async () => {
@@ -95,7 +95,7 @@ test('after a restore and a run that converged, a later change at the platform i
     }),
   });
   expect(answer.status).toBe(200);
-  const text = await told('plan');
+  const text = await outputOf('plan');
   expect(text).toMatch(/displayName differs \(platform changed[^)]*\)/);
   expect(text).not.toContain('after the backup');
 }, 30_000);

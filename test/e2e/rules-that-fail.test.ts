@@ -17,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => place.stop());
 
 const status = async () => (await place.commands.run('status', '--json')).json[0];
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
-const letters = async () => (await place.commands.run('dead-letters', 'list', '--json')).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const deadLetters = async () => (await place.commands.run('dead-letters', 'list', '--json')).text;
 
 /** Changes the attributes, and waits for the reconcile that the restart begins. */
 async function withAttributes(attributes: object, rest: object = {}): Promise<void> {
@@ -39,7 +39,7 @@ test('while reconciles only report, people whose mapping fails stay in the plan,
     outcome: 'blocked',
     message: '3 conflicts need a person: see scim-bridge plan',
   });
-  expect(await told('status')).toContain('changed since the last reconcile');
+  expect(await outputOf('status')).toContain('changed since the last reconcile');
   const { text } = await place.commands.run('plan');
   for (const name of NAMES) expect(text).toContain(name);
 });
@@ -52,12 +52,12 @@ test('a reconcile that repairs makes people whose mapping fails dead letters, an
     outcome: 'blocked',
     message: '3 dead letters: see scim-bridge dead-letters list',
   });
-  expect(await told('status')).not.toContain('changed since the last reconcile');
+  expect(await outputOf('status')).not.toContain('changed since the last reconcile');
   const { text, code } = await place.commands.run('reconcile');
   expect(text).toContain('3 dead letters');
   expect(code).not.toBe(0);
   for (const name of NAMES) {
-    expect(await letters()).toContain(name);
+    expect(await deadLetters()).toContain(name);
     expect(await place.platform.user(name)).toMatchObject({ active: true, attributes: { level: 3 } });
   }
 });
@@ -73,12 +73,12 @@ test('status shows the number of accounts seen at the platform only while the nu
   await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'displayName', value: '3' });
   await place.idle();
   expect((await status()).coverage.users).toMatchObject({ linked: 1, seen: null });
-  expect(await told('status')).toContain('people: 3 desired: 1 linked, 2 dead letters, 0 missing');
+  expect(await outputOf('status')).toContain('people: 3 desired: 1 linked, 2 dead letters, 0 missing');
 });
 
 test('the first run after rules work again tries the dead letters of the former rules', async () => {
   await withAttributes({ level: LEVEL });
-  expect(await told('dead-letters', 'list')).toBe('No dead letters.');
+  expect(await outputOf('dead-letters', 'list')).toBe('No dead letters.');
   expect((await status()).reconcile.last).toMatchObject({ outcome: 'converged' });
-  expect(await told('status')).toContain('3 linked (3 shown by the platform at the last reconcile)');
+  expect(await outputOf('status')).toContain('3 linked (3 shown by the platform at the last reconcile)');
 });

@@ -20,7 +20,7 @@ async function open(most: number, target: object = {}, rest: object = {}): Promi
 }
 afterEach(() => place.stop());
 
-const told = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
+const outputOf = async (...args: string[]): Promise<string> => (await place.commands.run(...args)).text;
 const withUsers = (users: object): Promise<void> => withTarget({ users });
 /** Changes the settings, and waits for the reconcile that the restart begins. */
 async function withTarget(settings: object): Promise<void> {
@@ -37,11 +37,11 @@ async function withTarget(settings: object): Promise<void> {
 test('a deactivation that was held because of a scope is no longer held when the scope is removed', async () => {
   await open(0);
   await withUsers({ scope: SCOPE });
-  expect(await told('exceptions')).toContain(`${ANN} `);
+  expect(await outputOf('exceptions')).toContain(`${ANN} `);
   await withUsers({});
-  expect(await told('exceptions')).toBe('No exceptions.');
-  expect(await told('approvals', 'list')).toBe('The guard holds nothing.');
-  expect(await told('explain', ANN)).toContain(`${ANN} is at main as desired`);
+  expect(await outputOf('exceptions')).toBe('No exceptions.');
+  expect(await outputOf('approvals', 'list')).toBe('The guard holds nothing.');
+  expect(await outputOf('explain', ANN)).toContain(`${ANN} is at main as desired`);
 });
 
 test('a deactivation that was rejected because of a scope is no exception when the scope is removed', async () => {
@@ -50,9 +50,9 @@ test('a deactivation that was rejected because of a scope is no exception when t
   const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
   await place.commands.run('approvals', 'reject', id, '--yes');
   await place.idle();
-  expect(await told('exceptions')).toContain('rejected');
+  expect(await outputOf('exceptions')).toContain('rejected');
   await withUsers({});
-  expect(await told('exceptions')).toBe('No exceptions.');
+  expect(await outputOf('exceptions')).toBe('No exceptions.');
 });
 
 test('an account that a new scope closed is active again when the scope is removed', async () => {
@@ -79,13 +79,13 @@ test('while reconciles only report, explain says that a held deactivation is no 
   await place.commands.run('reconcile');
   await place.idle();
   const words = 'By the source and the present settings the account stays active';
-  expect(await told('explain', ANN, '--all')).not.toContain(words);
+  expect(await outputOf('explain', ANN, '--all')).not.toContain(words);
   await withUsers({});
-  expect(await told('explain', ANN, '--all')).toContain(words);
+  expect(await outputOf('explain', ANN, '--all')).toContain(words);
   await place.commands.run('sync', ANN);
   await place.idle();
-  expect(await told('exceptions')).toBe('No exceptions.');
-  expect(await told('explain', ANN, '--all')).not.toContain(words);
+  expect(await outputOf('exceptions')).toBe('No exceptions.');
+  expect(await outputOf('explain', ANN, '--all')).not.toContain(words);
 });
 
 test('explain does not call an account closed that the policy leaves open', async () => {
@@ -93,7 +93,9 @@ test('explain does not call an account closed that the policy leaves open', asyn
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(true);
-  expect(await told('explain', ANN, '--all')).toContain('the account at main is not closed by the bridge');
+  expect(await outputOf('explain', ANN, '--all')).toContain(
+    'the account at main is not closed by the bridge',
+  );
 });
 
 test.each(['a dead letter', 'a held change'])(
@@ -123,17 +125,17 @@ test('access that the policy upsert-only left to people is taken away when the p
   await open(5, { policy: 'upsert-only' });
   await leave();
   expect(await atPlatform()).toEqual([true, true, 2, 1, 1]);
-  expect(await told('explain', 'cid@acme.example')).not.toContain('did not write');
-  expect((await told('plan')).replaceAll(/\s+/g, ' ')).toContain(
+  expect(await outputOf('explain', 'cid@acme.example')).not.toContain('did not write');
+  expect((await outputOf('plan')).replaceAll(/\s+/g, ' ')).toContain(
     'nothing to write, but the platform is not as desired: 6 differences that no run changes',
   );
   await place.commands.run('reconcile', '--yes');
-  expect((await told('status')).replaceAll(/\s+/g, ' ')).toContain(
+  expect((await outputOf('status')).replaceAll(/\s+/g, ' ')).toContain(
     'converged, except 5 differences left alone by the policy upsert-only',
   );
   await withTarget({ policy: 'sync' });
   expect(await atPlatform()).toEqual([false, false, 1, undefined, 0]);
-  expect(await told('plan')).toContain('no changes. The platform is as desired.');
+  expect(await outputOf('plan')).toContain('no changes. The platform is as desired.');
 }, 30_000);
 
 test('when the policy becomes sync again, the guard judges the removals that upsert-only left out', async () => {
@@ -144,7 +146,7 @@ test('when the policy becomes sync again, the guard judges the removals that ups
     guard: Object.fromEntries(['deactivate', 'delete', 'removeMembers'].map((kind) => [kind, NONE])),
   });
   expect(await atPlatform()).toEqual([true, true, 2, 1, 1]);
-  const [id = ''] = /default\.main\.\d+-\d+/.exec(await told('approvals', 'list')) ?? [];
+  const [id = ''] = /default\.main\.\d+-\d+/.exec(await outputOf('approvals', 'list')) ?? [];
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();
   expect(await atPlatform()).toEqual([false, false, 1, undefined, 0]);

@@ -83,7 +83,11 @@ beforeAll(async () => {
     connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
     targets: {
       main: {
-        ...{ url, token: fixtures.apiKeys.admin, allowLoopbackHttp: true, concurrency, timeoutMs: 60_000 },
+        url,
+        token: fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        concurrency,
+        timeoutMs: 60_000,
         rateLimit: { requestsPerSecond: 500, burst: 500 },
       },
     },

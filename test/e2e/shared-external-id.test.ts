@@ -158,7 +158,9 @@ test('under okta a second user with the same externalId is 409 uniqueness', asyn
   const strict = await buildBridge({ role: 'api', configure: useProfile('okta') });
   await strict.idp.createUser('one@acme.example', { externalId: 'one' });
   const { status, body } = await strict.idp.send('POST', '/Users', {
-    ...{ schemas: [USER], userName: 'two', externalId: 'one' },
+    schemas: [USER],
+    userName: 'two',
+    externalId: 'one',
   });
   expect([status, body.scimType]).toEqual([409, 'uniqueness']);
   await strict.stop();

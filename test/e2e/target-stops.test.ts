@@ -166,7 +166,8 @@ test('if a process still uses a former key, commands with the new key ask for a 
   const { main } = place.settings.targets;
   // The same key as scimToken makes another pair of keys, which the platform accepts too.
   const renewed = createCommands({
-    ...{ ...place.settings, targets: { main: { ...main, scimToken: main.token } } },
+    ...place.settings,
+    targets: { main: { ...main, scimToken: main.token } },
   });
   try {
     await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);

@@ -28,7 +28,9 @@ beforeAll(async () => {
     connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
     targets: {
       main: {
-        ...{ url: platformUrl, token: fixtures.apiKeys.admin, allowLoopbackHttp: true },
+        url: platformUrl,
+        token: fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
         attributes: { note },
       },
     },

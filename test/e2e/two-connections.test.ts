@@ -66,7 +66,9 @@ test("a user of another connection with the same userName changes nothing and ge
   await other.createUser('later@acme.example');
   await eventually('the other connection goes on', async () => (await account('later@acme.example'))?.active);
   expect(await account('ada@acme.example')).toMatchObject({
-    ...{ active: true, externalId: 'a', attributes: { team: 'sales' } },
+    active: true,
+    externalId: 'a',
+    attributes: { team: 'sales' },
   });
 });
 

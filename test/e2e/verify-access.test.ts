@@ -38,8 +38,10 @@ beforeAll(async () => {
     connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
     targets: {
       main: {
-        ...{ url: sandbox.ready.platformUrl, token: sandbox.ready.fixtures.apiKeys.admin },
-        ...{ allowLoopbackHttp: true, attributes },
+        url: sandbox.ready.platformUrl,
+        token: sandbox.ready.fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
+        attributes,
       },
     },
     reconcile: { schedule: null },

@@ -20,7 +20,9 @@ export function createTally(): Tally & { note: (status: number, head: string) =>
   const statuses: Record<number, number> = {};
   const faults: string[] = [];
   return {
-    ...{ statuses, faults, closed: 0 },
+    statuses,
+    faults,
+    closed: 0,
     note: (status, head) => {
       statuses[status] = (statuses[status] ?? 0) + 1;
       const isAllowed = status < 500 || (status === 503 && /\r\nretry-after: \d+\r\n/i.test(`${head}\r\n`));

@@ -19,7 +19,8 @@ const members = (from: number): { value: string }[] =>
   Array.from({ length: MEMBERS }, (_, index) => ({ value: `person-${from + index}@groups.example` }));
 const body = (displayName: string, from: number): object => ({
   schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
-  ...{ displayName, members: members(from) },
+  displayName,
+  members: members(from),
 });
 
 /** A client that repeats a request after 503 is no failure of the attack. */
@@ -71,10 +72,13 @@ test(
       const value = 'everywhere@groups.example';
       for (let at = 0; at < 2000; at += 500) {
         const Operations = Array.from({ length: 500 }, (_, index) => ({
-          ...{ method: 'POST', path: '/Groups', bulkId: `g${at + index}` },
+          method: 'POST',
+          path: '/Groups',
+          bulkId: `g${at + index}`,
           data: {
             schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
-            ...{ displayName: `Everywhere ${at + index}`, members: [{ value }] },
+            displayName: `Everywhere ${at + index}`,
+            members: [{ value }],
           },
         }));
         const schemas = ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'];

@@ -52,7 +52,10 @@ test('200 polls for events at once leave the service available, and what is too 
     userName: `told${n}`,
   });
   const Operations = Array.from({ length: 500 }, (_, n) => ({
-    ...{ method: 'POST', path: '/Users', bulkId: `b${n}`, data: body(n) },
+    method: 'POST',
+    path: '/Users',
+    bulkId: `b${n}`,
+    data: body(n),
   }));
   const schemas = ['urn:ietf:params:scim:api:messages:2.0:BulkRequest'];
   const bulk = JSON.stringify({ schemas, Operations });

@@ -86,7 +86,9 @@ export async function startSiege({ people = 0, platformUrl, target }: SiegeOptio
   const bridge = await startBridgeProcess(settings, 'all', imageEnvironment());
   const watch = (): Promise<Bystanders> =>
     startBystanders({
-      ...{ port: bridge.port, pid: bridge.pid() ?? 0, token: TOKENS.neighbour },
+      port: bridge.port,
+      pid: bridge.pid() ?? 0,
+      token: TOKENS.neighbour,
       path: '/connections/neighbour/scim/v2',
     });
   let bystanders = await watch();
@@ -127,7 +129,9 @@ function judge(name: string, process: string, report: BystanderReport, tally: Ta
   const answers = tally?.faults ?? [];
   const factor = slowness();
   expect({ process, faults: report.faults, answers }).toEqual({
-    ...{ process: 'the same', faults: [], answers: [] },
+    process: 'the same',
+    faults: [],
+    answers: [],
   });
   expect(neighbour.answered / (neighbour.answered + neighbour.refused)).toBeGreaterThan(SERVED);
   expect(neighbour.p99).toBeLessThan(NEIGHBOUR_P99_MS * factor);

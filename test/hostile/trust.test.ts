@@ -31,7 +31,9 @@ beforeAll(async () => {
     connections: { default: tokens(TOKENS.scim), second: tokens(TOKENS.neighbour) },
     targets: {
       main: {
-        ...{ url: platformUrl, token: fixtures.apiKeys.admin, allowLoopbackHttp: true },
+        url: platformUrl,
+        token: fixtures.apiKeys.admin,
+        allowLoopbackHttp: true,
         attributes: { team: { type: 'string', expression: team } },
       },
     },
@@ -81,7 +83,8 @@ test("a user with the userName of another connection's user does not get that ac
   await idp.createUser('after@trust.example', { title: 'after' });
   await arrives('after@trust.example', 'after');
   expect(await platform.user('ada@trust.example')).toMatchObject({
-    ...{ active: true, displayName: 'Ada' },
+    active: true,
+    displayName: 'Ada',
     attributes: { team: 'sales' },
   });
 });

@@ -28,7 +28,9 @@ export async function startFront(): Promise<Front> {
         const own = front.answer(method, url, sent.toString());
         if (own) return outgoing.writeHead(own.status, own.headers ?? {}).end(own.body ?? '');
         const answer = await request(front.platformUrl + url, {
-          ...{ method: method as 'GET', headers: rest, body: sent },
+          method: method as 'GET',
+          headers: rest,
+          body: sent,
         });
         const body = await buffer(answer.body);
         const type = answer.headers['content-type'];

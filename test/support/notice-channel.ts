@@ -9,7 +9,11 @@ export const PAGE_URL = 'https://bridge.example.com';
 
 /** @returns a webhook channel for all subjects with short waiting times */
 export const webhookTo = (url: string, rest: Partial<NoticeChannelConfig> = {}): NoticeChannelConfig => ({
-  ...{ url, form: 'webhook', secret: NOTICE_SECRET, allowLoopbackHttp: true, groupMs: 1000 },
+  url,
+  form: 'webhook',
+  secret: NOTICE_SECRET,
+  allowLoopbackHttp: true,
+  groupMs: 1000,
   about: ['held', 'exceptions', 'deadLetters', 'breaker', 'reconcile', 'tokens'],
   ...rest,
 });

@@ -26,8 +26,10 @@ export async function startOpenIdProvider(
   const provider = new Provider(issuer, {
     clients: [
       {
-        ...{ client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret },
-        ...{ redirect_uris: [redirect], token_endpoint_auth_method: 'client_secret_post' },
+        client_id: CLIENT.clientId,
+        client_secret: CLIENT.clientSecret,
+        redirect_uris: [redirect],
+        token_endpoint_auth_method: 'client_secret_post',
       },
     ],
     claims: { openid: ['sub', 'email', 'roles'] },
@@ -52,7 +54,8 @@ export async function startOpenIdProvider(
   });
   const answer = provider.callback();
   const self: TestProvider = {
-    ...{ issuer, person: '' },
+    issuer,
+    person: '',
     stop: () =>
       new Promise((resolve) => {
         Object.assign(console, { info, warn });

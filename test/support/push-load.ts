@@ -42,7 +42,9 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
       body: JSON.stringify({
         schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
-        ...{ userName, externalId: userName, active: true },
+        userName,
+        externalId: userName,
+        active: true,
       }),
     });
     await answer.body.dump();
@@ -80,7 +82,9 @@ export function startPushLoad({ prefix, token, perSecond, next }: PushLoadOption
   const timer = setInterval(() => void watched(create(undefined)).catch(() => undefined), 1000 / perSecond);
 
   return {
-    ...{ stored, refused, broken },
+    stored,
+    refused,
+    broken,
     pressOn: (baseUrl, clients, wanted) =>
       new Promise((resolve, reject) => {
         let answers = 0;

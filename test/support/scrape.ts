@@ -67,7 +67,10 @@ export function parseScrape(text: string): Scrape {
         sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
     );
   return {
-    ...{ samples, types, help, find },
+    samples,
+    types,
+    help,
+    find,
     sum: (name, labels) => find(name, labels).reduce((total, { value }) => total + value, 0),
     value: (name, labels) => {
       const found = find(name, labels);

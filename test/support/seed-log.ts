@@ -21,12 +21,17 @@ export interface SeededLog {
 
 /** One usual entry; each user has about 20 of them in a log of a million. */
 const usual = (serial: number): LogEntry => ({
-  ...{
-    ref: `User:u${String(serial % 50_000).padStart(19, '0')}`,
-    name: `user${serial % 50_000}@acme.example`,
-  },
-  ...{ platformId: String(serial % 50_000), action: 'update', status: 'success', request: 'a1b2c3d4e5f6' },
-  ...{ generation: String(serial), accepted: 0, priority: 'edit', attempt: 1, ms: 12 },
+  ref: `User:u${String(serial % 50_000).padStart(19, '0')}`,
+  name: `user${serial % 50_000}@acme.example`,
+  platformId: String(serial % 50_000),
+  action: 'update',
+  status: 'success',
+  request: 'a1b2c3d4e5f6',
+  generation: String(serial),
+  accepted: 0,
+  priority: 'edit',
+  attempt: 1,
+  ms: 12,
   changes: [['displayName', `before ${serial}`, `after ${serial}`]],
 });
 

@@ -22,7 +22,9 @@ export const settingsFor = (
   connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
   targets: {
     main: {
-      ...{ url: ready.platformUrl, token: ready.fixtures.apiKeys.admin, allowLoopbackHttp: true },
+      url: ready.platformUrl,
+      token: ready.fixtures.apiKeys.admin,
+      allowLoopbackHttp: true,
       rateLimit: { requestsPerSecond: 1000, burst: 200 },
       ...target,
     },

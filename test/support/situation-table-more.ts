@@ -19,7 +19,9 @@ const eventsTo = (endpoint: string) => ({
     default: {
       tokens: [PRIMARY],
       events: {
-        ...{ issuer: 'https://scim.example.com', audience: 'https://siem.example.com', key },
+        issuer: 'https://scim.example.com',
+        audience: 'https://siem.example.com',
+        key,
         push: { ...push, endpoint },
       },
     },
@@ -157,7 +159,9 @@ export const MORE_SITUATIONS: Situation[] = [
     cause: async (place) => {
       await place.platform.control('PATCH', '/faults', {
         rules: ['POST', 'PATCH', 'PUT'].map((method) => ({
-          ...{ method, path: '/scim/v2/', status5xx: { share: 1, status: 403 } },
+          method,
+          path: '/scim/v2/',
+          status5xx: { share: 1, status: 403 },
         })),
       });
       await place.idp.createUser('bob@acme.example');

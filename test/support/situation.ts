@@ -94,7 +94,14 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       return answer.status === 200;
     });
   const place: Place = {
-    ...{ sandbox, settings, commands, platform, redis, start, stopApps, server },
+    sandbox,
+    settings,
+    commands,
+    platform,
+    redis,
+    start,
+    stopApps,
+    server,
     get idp() {
       return createIdp(`http://127.0.0.1:${apps[0]?.port ?? 0}/scim/v2`, TOKEN);
     },

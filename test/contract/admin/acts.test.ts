@@ -70,7 +70,8 @@ test('an approval is listed and shown, and only the approved part is applied', a
 
   const path = `/approvals/${approval.id}`;
   expect((await operator.get(`${path}?person=${one.name}`)).body).toMatchObject({
-    ...{ matching: 1, items: [{ ref: one.ref, cause: 'deactivated' }] },
+    matching: 1,
+    items: [{ ref: one.ref, cause: 'deactivated' }],
     limits: [{ kind: 'deactivate', held, usedBy: expect.any(Array) }],
   });
   expect((await operator.get(`${path}?limit=1&offset=1`)).body.items).toEqual([shown.items[1]]);
@@ -81,8 +82,12 @@ test('an approval is listed and shown, and only the approved part is applied', a
   const order = { by: 'alice', note: 'HR agreed', persons: [one.name], causes: ['deactivated'] };
   const first = await operator.post(`${path}/approve`, order);
   expect(first.body).toMatchObject({
-    ...{ id: approval.id, action: 'approve', by: 'alice', items: 1 },
-    ...{ kinds: { deactivate: 1, delete: 0 }, remaining: held - 1 },
+    id: approval.id,
+    action: 'approve',
+    by: 'alice',
+    items: 1,
+    kinds: { deactivate: 1, delete: 0 },
+    remaining: held - 1,
   });
   await eventually('one is closed', async () => !(await activeOnes()).includes(one.name));
   await rig.untilSynced();

@@ -13,8 +13,13 @@ beforeAll(async () => {
       const { default: base } = connections;
       if (!base) throw new Error('there is no connection');
       base.events = {
-        ...{ issuer: 'https://bridge.example.com', audience: 'receiver', otherKeys: [], push: null },
-        ...{ externalIds: false, mostPending: 1000, maxAgeMs: 3_600_000 },
+        issuer: 'https://bridge.example.com',
+        audience: 'receiver',
+        otherKeys: [],
+        push: null,
+        externalIds: false,
+        mostPending: 1000,
+        maxAgeMs: 3_600_000,
         key: KEY.export({ format: 'pem', type: 'pkcs8' }).toString(),
         poll: { token: POLL_TOKEN },
       };

@@ -52,7 +52,8 @@ describe('with the admin token', () => {
   test('HEAD on the live stream is answered at once and does not count as an open stream', async () => {
     const heads = Array.from({ length: MOST_STREAMS + 1 }, () =>
       rig.raw('/admin/v1/live', {
-        ...{ method: 'HEAD', headers: { authorization } },
+        method: 'HEAD',
+        headers: { authorization },
         signal: AbortSignal.any([left.signal, AbortSignal.timeout(10_000)]),
       }),
     );

@@ -40,7 +40,10 @@ test('a proof finds a lost index and repairs nothing; a repair rebuilds it and n
   const look = await ended('/doctor/deep', { by: 'alice' });
   const missing = { family: 'userNames', fault: 'missing', count: 1 };
   expect(look).toMatchObject({
-    ...{ state: 'succeeded', outcome: 'faults', by: 'alice', target: null },
+    state: 'succeeded',
+    outcome: 'faults',
+    by: 'alice',
+    target: null,
     progress: [{ connection: 'default', target: null, phase: 'entries' }],
     result: [{ connection: 'default', by: 'alice', repair: false, faults: 1 }],
   });

@@ -7,7 +7,8 @@ const PEOPLE = [
   { userName: 'u4712@acme.example', displayName: 'محمد علي' },
   { userName: 'u4713@acme.example', displayName: 'Ελένη Παπαδοπούλου' },
   {
-    ...{ userName: 'grace@acme.example', emails: [{ value: 'Amazing.Grace@navy.example', type: 'work' }] },
+    userName: 'grace@acme.example',
+    emails: [{ value: 'Amazing.Grace@navy.example', type: 'work' }],
     active: false,
   },
   { userName: 'star*[a]?\\@acme.example', displayName: 'Star' },
@@ -23,7 +24,8 @@ beforeAll(async () => {
   });
   for (const person of PEOPLE)
     await rig.bridge.idp.send('POST', '/Users', {
-      ...{ schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], ...person },
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+      ...person,
     });
   await rig.bridge.idp.createGroup('Analysts of Grace', []);
 }, 60_000);

@@ -27,12 +27,17 @@ export async function openSignIn(): Promise<SignInRig> {
       Object.assign(server, { port, adminUrl: base });
       server.signIn = {
         openid: {
-          ...{ issuer: provider.issuer, ...CLIENT, scopes: ['openid'] },
-          ...{ nameClaim: 'email', rolesClaim: 'roles', allowLoopbackHttp: true },
+          issuer: provider.issuer,
+          ...CLIENT,
+          scopes: ['openid'],
+          nameClaim: 'email',
+          rolesClaim: 'roles',
+          allowLoopbackHttp: true,
         },
         proxy: { from: ['127.0.0.0/8'], nameHeader: 'X-Forwarded-User', rolesHeader: 'X-Forwarded-Groups' },
         roles: { viewer: ['bridge-viewers'], operator: ['bridge-operators'], approver: ['bridge-approvers'] },
-        ...{ idleMinutes: 60, hours: 8 },
+        idleMinutes: 60,
+        hours: 8,
       };
     },
   });

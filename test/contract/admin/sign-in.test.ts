@@ -86,7 +86,8 @@ test('a person signs in with the provider, and orders are recorded under that na
   expect(await (await call('GET', '/caller')).json()).toEqual({
     name: 'otto@acme.example',
     person: `${provider.issuer} otto`,
-    ...{ rights: ['read', 'operate'], via: 'openid' },
+    rights: ['read', 'operate'],
+    via: 'openid',
   });
   const held = await call('POST', '/hold');
   expect(held.status).toBe(200);
@@ -212,7 +213,8 @@ test('a second replica accepts the session of the first, and completes a sign-in
     callback = new URL(next, callback).href;
   }
   const finished = await fetch(callback.replace(base, other), {
-    ...{ headers: { cookie: pending }, redirect: 'manual' },
+    headers: { cookie: pending },
+    redirect: 'manual',
   });
   expect(finished.headers.get('location')).toBe('/admin/');
   expect(finished.headers.getSetCookie().join()).toMatch(
@@ -222,7 +224,9 @@ test('a second replica accepts the session of the first, and completes a sign-in
 
 describe('a proxy that names people in headers', () => {
   const named = (name: string, groups: string) => ({
-    ...{ ...PAGE, 'x-forwarded-user': name, 'x-forwarded-groups': groups },
+    ...PAGE,
+    'x-forwarded-user': name,
+    'x-forwarded-groups': groups,
   });
 
   test('the groups in the headers of the proxy are mapped to roles', async () => {
@@ -256,7 +260,10 @@ describe('a proxy that names people in headers', () => {
 test('the admin token has every right also when a sign-in is configured, and the API lists the ways to sign in', async () => {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   expect(await (await rig.raw('/admin/v1/caller', { headers })).json()).toEqual({
-    ...{ name: null, person: null, rights: ['read', 'operate', 'approve'], via: 'token' },
+    name: null,
+    person: null,
+    rights: ['read', 'operate', 'approve'],
+    via: 'token',
   });
   await rig.operator.post('/resync', { by: 'otto@acme.example' });
   const [act] = (await rig.operator.get('/acts?limit=1')).body;

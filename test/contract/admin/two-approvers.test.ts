@@ -27,7 +27,8 @@ beforeEach(async () => {
         openid: null,
         proxy: { from: ['127.0.0.0/8'], nameHeader: 'X-Forwarded-User', rolesHeader: 'X-Forwarded-Groups' },
         roles: { viewer: ['viewers'], operator: ['operators'], approver: ['approvers'] },
-        ...{ idleMinutes: 60, hours: 8 },
+        idleMinutes: 60,
+        hours: 8,
       };
       if (targets.main)
         Object.assign(targets.main.guard, { approvers: 2, deactivate: { count: 0, percent: 100 } });
@@ -61,8 +62,10 @@ async function as(name: string, action: string, id: string, body: object = {}, g
   const answer = await rig.raw(`/admin/v1/approvals/${encodeURIComponent(id)}/${action}`, {
     method: 'POST',
     headers: {
-      ...{ 'content-type': 'application/json', 'x-scim-bridge-via': 'page' },
-      ...{ 'x-forwarded-user': name, 'x-forwarded-groups': groups },
+      'content-type': 'application/json',
+      'x-scim-bridge-via': 'page',
+      'x-forwarded-user': name,
+      'x-forwarded-groups': groups,
     },
     body: JSON.stringify(body),
   });
@@ -74,7 +77,8 @@ test('two approvals by one person under two names apply nothing; an approval by 
   const id = await heldId();
   expect(await as('vera', 'approve', id, {}, 'viewers')).toMatchObject({ status: 403 });
   expect(await as('Anna', 'approve', id, { note: 'HR agreed' })).toMatchObject({
-    ...{ status: 200, body: { outcome: 'noted', id, by: 'Anna', items: 3 } },
+    status: 200,
+    body: { outcome: 'noted', id, by: 'Anna', items: 3 },
   });
   expect(await as('Anna', 'approve', id)).toMatchObject({ status: 409 });
   expect(await as(' anna', 'approve', id)).toMatchObject({ status: 409 });
@@ -83,7 +87,9 @@ test('two approvals by one person under two names apply nothing; an approval by 
 
   const { body: shown } = await rig.operator.get(`/approvals/${id}`);
   expect(shown).toMatchObject({
-    ...{ state: 'held', approvers: 2, total: 3 },
+    state: 'held',
+    approvers: 2,
+    total: 3,
     firstApprovals: [{ id, by: 'Anna', total: 3, note: 'HR agreed' }],
   });
   expect(await as('Ben', 'approve', id)).toMatchObject({

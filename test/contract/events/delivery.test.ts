@@ -30,8 +30,14 @@ const jwk = JSON.stringify(
 let bridge: Bridge;
 let receiver: Receiver;
 const events = {
-  ...{ issuer: ISSUER, audience: AUDIENCE, otherKeys: [], poll: null, push: null, externalIds: false },
-  ...{ mostPending: 1000, maxAgeMs: 3_600_000 },
+  issuer: ISSUER,
+  audience: AUDIENCE,
+  otherKeys: [],
+  poll: null,
+  push: null,
+  externalIds: false,
+  mostPending: 1000,
+  maxAgeMs: 3_600_000,
 };
 beforeAll(async () => {
   receiver = await startReceiver();

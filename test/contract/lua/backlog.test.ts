@@ -20,8 +20,17 @@ const hire = (id: string, title = 'one') => store.putUser(id, { userName: id, ti
 
 test('the backlog of a converged target is empty', async () => {
   expect(await store.outbox.backlog()).toEqual({
-    ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false, writes: {} },
-    ...{ now: expect.any(Number), due: 0, load: null, failedRuns: 0, expected: null },
+    dirty: 0,
+    inflight: 0,
+    blocked: 0,
+    oldestMs: 0,
+    onHold: false,
+    writes: {},
+    now: expect.any(Number),
+    due: 0,
+    load: null,
+    failedRuns: 0,
+    expected: null,
     held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
     exceptions: { ...none, total: 0, oldestMs: 0, ages: none },
     priorities: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },

@@ -33,7 +33,9 @@ describe('40,000 removals of one group', () => {
   const MANY = 40_000;
   const removals = (from: number, to: number): Destruction[] =>
     range(from, to).map((number) => ({
-      ...{ kind: 'removeMembers', ref: 'Group:everybody', subject: idOf(`u${number}-`) },
+      kind: 'removeMembers',
+      ref: 'Group:everybody',
+      subject: idOf(`u${number}-`),
     }));
   const numbersOf = (permissions: string[]) =>
     Object.fromEntries(

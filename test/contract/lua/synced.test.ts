@@ -142,8 +142,14 @@ function stateOf(store: Store, targets: string[]): DesiredState {
   return createDesiredState(
     { redis: store.redis, scripts: store.scripts },
     {
-      ...{ prefix: store.prefix, connection: 'idp', targets, addressOf, groupsMatter: true, leaseMs: 5000 },
-      ...{ events: undefined, uniqueExternalIds: false },
+      prefix: store.prefix,
+      connection: 'idp',
+      targets,
+      addressOf,
+      groupsMatter: true,
+      leaseMs: 5000,
+      events: undefined,
+      uniqueExternalIds: false,
     },
   );
 }

@@ -41,7 +41,10 @@ test('messages report a dead letter and its end', async () => {
   const stranger = (await rig.bridge.platform.state()).users.at(-1);
   const id = await rig.bridge.idp.createUser(stranger?.userName ?? '');
   expect(await toldOf('deadLetters', 'new')).toMatchObject({
-    ...{ connection: 'default', target: 'main', count: 1, summary: 'default → main: 1 dead letter' },
+    connection: 'default',
+    target: 'main',
+    count: 1,
+    summary: 'default → main: 1 dead letter',
     link: `${PAGE_URL}/admin/#/dead-letters`,
   });
   await rig.operator.post('/dead-letters/drop', { refs: [`User:${id}`] });
@@ -52,7 +55,10 @@ test('messages report a failing platform with its status, and a reconcile that f
   front.answer = () => ({ status: 500 });
   await rig.bridge.idp.createUser('new@acme.example');
   expect(await toldOf('breaker', 'new')).toMatchObject({
-    ...{ connection: null, target: 'main', reason: '500', link: `${PAGE_URL}/admin/#/overview` },
+    connection: null,
+    target: 'main',
+    reason: '500',
+    link: `${PAGE_URL}/admin/#/overview`,
     summary: 'main: calls fail in a row (status 500), only probes are sent',
   });
   const { body } = await rig.operator.post('/reconcile', {});

@@ -51,7 +51,12 @@ test('one message reports held changes with a link and without names, and anothe
   const [first] = await eventually('told', () => receiver.posts.length > 0 && noticesOf(receiver));
   expect(first?.items).toEqual([
     {
-      ...{ about: 'held', connection: 'default', target: 'main', reason: null, count: 2, state: 'new' },
+      about: 'held',
+      connection: 'default',
+      target: 'main',
+      reason: null,
+      count: 2,
+      state: 'new',
       since: expect.stringMatching(/^20.*Z$/),
       summary: 'default → main: 2 changes held by the guard until an operator decides',
       link: `${PAGE_URL}/admin/#/approvals`,

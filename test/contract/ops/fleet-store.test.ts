@@ -23,7 +23,12 @@ afterEach(async () => {
 });
 
 const facts = (role: ProcessFacts['role'], change: Partial<ProcessFacts> = {}): ProcessFacts => ({
-  ...{ role, version: '1.0.0', host: `host-${role}`, port: 8080, pid: 42, startedAt: 1_700_000_000_000 },
+  role,
+  version: '1.0.0',
+  host: `host-${role}`,
+  port: 8080,
+  pid: 42,
+  startedAt: 1_700_000_000_000,
   ...change,
 });
 /** Moves the last beat of a process into the past. */
@@ -40,7 +45,9 @@ test('a process is listed with its facts from its first beat until it leaves', a
   const { processes, now, lastBeats } = await fleet.read();
   expect(processes).toEqual([
     {
-      ...{ id: 'w1', ...facts('worker'), silent: false },
+      id: 'w1',
+      ...facts('worker'),
+      silent: false,
       lastBeatAt: expect.any(Number),
       beatAgeMs: expect.any(Number),
     },

@@ -7,9 +7,16 @@ import { readLog, searchLog, type LogFilter, type LogSource } from '../../../src
 import { idOf, openStore, type Store } from '../lua/rig.ts';
 
 const entry = (serial: number): LogEntry => ({
-  ...{ ref: `User:${idOf('a')}`, name: `n${serial}`, action: 'update', status: 'success' },
-  ...{ changes: [['userName', 'before', `n${serial}`]], request: '-', generation: '1', accepted: 0 },
-  ...{ priority: 'edit', attempt: 1 },
+  ref: `User:${idOf('a')}`,
+  name: `n${serial}`,
+  action: 'update',
+  status: 'success',
+  changes: [['userName', 'before', `n${serial}`]],
+  request: '-',
+  generation: '1',
+  accepted: 0,
+  priority: 'edit',
+  attempt: 1,
 });
 
 describe('the hash chain of a log with 250 entries', () => {

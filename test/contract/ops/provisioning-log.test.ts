@@ -139,8 +139,15 @@ describe('entries of the provisioning log', () => {
 
 describe('the stream of the provisioning log', () => {
   const entry = (serial: number): LogEntry => ({
-    ...{ ref: `User:${idOf('a')}`, name: `n${serial}`, action: 'update', status: 'success' },
-    ...{ request: '-', generation: '1', accepted: 0, priority: 'edit', attempt: 1 },
+    ref: `User:${idOf('a')}`,
+    name: `n${serial}`,
+    action: 'update',
+    status: 'success',
+    request: '-',
+    generation: '1',
+    accepted: 0,
+    priority: 'edit',
+    attempt: 1,
   });
 
   it('the log drops entries by number and age, and verification finds changed entries', async () => {

@@ -264,8 +264,16 @@ test('dashboards have types and text ids; embed access is read and changed', asy
   const config = { kind: 'CLASSIC', widgets: [] };
   const snapshot = { id: 5, reportId: 6, versionNumber: 1, kind: 'kpi' };
   const publishedDashboard = {
-    ...{ id: 3, deploymentId: 1, workbookId: 4, versionNumber: 2, versionId: 9, publicId: 'p' },
-    ...{ status: 'published', allowEmbed: false, config, reportSnapshots: [snapshot] },
+    id: 3,
+    deploymentId: 1,
+    workbookId: 4,
+    versionNumber: 2,
+    versionId: 9,
+    publicId: 'p',
+    status: 'published',
+    allowEmbed: false,
+    config,
+    reportSnapshots: [snapshot],
   };
   const { workbooks } = await rig.fixtures({
     workbooks: [{ deploymentId: D, name: 'w', dashboardDraft: config, publishedDashboard }],

@@ -250,7 +250,8 @@ test('a repair that was killed while restoring a member set is completed by the 
     await store.redis.del(store.keys.key('members', SALES));
     const killed = new AbortController();
     const first = store.state.proof.run({
-      ...{ ...ORDER, signal: killed.signal },
+      ...ORDER,
+      signal: killed.signal,
       onLooked: () => killed.abort(new Error('killed')),
     });
     await expect(first).rejects.toThrow('killed');

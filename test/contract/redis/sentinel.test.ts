@@ -40,7 +40,9 @@ function push(prefix: string): { stop(): Promise<Pushes> } {
     for (let attempt = 0; attempt < 100; attempt++) {
       const answer = await bridge.idp.send('POST', '/Users', {
         schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
-        ...{ userName, externalId: userName, active: true },
+        userName,
+        externalId: userName,
+        active: true,
       });
       // 409: an earlier attempt was stored although its answer was a refusal.
       const known = attempt > 0 && answer.status === 409;

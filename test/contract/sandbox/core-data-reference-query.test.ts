@@ -129,7 +129,10 @@ describe('several queries in one', () => {
     expect([blended.queryType, blended.pivotQuery]).toEqual([
       'blendingQuery',
       {
-        ...{ filters: [], limit: 10_000, rowLimit: 10_000, timezone: 'UTC' },
+        filters: [],
+        limit: 10_000,
+        rowLimit: 10_000,
+        timezone: 'UTC',
         measures: ['orders.count'],
         dimensions: [],
         timeDimensions: [{ dimension: 'time', granularity: 'month' }],
@@ -201,8 +204,15 @@ describe('sql and dry-run', () => {
       queryType: 'regularQuery',
       normalizedQueries: [
         {
-          ...{ measures: ['orders.count'], dimensions: [], timeDimensions: [], filters: [], timezone: 'UTC' },
-          ...{ limit: 10_000, rowLimit: 10_000, cacheMode: 'stale-if-slow', queryType: 'regularQuery' },
+          measures: ['orders.count'],
+          dimensions: [],
+          timeDimensions: [],
+          filters: [],
+          timezone: 'UTC',
+          limit: 10_000,
+          rowLimit: 10_000,
+          cacheMode: 'stale-if-slow',
+          queryType: 'regularQuery',
         },
       ],
       queryOrder: [{}],
@@ -248,30 +258,42 @@ describe('meta', () => {
   test('/meta lists all properties of a cube and its members', async () => {
     const orders = (await meta(EVERYTHING)).find(({ name }: any) => name === 'orders');
     expect(orders).toMatchObject({
-      ...{ name: 'orders', type: 'view', title: 'Orders', isVisible: true, public: true },
-      ...{ hierarchies: [], folders: [], nestedFolders: [] },
+      name: 'orders',
+      type: 'view',
+      title: 'Orders',
+      isVisible: true,
+      public: true,
+      hierarchies: [],
+      folders: [],
+      nestedFolders: [],
     });
     expect(orders.measures[0]).toEqual({
-      ...{
-        name: 'orders.count',
-        title: 'Orders Count',
-        shortTitle: 'Count',
-        description: 'Number of orders',
-      },
-      ...{ type: 'number', aggType: 'count', cumulative: false, cumulativeTotal: false, drillMembers: [] },
+      name: 'orders.count',
+      title: 'Orders Count',
+      shortTitle: 'Count',
+      description: 'Number of orders',
+      type: 'number',
+      aggType: 'count',
+      cumulative: false,
+      cumulativeTotal: false,
+      drillMembers: [],
       drillMembersGrouped: { measures: [], dimensions: [] },
-      ...{ aliasMember: 'raw_orders.count', isVisible: true, public: true },
+      aliasMember: 'raw_orders.count',
+      isVisible: true,
+      public: true,
       formatDescription: { name: 'number', specifier: ',.2~f' },
     });
     expect(orders.dimensions.find(({ name }: any) => name === 'orders.status')).toEqual({
-      ...{
-        name: 'orders.status',
-        title: 'Orders Status',
-        shortTitle: 'Status',
-        description: 'State of the order',
-      },
-      ...{ type: 'string', primaryKey: false, suggestFilterValues: true, aliasMember: 'raw_orders.status' },
-      ...{ isVisible: true, public: true },
+      name: 'orders.status',
+      title: 'Orders Status',
+      shortTitle: 'Status',
+      description: 'State of the order',
+      type: 'string',
+      primaryKey: false,
+      suggestFilterValues: true,
+      aliasMember: 'raw_orders.status',
+      isVisible: true,
+      public: true,
     });
     expect(orders.segments).toEqual([
       {

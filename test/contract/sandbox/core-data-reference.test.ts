@@ -205,7 +205,10 @@ describe('the answer of one query', () => {
           granularity: 'month',
         },
       ],
-      ...{ limit: 50, timezone: 'UTC', filters: [], rowLimit: 50 },
+      limit: 50,
+      timezone: 'UTC',
+      filters: [],
+      rowLimit: 50,
     });
     const created = {
       title: 'Orders Created At',
@@ -216,11 +219,16 @@ describe('the answer of one query', () => {
     expect(body.annotation).toEqual({
       measures: {
         'orders.count': {
-          ...{ title: 'Orders Count', shortTitle: 'Count', description: 'Number of orders', type: 'number' },
-          ...{ drillMembers: [], drillMembersGrouped: { measures: [], dimensions: [] } },
+          title: 'Orders Count',
+          shortTitle: 'Count',
+          description: 'Number of orders',
+          type: 'number',
+          drillMembers: [],
+          drillMembersGrouped: { measures: [], dimensions: [] },
         },
       },
-      ...{ dimensions: {}, segments: {} },
+      dimensions: {},
+      segments: {},
       timeDimensions: {
         [`${T}.month`]: { ...created, granularity: { name: 'month', title: 'month', interval: '1 month' } },
         [T]: created,

@@ -75,7 +75,8 @@ describe.each(['GET', 'POST'] as const)('the Cube client with %s', (method) => {
       measures: [COUNT],
       timeDimensions: [
         {
-          ...{ dimension: CREATED, granularity: 'month' },
+          dimension: CREATED,
+          granularity: 'month',
           compareDateRange: [
             ['2026-01-01', '2026-03-31'],
             ['2026-04-01', '2026-06-30'],

@@ -5,8 +5,16 @@ import { RESOURCE_REASONS, toExceptionCounts } from '../../../src/directory/outb
 import { createMetrics } from '../../../src/support/metrics.ts';
 
 const backlog = (lastSuccessAt?: number): Backlog => ({
-  ...{ dirty: 0, inflight: 0, blocked: 0, oldestMs: 0, onHold: false },
-  ...{ now: 0, due: 0, load: null, failedRuns: 0, expected: null },
+  dirty: 0,
+  inflight: 0,
+  blocked: 0,
+  oldestMs: 0,
+  onHold: false,
+  now: 0,
+  due: 0,
+  load: null,
+  failedRuns: 0,
+  expected: null,
   priorities: { deactivation: 0, edit: 0, new: 0, reconcile: 0 },
   held: { deactivate: 0, delete: 0, removeMembers: 0, clearAttributes: 0 },
   exceptions: toExceptionCounts(

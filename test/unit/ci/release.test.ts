@@ -46,7 +46,9 @@ const release = (...args: string[]) => {
     GITHUB_REPOSITORY: 'Acme/scim-bridge',
   };
   const { status, stdout, stderr } = spawnSync(process.execPath, ['.ci/release/release.mjs', ...args], {
-    ...{ cwd: folder, encoding: 'utf8', env },
+    cwd: folder,
+    encoding: 'utf8',
+    env,
   });
   return { status, out: stdout, errors: stderr };
 };

@@ -159,11 +159,17 @@ describe('the dry run of a pipeline', () => {
     const outputs = join(folder, 'outputs');
     writeFileSync(outputs, '');
     const pipeline = {
-      ...{ GITHUB_OUTPUT: outputs, GITHUB_REPOSITORY: 'Acme/scim-bridge', GITHUB_REPOSITORY_OWNER: 'Acme' },
-      ...{ GITHUB_SHA: '3fdcfea', GITHUB_REF_NAME: 'v1.0.0', DRY_RUN: '1' },
+      GITHUB_OUTPUT: outputs,
+      GITHUB_REPOSITORY: 'Acme/scim-bridge',
+      GITHUB_REPOSITORY_OWNER: 'Acme',
+      GITHUB_SHA: '3fdcfea',
+      GITHUB_REF_NAME: 'v1.0.0',
+      DRY_RUN: '1',
     };
     const { status, stdout, stderr } = spawnSync('bash', [script], {
-      ...{ cwd: ROOT, encoding: 'utf8', env: { ...process.env, ...pipeline, ...env } },
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, ...pipeline, ...env },
     });
     const written = readFileSync(outputs, 'utf8');
     rmSync(folder, { recursive: true });
@@ -193,11 +199,11 @@ describe('the dry run of a pipeline', () => {
   });
 
   test.each([
-    { tags: [], ...{ image: [':1.0 ', ':1 '], npm: 'latest', mark: '--latest ' } },
-    { tags: ['v1.0.1'], ...{ image: [], npm: 'patch-1.0', mark: '--latest=false ' } },
-    { tags: ['v1.1.0'], ...{ image: [':1.0 '], npm: 'patch-1.0', mark: '--latest=false ' } },
-    { tags: ['v1.0.9-rc.1', 'v0.9.9'], ...{ image: [':1.0 ', ':1 '], npm: 'latest', mark: '--latest ' } },
-    { tags: ['v2.0.0'], ...{ image: [':1.0 ', ':1 '], npm: 'patch-1.0', mark: '--latest=false ' } },
+    { tags: [], image: [':1.0 ', ':1 '], npm: 'latest', mark: '--latest ' },
+    { tags: ['v1.0.1'], image: [], npm: 'patch-1.0', mark: '--latest=false ' },
+    { tags: ['v1.1.0'], image: [':1.0 '], npm: 'patch-1.0', mark: '--latest=false ' },
+    { tags: ['v1.0.9-rc.1', 'v0.9.9'], image: [':1.0 ', ':1 '], npm: 'latest', mark: '--latest ' },
+    { tags: ['v2.0.0'], image: [':1.0 ', ':1 '], npm: 'patch-1.0', mark: '--latest=false ' },
   ])('release 1.0.0 beside the tags $tags takes the marks of the newest version only if it is', (given) => {
     const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-tags-'));
     const git = (...args: string[]) => {
@@ -209,7 +215,8 @@ describe('the dry run of a pipeline', () => {
     for (const tag of given.tags) git('tag', tag);
     const env = {
       GIT_DIR: join(folder, '.git'),
-      ...{ IMAGE_DIGEST: 'sha256:aa', CHART_DIGEST: 'sha256:bb' },
+      IMAGE_DIGEST: 'sha256:aa',
+      CHART_DIGEST: 'sha256:bb',
     };
     const lineOf = (script: string, start: string) =>
       `${dryRun(script, env)
@@ -224,7 +231,9 @@ describe('the dry run of a pipeline', () => {
 
   test('a missing tool is reported in one sentence with exit code 69', () => {
     const { status, stderr } = spawnSync('bash', ['.ci/chart/kind.sh'], {
-      ...{ cwd: ROOT, encoding: 'utf8', env: { ...process.env, KEEP: '1', DRY_RUN: '' } },
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, KEEP: '1', DRY_RUN: '' },
     });
     const hasKind = spawnSync('kind', ['version']).status === 0;
     if (!hasKind) expect([status, stderr]).toEqual([69, expect.stringMatching(/needs (a running )?\w+/)]);

@@ -60,7 +60,10 @@ const CHARTS = CASES.map((name) => rendered(name));
 const nameOf = (objects: Manifest[]): string =>
   ofKind(objects, 'ConfigMap').find(({ metadata }) => !metadata.name.endsWith('-dashboard'))?.metadata.name;
 const KINDS: Record<string, string> = {
-  ...{ deploy: 'Deployment', deployment: 'Deployment', cronjob: 'CronJob', service: 'Service' },
+  deploy: 'Deployment',
+  deployment: 'Deployment',
+  cronjob: 'CronJob',
+  service: 'Service',
 };
 /**
  * Verbs of the pages. `scale` is not among them: helm 4 refuses to set replicas that kubectl set, so that the next

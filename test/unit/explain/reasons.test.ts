@@ -3,19 +3,30 @@ import type { ExplainedFacts } from '../../../src/explain/explanation.ts';
 import { reasonsOf } from '../../../src/explain/reasons.ts';
 
 const SETTLED = {
-  ...{ kind: 'Group', target: 'main', condition: null, exception: null, mark: null, hold: null },
-  ...{ breaker: null, pause: null, guard: [], fleet: [], memberships: [], members: null, values: [] },
-  ...{ link: { attempts: 0, creating: false, platformId: '1' }, approval: null, platform: null },
-  ...{
-    suspectedDrift: [],
-    policy: { policy: 'sync' },
-    lookAgainAt: null,
-    restored: null,
-    inScope: true,
-    leftByHand: [],
-    rejections: [],
-    firstApprovals: [],
-  },
+  kind: 'Group',
+  target: 'main',
+  condition: null,
+  exception: null,
+  mark: null,
+  hold: null,
+  breaker: null,
+  pause: null,
+  guard: [],
+  fleet: [],
+  memberships: [],
+  members: null,
+  values: [],
+  link: { attempts: 0, creating: false, platformId: '1' },
+  approval: null,
+  platform: null,
+  suspectedDrift: [],
+  policy: { policy: 'sync' },
+  lookAgainAt: null,
+  restored: null,
+  inScope: true,
+  leftByHand: [],
+  rejections: [],
+  firstApprovals: [],
 };
 const reasons = (facts: object): string =>
   reasonsOf({ ...SETTLED, ...facts } as unknown as ExplainedFacts, '').join(' ');

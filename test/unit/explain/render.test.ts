@@ -3,11 +3,27 @@ import type { Explanation } from '../../../src/explain/explanation.ts';
 import { renderExplanation } from '../../../src/explain/render.ts';
 
 const ANN = {
-  ...{ kind: 'User', ref: 'User:1', name: 'ann', connection: 'default', target: 'main', verdict: 'onItsWay' },
-  ...{ summary: 'A change of ann is on its way.', reasons: [], stored: null, inScope: true, condition: null },
-  ...{ nameAtTarget: 'ann', values: [], memberships: [], members: null, mark: null, platform: null },
-  ...{ timeline: [], leftByHand: [], link: { platformId: '1', account: null, origin: null, active: true } },
-  ...{ policy: { policy: 'sync', adopt: 'exact', deprovision: 'deactivate' } },
+  kind: 'User',
+  ref: 'User:1',
+  name: 'ann',
+  connection: 'default',
+  target: 'main',
+  verdict: 'onItsWay',
+  summary: 'A change of ann is on its way.',
+  reasons: [],
+  stored: null,
+  inScope: true,
+  condition: null,
+  nameAtTarget: 'ann',
+  values: [],
+  memberships: [],
+  members: null,
+  mark: null,
+  platform: null,
+  timeline: [],
+  leftByHand: [],
+  link: { platformId: '1', account: null, origin: null, active: true },
+  policy: { policy: 'sync', adopt: 'exact', deprovision: 'deactivate' },
 };
 const lines = (facts: object, all = false): string[] =>
   renderExplanation({ ...ANN, ...facts } as unknown as Explanation, { all });

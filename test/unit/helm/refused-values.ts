@@ -224,8 +224,8 @@ export const REFUSED: Record<string, Refused> = {
         connections: {
           default: {
             events: {
-              ...{ issuer: 'https://scim.example.com', audience: 'https://siem.example.com' },
-              ...{ key: '${file:/etc/scim-bridge/secret/EVENTS_KEY}', poll: { token: '${file:/etc/scim-bridge/secret/POLL}' } },
+              issuer: 'https://scim.example.com', audience: 'https://siem.example.com',
+              key: '${file:/etc/scim-bridge/secret/EVENTS_KEY}', poll: { token: '${file:/etc/scim-bridge/secret/POLL}' },
               otherKeys: ['-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA\n-----END PRIVATE KEY-----'],
             },
           },

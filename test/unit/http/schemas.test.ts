@@ -23,6 +23,6 @@ test('the tests refuse JSON of a command with a field that the schema lacks, als
   expect(() => checkCommandJson(['doctor', '--json'], [[{ ...finding, extra: 1 }]])).toThrow(
     'doctor is not as described: /0 must NOT have additional properties extra',
   );
-  const act = { ...{ id: '1-1', at: '', connection: 'hr', act: 'hold' }, by: 'ann', via: 'command' };
+  const act = { id: '1-1', at: '', connection: 'hr', act: 'hold', by: 'ann', via: 'command' };
   expect(() => checkCommandJson(['acts', '--json'], [act, { ...act, extra: 1 }])).toThrow('extra');
 });

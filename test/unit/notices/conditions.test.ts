@@ -72,10 +72,19 @@ describe('conditions of a bridge', () => {
 });
 
 const deadLetters = (count: number): NoticeCondition => ({
-  ...{ ...place, about: 'deadLetters', reason: null, count, grade: 0, since: null },
+  ...place,
+  about: 'deadLetters',
+  reason: null,
+  count,
+  grade: 0,
+  since: null,
 });
 const message = (present: NoticeCondition[], at = NOW, told: ToldConditions = {}): NoticeMessage => ({
-  ...{ id: 'msg_1', at, attempts: 0, nextAt: 0, changes: changesBetween(told, present, at) },
+  id: 'msg_1',
+  at,
+  attempts: 0,
+  nextAt: 0,
+  changes: changesBetween(told, present, at),
 });
 const tell = (present: NoticeCondition[], at = NOW): ToldConditions => afterTelling({}, message(present, at));
 const statesOf = (told: ToldConditions, present: NoticeCondition[], now: number) =>
@@ -115,7 +124,13 @@ describe('differences between reported and present conditions', () => {
 
   test('expiring tokens are reported again at the next limit', () => {
     const soon = (grade: number): NoticeCondition => ({
-      ...{ ...place, target: null, about: 'tokens', reason: 'soon', count: 1, grade, since: null },
+      ...place,
+      target: null,
+      about: 'tokens',
+      reason: 'soon',
+      count: 1,
+      grade,
+      since: null,
     });
     expect(statesOf(tell([soon(-30)]), [soon(-30)], NOW + HOUR)).toEqual([]);
     expect(statesOf(tell([soon(-30)]), [soon(-7)], NOW + HOUR)).toEqual([['new', 1]]);

@@ -14,8 +14,13 @@ const item = toNoticeItem(
     key: 'held',
     state: 'new',
     condition: {
-      ...{ about: 'held', connection: 'a<b>&c', target: '*main*', reason: null },
-      ...{ count: 2, grade: 0, since: AT },
+      about: 'held',
+      connection: 'a<b>&c',
+      target: '*main*',
+      reason: null,
+      count: 2,
+      grade: 0,
+      since: AT,
     },
   },
   'https://bridge.example.com',
@@ -25,11 +30,15 @@ const parsed = (form: 'webhook' | 'slack' | 'teams'): any => JSON.parse(noticeBo
 
 test('a webhook gets items with counts, names and a link', () => {
   expect(parsed('webhook')).toEqual({
-    ...{ type: 'scim-bridge.notice', id: 'msg_1', timestamp: '2026-11-24T08:00:00.000Z' },
+    type: 'scim-bridge.notice',
+    id: 'msg_1',
+    timestamp: '2026-11-24T08:00:00.000Z',
     data: { items: content.items },
   });
   expect(item).toMatchObject({
-    ...{ about: 'held', count: 2, since: '2026-11-24T08:00:00.000Z' },
+    about: 'held',
+    count: 2,
+    since: '2026-11-24T08:00:00.000Z',
     link: 'https://bridge.example.com/admin/#/approvals',
   });
 });

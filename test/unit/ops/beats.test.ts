@@ -4,7 +4,12 @@ import { RETRY_MS, startBeats } from '../../../src/ops/beats.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 
 const FACTS: ProcessFacts = {
-  ...{ role: 'worker', version: '1.0.0', host: 'host', port: 8080, pid: 1, startedAt: 0 },
+  role: 'worker',
+  version: '1.0.0',
+  host: 'host',
+  port: 8080,
+  pid: 1,
+  startedAt: 0,
 };
 
 /** A clock that the test sets. */

@@ -6,8 +6,16 @@ const NOW = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
 
 const one = (role: FleetProcess['role'], change: Partial<FleetProcess> = {}): FleetProcess => ({
-  ...{ id: `${role}1`, role, version: '1.0.0', host: `host-${role}`, port: 8080, pid: 7 },
-  ...{ startedAt: NOW - 60 * MINUTE, lastBeatAt: NOW - 2000, beatAgeMs: 2000, silent: false },
+  id: `${role}1`,
+  role,
+  version: '1.0.0',
+  host: `host-${role}`,
+  port: 8080,
+  pid: 7,
+  startedAt: NOW - 60 * MINUTE,
+  lastBeatAt: NOW - 2000,
+  beatAgeMs: 2000,
+  silent: false,
   ...change,
 });
 const silent = (role: FleetProcess['role']): FleetProcess =>

@@ -5,15 +5,27 @@ import { judgeLoad, loadRate, loadText, type LoadSurroundings } from '../../../s
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 
 const worker = (target: Partial<TargetWork> = {}, processor = 0.1): FleetProcess => ({
-  ...{ id: 'w1', role: 'worker', version: '1.0.0', host: 'host', port: 8080, pid: 7 },
-  ...{ startedAt: NOW - 60_000, lastBeatAt: NOW - 2000, beatAgeMs: 2000, silent: false },
+  id: 'w1',
+  role: 'worker',
+  version: '1.0.0',
+  host: 'host',
+  port: 8080,
+  pid: 7,
+  startedAt: NOW - 60_000,
+  lastBeatAt: NOW - 2000,
+  beatAgeMs: 2000,
+  silent: false,
   work: {
     processor,
     targets: { main: { calls: 50, delayed: 0, waiting: 0, queued: 3, busy: 0.9, ...target } },
   },
 });
 const backlog = (change: object = {}) => ({
-  ...{ now: NOW, dirty: 600, inflight: 400, due: 200, oldestMs: 40_000 },
+  now: NOW,
+  dirty: 600,
+  inflight: 400,
+  due: 200,
+  oldestMs: 40_000,
   load: {
     startedAt: NOW - 40_000,
     done: 400,
@@ -26,14 +38,22 @@ const backlog = (change: object = {}) => ({
   ...change,
 });
 const around = (change: Partial<LoadSurroundings> = {}): LoadSurroundings => ({
-  ...{ target: 'main', isOnHold: false, hasMoved: false, isBreakerOpen: false },
+  target: 'main',
+  isOnHold: false,
+  hasMoved: false,
+  isBreakerOpen: false,
   processes: [worker()],
   ...change,
 });
 
 test('the rate is that of the last minute, and the time left follows from it', () => {
   expect(judgeLoad(backlog(), around())).toEqual({
-    ...{ since: NOW - 40_000, done: 400, total: 1000, perSecond: 10, secondsLeft: 60, bound: 'latency' },
+    since: NOW - 40_000,
+    done: 400,
+    total: 1000,
+    perSecond: 10,
+    secondsLeft: 60,
+    bound: 'latency',
   });
 });
 
@@ -57,7 +77,11 @@ test('when no worker has measured for a minute, the rate is 0', () => {
 test('a load whose start no worker has noted counts from its oldest change', () => {
   const unseen = backlog({ load: { startedAt: null, done: 0, samples: [] } });
   expect(judgeLoad(unseen, around({ processes: [] }))).toMatchObject({
-    ...{ since: NOW - 40_000, done: 0, total: 600, perSecond: null, bound: 'noWorker' },
+    since: NOW - 40_000,
+    done: 0,
+    total: 600,
+    perSecond: null,
+    bound: 'noWorker',
   });
 });
 

@@ -12,7 +12,8 @@ function scopeWith(blocked: Ref[]): ReconcileScope {
   }
   const guardStore = { open: () => Promise.resolve({ id: 'main.7', total: REFS.length }), pages };
   return {
-    ...{ connection: 'default', clock: systemClock },
+    connection: 'default',
+    clock: systemClock,
     drifts: { stillMarked: () => Promise.resolve([]) },
     outbox: { guardStore, blocked: () => Promise.resolve(blocked) },
   } as unknown as ReconcileScope;

@@ -4,45 +4,59 @@ import { countsOf, type Plan } from '../../../src/reconcile/plan.ts';
 import { renderPlan } from '../../../src/reconcile/render.ts';
 
 const entry = (action: Action, index: number, more: Partial<PlanEntry> = {}): PlanEntry => ({
-  ...{ action, kind: 'User', ref: `User:${index}`, platformId: null, name: `u${index}@acme.example` },
-  ...{
-    before: null,
-    after: { userName: `u${index}@acme.example` },
-    effect: 'apply',
-    reason: 'has no account yet',
-  },
-  ...{ attribution: { cause: 'mapping changed' }, basis: { version: 1, link: '' } },
+  action,
+  kind: 'User',
+  ref: `User:${index}`,
+  platformId: null,
+  name: `u${index}@acme.example`,
+  before: null,
+  after: { userName: `u${index}@acme.example` },
+  effect: 'apply',
+  reason: 'has no account yet',
+  attribution: { cause: 'mapping changed' },
+  basis: { version: 1, link: '' },
   ...more,
 });
 const many = (count: number, one: (index: number) => PlanEntry): PlanEntry[] =>
   Array.from({ length: count }, (_, index) => one(index));
 
 const noCoverage = {
-  ...{ desired: 0, linked: 0, seen: 0, pending: 0, held: 0 },
-  ...{ deadLetters: 0, exceptions: 0, missing: 0 },
+  desired: 0,
+  linked: 0,
+  seen: 0,
+  pending: 0,
+  held: 0,
+  deadLetters: 0,
+  exceptions: 0,
+  missing: 0,
 };
 
 function planOf(entries: PlanEntry[]): Plan {
   const proof = { complete: true, total: 1, seen: 1 };
   return {
-    ...{ format: 'scim-bridge plan', formatVersion: 1, id: 'p', createdAt: '2026-01-01T00:00:00.000Z' },
-    ...{
-      connection: 'default',
-      target: 'main',
-      mapping: '',
-      proof: { users: proof, groups: proof },
-      unknown: 0,
-    },
+    format: 'scim-bridge plan',
+    formatVersion: 1,
+    id: 'p',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    connection: 'default',
+    target: 'main',
+    mapping: '',
+    proof: { users: proof, groups: proof },
+    unknown: 0,
     cost: { calls: 1, values: { read: 0, of: 0 }, members: { read: 0, of: 0 }, durationMs: 1 },
     coverage: { users: noCoverage, groups: noCoverage },
-    ...{ exceptions: { total: 0, items: [] }, counts: countsOf(entries), entries },
+    exceptions: { total: 0, items: [] },
+    counts: countsOf(entries),
+    entries,
   };
 }
 
 const mover = (index: number): PlanEntry =>
   entry('addMember', index, {
-    ...{ kind: 'Group', ref: `Group:${index % 90}`, name: `group ${index % 90}` },
-    ...{ member: { ref: `User:${index}`, platformId: null, name: `u${index}@acme.example` } },
+    kind: 'Group',
+    ref: `Group:${index % 90}`,
+    name: `group ${index % 90}`,
+    member: { ref: `User:${index}`, platformId: null, name: `u${index}@acme.example` },
     attribution: { cause: 'platform changed', by: `admin${index % 7}@acme.example` },
   });
 

@@ -17,7 +17,10 @@ test('a logged error holds type, message, code, status and causes, and no other 
   const line = logged(error);
   expect(JSON.stringify(line)).not.toContain('jo@acme');
   expect(line.err).toEqual({
-    ...{ type: 'Error', message: 'a script failed', status: 400, stack: error.stack },
+    type: 'Error',
+    message: 'a script failed',
+    status: 400,
+    stack: error.stack,
     cause: { type: 'TypeError', message: 'refused', code: 'ECONNREFUSED', stack: cause.stack },
   });
 });

@@ -2,7 +2,11 @@
 import { createAdministrators } from '../../../src/sync/administrators.ts';
 
 const account = (username: string, isAdmin = true, isDeactivated = false) => ({
-  ...{ id: username, username, email: '', isAdmin, isDeactivated },
+  id: username,
+  username,
+  email: '',
+  isAdmin,
+  isDeactivated,
 });
 const none = new Set<string>();
 

@@ -7,21 +7,30 @@ const MINUTE_MS = 60_000;
 
 function timesOf(writes: LastWrites): { at: string | undefined; afterMs: number | undefined }[] {
   const facts = {
-    ...{ asked: 'ada@acme.example', target: 'main', link: { id: '7' }, isMarked: false, writes },
+    asked: 'ada@acme.example',
+    target: 'main',
+    link: { id: '7' },
+    isMarked: false,
+    writes,
     person: {
-      ...{ connection: 'default', ref: 'User:1', kind: 'User', id: '1', name: 'ada@acme.example' },
-      ...{ record: { version: 3, lastModified: PUSHED }, deleted: undefined },
+      connection: 'default',
+      ref: 'User:1',
+      kind: 'User',
+      id: '1',
+      name: 'ada@acme.example',
+      record: { version: 3, lastModified: PUSHED },
+      deleted: undefined,
     },
     wanted: { kind: 'closed', why: 'inactive at the source' },
-    ...{
-      reading: undefined,
-      differences: [],
-      leftAlone: [],
-      context: undefined,
-      visibility: undefined,
-      fault: undefined,
-    },
-    ...{ isQueryAsked: false, storedTookMs: 1, readTookMs: 1 },
+    reading: undefined,
+    differences: [],
+    leftAlone: [],
+    context: undefined,
+    visibility: undefined,
+    fault: undefined,
+    isQueryAsked: false,
+    storedTookMs: 1,
+    readTookMs: 1,
   } as unknown as Facts;
   return toReport(facts).chain.map(({ at, afterMs }) => ({ at, afterMs }));
 }
