@@ -21,7 +21,7 @@ afterEach(() => place.stop());
 const membersOf = async (name: string): Promise<string[] | undefined> =>
   (await place.platform.group(name))?.members.toSorted();
 const json = async (...args: string[]): Promise<any> => (await place.commands.run(...args, '--json')).json;
-/** Returns the line of the held changes: the id, then what is held. */
+/** Returns the line of the open approval: its id, then the held changes. */
 const held = async (): Promise<string> => (await place.commands.run('approvals', 'list')).text;
 const heldId = async (): Promise<string> => (await held()).split(' ')[0] ?? '';
 const exceptions = async (): Promise<string[]> =>

@@ -1,4 +1,4 @@
-// Tests random losses of derived data during pushes: after one repair and one reconcile every user is right.
+// Tests random losses of derived data during pushes: after one repair and one reconcile every user is as desired.
 // LOST_KEYS_SEEDS=50 runs more seeds.
 import type { Redis } from 'ioredis';
 import { openDesiredStates } from '../../src/app.ts';

@@ -23,7 +23,7 @@ afterAll(async () => {
   await bridge.stop();
 });
 
-const meddle = async (userName: string, displayName: string) =>
+const renameByHand = async (userName: string, displayName: string) =>
   rec.meddle(
     'PATCH',
     `/api/scim/v2/Users/${(await bridge.platform.user(userName))?.scimId}`,
@@ -40,7 +40,7 @@ test('a reconcile ordered during a run finds a change at a resource that the run
   const first = rec.run({ full: true });
   await eventually('the first run has begun', async () => (await reads()).length > 0);
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 0 });
-  await meddle(ANN, 'Somebody else');
+  await renameByHand(ANN, 'Somebody else');
   const ordered = await rec.run();
   expect(ordered.plan).toBeDefined();
   expect((await bridge.platform.user(ANN))?.displayName).toBe(`Jo ${ANN}`);
@@ -48,7 +48,7 @@ test('a reconcile ordered during a run finds a change at a resource that the run
 }, 60_000);
 
 test('drift of a person who is pushed while a reconcile reads the person is repaired by this reconcile', async () => {
-  await meddle(ANN, 'Somebody else');
+  await renameByHand(ANN, 'Somebody else');
   const { scimId } = (await bridge.platform.user(ANN)) ?? {};
   await bridge.platform.forgetRequests();
   await bridge.platform.control('PATCH', '/faults', { latencyMs: 500 });

@@ -30,7 +30,11 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.stop());
 
-async function hurl(scim: Client, seed: number, until: number): Promise<{ sent: number; made: number }> {
+async function sendRandomRequests(
+  scim: Client,
+  seed: number,
+  until: number,
+): Promise<{ sent: number; made: number }> {
   const known: string[] = [];
   const request = createHostileRequests(createChance(seed), known);
   // A separate random generator, because the number of requests between two attacks depends on the machine.
@@ -110,7 +114,7 @@ test.each(['auto', 'rfc'] as const)(
     const scim = on[profile];
     const until = Date.now() + SECONDS * 1000;
     const runs = await Promise.all(
-      Array.from({ length: WORKERS }, (_, worker) => hurl(scim, SEED + worker, until)),
+      Array.from({ length: WORKERS }, (_, worker) => sendRandomRequests(scim, SEED + worker, until)),
     );
     const total = (of: 'sent' | 'made'): number => runs.reduce((sum, run) => sum + run[of], 0);
     expect(total('sent')).toBeGreaterThan(100);

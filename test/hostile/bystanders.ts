@@ -33,18 +33,18 @@ export async function startBystanders(watched: Watched): Promise<Bystanders> {
     execArgv: [],
     serialization: 'advanced',
   });
-  await heard(child);
+  await nextMessage(child);
   return {
     during: async (work) => {
       child.send('begin');
-      await heard(child);
+      await nextMessage(child);
       let result;
       try {
         result = await work();
       } finally {
         child.send('end');
       }
-      return { result, report: (await heard(child)) as BystanderReport };
+      return { result, report: (await nextMessage(child)) as BystanderReport };
     },
     stop: async () => {
       if (child.exitCode !== null) return;
@@ -55,7 +55,7 @@ export async function startBystanders(watched: Watched): Promise<Bystanders> {
   };
 }
 
-async function heard(child: ChildProcess): Promise<unknown> {
+async function nextMessage(child: ChildProcess): Promise<unknown> {
   const ended = new AbortController();
   const exited = once(child, 'exit', { signal: ended.signal }).then(([code]) => {
     throw new Error(`the bystander process ended with ${code}`);

@@ -101,7 +101,7 @@ export async function buildBridge(options: BridgeOptions = {}): Promise<Bridge> 
 
 const READY_LIMIT_MS = 5000;
 
-/** Waits while pushes would get 503. A test whose Redis is away goes on after the limit. */
+/** Waits until pushes no longer get 503. If Redis stays unavailable, returns after the limit without an error. */
 async function untilReady(port: number): Promise<void> {
   const limit = Date.now() + READY_LIMIT_MS;
   while (Date.now() < limit) {

@@ -40,7 +40,7 @@ export function startRedisServer(args: string[], settings: StartOptions = {}): P
 
 class ServerEnded extends Error {}
 
-/** Another test may have taken a port that was free a moment ago. */
+/** Attempts to start a server, because another test may take a port that was free a moment ago. */
 async function untilPortsAreFree<T>(start: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left--) {
     try {

@@ -144,14 +144,14 @@ test('successful calls are not recorded in Redis while the breaker is closed', a
   const one = replica();
   await calls(one, 200, 404, 409, 429, 201);
   expect(await store.redis.exists(key)).toBe(0);
-  const { commands } = await spoken(() => {
+  const { commands } = await commandsSent(() => {
     for (let n = 0; n < 50; n++) one.breaker.note({ status: 200 });
   });
   expect(commands).toBe(0);
 });
 
 /** Returns the number of commands that this connection sends during `run`. */
-async function spoken(run: () => void): Promise<{ commands: number }> {
+async function commandsSent(run: () => void): Promise<{ commands: number }> {
   let commands = 0;
   const send = store.redis.sendCommand.bind(store.redis);
   store.redis.sendCommand = (...args) => {

@@ -144,7 +144,7 @@ test('an aborted signal ends the reading, and the run continues', async () => {
 });
 
 /** Returns the final text of each message by its id. */
-function heard(records: ChatRecord[]): Map<string, string> {
+function finalTexts(records: ChatRecord[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { id, content = '', isDelta, role } of records) {
     if (role) texts.set(id, isDelta ? (texts.get(id) ?? '') + content : content);
@@ -168,7 +168,7 @@ test('a lost chat connection is resumed without lost records and without a secon
   await proxy.stop();
   expect([cuts, proxy.accepted()]).toEqual([2, 3]);
   const stored = await all(client({ agentId }).read({ chatId: chatIdOf(records), sessionSettings: ada }));
-  expect(heard(records)).toEqual(heard(stored));
+  expect(finalTexts(records)).toEqual(finalTexts(stored));
   expect(stored.filter(({ role }) => role === 'user')).toHaveLength(1);
   expect(finalAnswer(records)?.content).toBe(finalAnswer(stored)?.content);
 });

@@ -39,7 +39,7 @@ export function useReference() {
   });
   afterAll(() => rig.stop());
 
-  /** Signs claims unchanged with an HMAC algorithm. */
+  /** Returns a JWT of exactly these claims, signed with an HMAC algorithm. */
   function sign(claims: object, algorithm = 'HS256'): string {
     const text = `${encode({ alg: algorithm, typ: 'JWT' })}.${encode(claims)}`;
     const hash = algorithm.replace('HS', 'sha');

@@ -32,7 +32,7 @@ async function walk(fetch: FetchPage, count = 7, inFlight = 3): Promise<{ seen: 
 }
 
 /** Returns the page with one random fault, or throws. */
-function meddle(page: ListedPage<Item>, random: () => number, items: Item[]): ListedPage<Item> {
+function withFault(page: ListedPage<Item>, random: () => number, items: Item[]): ListedPage<Item> {
   const roll = random();
   const { resources } = page;
   if (roll < 0.15) return { ...page, resources: resources.slice(0, Math.floor(random() * resources.length)) };
@@ -63,7 +63,7 @@ test('a complete scan has read every item exactly once (1,000 random schedules)'
     const { seen, proof } = await walk(async (startIndex, count) => {
       const page = await good(startIndex, count);
       if (random() >= share) return page;
-      const answer = meddle(page, random, items);
+      const answer = withFault(page, random, items);
       lied ||= answer.totalResults !== items.length;
       return answer;
     });

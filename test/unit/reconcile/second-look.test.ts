@@ -150,7 +150,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
   return scope as unknown as ReconcileScope;
 }
 
-function meddle(page: ListedPage<Person>, random: () => number, all: Person[]): ListedPage<Person> {
+function withFault(page: ListedPage<Person>, random: () => number, all: Person[]): ListedPage<Person> {
   const { resources, startIndex } = page;
   const roll = random();
   if (roll < 0.2) return { ...page, resources: resources.slice(0, Math.floor(random() * resources.length)) };
@@ -171,7 +171,7 @@ test('bad lists of a target without drift never give a plan entry (1,000 random 
     const share = random();
     let gets = 0;
     const scope = scopeOf(all, {
-      list: (page) => (random() < share ? meddle(page, random, all) : page),
+      list: (page) => (random() < share ? withFault(page, random, all) : page),
       one: () => {
         gets++;
         if (random() < 0.2) fail(503);
