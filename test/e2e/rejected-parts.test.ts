@@ -99,6 +99,6 @@ test('two lists of one approval that were rejected as a whole one after the othe
   await expect(exceptions()).resolves.toEqual([
     ...[`${ANN} Held`, `${BOB} Rejected`, `${CID} Rejected`, `${DAN} Held`],
   ]);
-  // The rejection was withdrawn already, and the other changes of the list are not rejected.
+  // The rejections of BOB and CID belong to the second list, so the id of the first one has nothing left to withdraw.
   await expect(decide('withdraw', first)).resolves.toMatchObject({ code: 1 });
 });
