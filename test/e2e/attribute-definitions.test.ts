@@ -132,12 +132,12 @@ test.each([['plan'], ['plan', '--full']])(
   async (...command) => {
     await deleteDefinition('team');
     await asAdmin('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
-    const plan = await tells(...command);
+    const plan = await runCommand(...command);
     expect(plan).toMatchObject({ code: 2, text: expect.stringContaining('2 attributes to set') });
-    expect((await tells('reconcile', '--yes')).code).toBe(0);
+    expect((await runCommand('reconcile', '--yes')).code).toBe(0);
     await expect(attributesOf(ANN)).resolves.toMatchObject({ team: 'sales' });
     await expect(attributesOf(BOB)).resolves.toMatchObject({ team: 'legal' });
-    expect((await tells('plan')).code).toBe(0);
+    expect((await runCommand('plan')).code).toBe(0);
   },
 );
 
