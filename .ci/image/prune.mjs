@@ -4,7 +4,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FILES =
-  /\.(map|ts|mts|cts|tsbuildinfo|markdown|flow)$|^tests?\.[cm]?js$|^(readme|changelog|history|contributing|security)(\.\w+)?$/i;
+  /\.(map|ts|mts|cts|tsbuildinfo|markdown|flow)$|^tests?\.[cm]?js$|^(readme|changelog|history|contributing|security)(\.(md|txt|rst))?$/i;
 const DOCUMENTS = /\.md$/i;
 const LICENCE = /^(licen[cs]e|copying|notice)(?!.*\.([cm]?ts|map)$)/i;
 const FOLDERS = new Set([
