@@ -39,7 +39,7 @@ test('while reconciles only report, people whose mapping fails stay in the plan,
     outcome: 'blocked',
     message: '3 conflicts need a person: see scim-bridge plan',
   });
-  expect(await outputOf('status')).toContain('changed since the last reconcile');
+  expect(await outputOf('status')).toContain('in the settings changed');
   const { text } = await place.commands.run('plan');
   for (const name of NAMES) expect(text).toContain(name);
 });
@@ -52,7 +52,7 @@ test('a reconcile that repairs makes people whose mapping fails dead letters, an
     outcome: 'blocked',
     message: '3 dead letters: see scim-bridge dead-letters list',
   });
-  expect(await outputOf('status')).not.toContain('changed since the last reconcile');
+  expect(await outputOf('status')).not.toContain('in the settings changed');
   const { text, code } = await place.commands.run('reconcile');
   expect(text).toContain('3 dead letters');
   expect(code).not.toBe(0);

@@ -90,7 +90,7 @@ test('an open account of a person whose link was forgotten is found', async () =
   });
   await place.idp.send('DELETE', `/Users/${id}`);
   await place.idle();
-  await place.commands.run('links', 'forget', `User:${id}`);
+  await place.commands.run('links', 'forget', `User:${id}`, '--leave-account');
   const { applied } = await verify(`User:${id}`);
   expect((await place.platform.user(NEW))?.active).toBe(true);
   expect(applied.ok).toBe(false);

@@ -9,6 +9,8 @@ interface Person {
   externalId: string;
   active: boolean;
   deleted: boolean;
+  /** Value of the attribute `badge`. */
+  badge: string | undefined;
 }
 interface Team {
   id: string;
@@ -17,7 +19,7 @@ interface Team {
   deleted: boolean;
 }
 /** A difference between the source and the platform. `ids`: the resources of which one has to explain it. */
-export interface Difference {
+interface Difference {
   text: string;
   ids: string[];
 }
@@ -36,6 +38,7 @@ export function createOffice(place: Place, seed: number) {
   const teams: Team[] = [];
   const diary: string[] = [];
   let serial = 0;
+  let policyNow = 'sync';
   const chance = (share: number): boolean => random() < share;
   const pick = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
   const some = (share: number): Person[] => present().filter(() => chance(share));
@@ -66,10 +69,10 @@ export function createOffice(place: Place, seed: number) {
     const externalId = former && chance(0.5) ? former.externalId : `ext-${++serial}`;
     const { id } = await push('POST', '/Users', {
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
-      ...{ userName, externalId, displayName: userName, active: true },
+      ...{ userName, externalId, displayName: userName, active: true, nickName: 'old' },
     });
     if (former?.externalId === externalId) people.splice(people.indexOf(former), 1);
-    people.push({ id, userName, externalId, active: true, deleted: false });
+    people.push({ id, userName, externalId, active: true, deleted: false, badge: 'old' });
     return `hires ${userName} (${externalId}, ${id})`;
   }
   async function found(): Promise<string> {
@@ -90,6 +93,15 @@ export function createOffice(place: Place, seed: number) {
     if (!person) return hire();
     const path = `/Users/${person.id}`;
     const roll = random();
+    if (roll < 0.15) {
+      person.badge = chance(0.5) ? `badge-${++serial}` : undefined;
+      const { badge } = person;
+      await patch(
+        path,
+        badge ? { op: 'replace', path: 'nickName', value: badge } : { op: 'remove', path: 'nickName' },
+      );
+      return `sets the badge of ${person.userName} to ${badge}`;
+    }
     if (roll < 0.45) {
       person.active = !person.active;
       await patch(path, { op: 'replace', path: 'active', value: person.active });
@@ -182,19 +194,34 @@ export function createOffice(place: Place, seed: number) {
     });
     return `others set active of ${user.userName} to ${!user.active}`;
   }
+  /** Restarts the bridge with other settings. */
+  async function changeSettings(): Promise<string> {
+    const person = pick(present());
+    const isProtected = person !== undefined && chance(0.6);
+    const policy = chance(0.3) ? 'upsert-only' : 'sync';
+    await useSettings({ policy, users: { protected: isProtected ? [person.userName] : [] } });
+    return `restarts with the policy ${policy}, protected: ${isProtected ? person.userName : 'nobody'}`;
+  }
+  async function useSettings(settings: { policy: string; users: object }): Promise<void> {
+    policyNow = settings.policy;
+    await place.change(({ targets: { main } }) => void Object.assign(main, settings));
+  }
+
   async function live(): Promise<void> {
     const roll = random();
-    const text = await (roll < 0.15
-      ? hire()
-      : roll < 0.25
-        ? found()
-        : roll < 0.45
-          ? changePerson()
-          : roll < 0.7
-            ? changeTeam()
-            : roll < 0.93
-              ? decide()
-              : drift());
+    const text = await (roll < 0.02
+      ? changeSettings()
+      : roll < 0.15
+        ? hire()
+        : roll < 0.25
+          ? found()
+          : roll < 0.45
+            ? changePerson()
+            : roll < 0.7
+              ? changeTeam()
+              : roll < 0.93
+                ? decide()
+                : drift());
     diary.push(text);
   }
 
@@ -216,6 +243,12 @@ export function createOffice(place: Place, seed: number) {
       const wanted = `${person.userName} ${person.active}`;
       if (seen !== wanted && (account || person.active))
         found.push({ text: `account of ${person.id}: wanted ${wanted}, is ${seen}`, ids: [person.id] });
+      const badge = (account?.attributes.badge ?? undefined) as string | undefined;
+      if (account && badge !== person.badge)
+        found.push({
+          text: `badge of ${person.userName}: wanted ${person.badge}, is ${badge}`,
+          ids: [person.id],
+        });
     }
     for (const { userName, externalId, active, groups: of } of users) {
       if (!userName.endsWith('@office.example')) continue;
@@ -275,5 +308,18 @@ export function createOffice(place: Place, seed: number) {
     return waiting;
   }
 
-  return { people, teams, diary, hire, found, live, differences, behindFormer, order, json };
+  return {
+    people,
+    teams,
+    diary,
+    hire,
+    found,
+    live,
+    differences,
+    behindFormer,
+    useSettings,
+    order,
+    json,
+    policy: () => policyNow,
+  };
 }
