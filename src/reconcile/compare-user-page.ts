@@ -39,6 +39,8 @@ export interface UserScan {
   valued: Set<Ref>;
   /** Pending changes and changes of the mapping, which need no verification. */
   settled: VerifiedUsers[];
+  /** The same of suspects: they are settled if the other differences are of values that the user list never returns. */
+  besides: Map<Ref, VerifiedUsers>;
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
   unseen: Set<Ref>;
   /** Listed accounts that no connection is linked to, by folded userName and by externalId. */
@@ -164,13 +166,16 @@ async function mapAll(
     const common = { ref, link, basis };
     const mapped = { ...common, marked, wanted: known.wanted, observed: user };
     const entries: PlanEntry[] = [...userEntries(mapped, rules), ...faultEntries(common, known)];
-    if (entries.some(isDrift)) draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
-    else if (entries.length > 0)
-      draft.settled.push({
-        ...{ ref, entries, refusal: refusalOf(link, marked) },
-        ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
-        isUnmappable: isUnmappable(known),
-      });
+    const own = entries.filter((entry) => !isDrift(entry));
+    const settled: VerifiedUsers = {
+      ...{ ref, entries: own, refusal: refusalOf(link, marked) },
+      ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
+      isUnmappable: isUnmappable(known),
+    };
+    if (own.length < entries.length) {
+      draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
+      if (own.length > 0) draft.besides.set(ref, settled);
+    } else if (own.length > 0) draft.settled.push(settled);
     else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
     // The change that waits for a decision may be done at the platform.
     else if (!marked && awaitsDecision(link)) draft.suspects.set(ref, []);
@@ -178,11 +183,17 @@ async function mapAll(
   return equal;
 }
 
-/** Returns the names of the differing attributes; empty if another entry needs the verification too. */
-const namesOfDrift = (entries: readonly PlanEntry[]): string[] =>
-  entries.every((entry) => isDrift(entry) && entry.attribute !== undefined)
-    ? entries.map(({ attribute }) => `attributes.${attribute ?? ''}`)
-    : [];
+/** Returns the names of the values that drift; empty if an entry is about more than values. */
+function namesOfDrift(entries: readonly PlanEntry[]): string[] {
+  const names: string[] = [];
+  for (const entry of entries) {
+    if (!isDrift(entry)) continue;
+    if (entry.attribute !== undefined) names.push(`attributes.${entry.attribute}`);
+    else if (entry.action === 'update') names.push(...Object.keys(entry.after ?? {}));
+    else return [];
+  }
+  return names;
+}
 
 async function takeStrangers(scan: ScanResult, draft: UserScanDraft, users: WireUser[]): Promise<void> {
   const ids = users.map(({ id }) => id);

@@ -49,6 +49,7 @@ async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDra
     suspects: new Map(),
     valued: new Set(),
     settled: [],
+    besides: new Map(),
     unseen: new Set(),
     strangers: { byName: new Map(), byExternalId: new Map(), taken: noTaken() },
     unmanaged: new Map(),
@@ -125,9 +126,12 @@ async function noteUndefined(scan: ScanResult, { suspects }: UserScan): Promise<
 
 /**
  * Decides about differences of attributes that no account shows: users whose values are lost have their value list read, and
- * differences of attributes that the user list never returns are removed.
+ * differences of attributes that the user list never returns are removed, without a read of the account.
  */
-async function decideHidden(scan: ScanResult, { suspects, valued }: UserScan): Promise<void> {
+async function decideHidden(
+  scan: ScanResult,
+  { suspects, valued, settled, besides }: UserScan,
+): Promise<void> {
   const { visibility } = scan;
   const hidden = new Map<string, Ref[]>();
   for (const [ref, names] of suspects)
@@ -137,7 +141,11 @@ async function decideHidden(scan: ScanResult, { suspects, valued }: UserScan): P
   const lost = await findLost(scan, hidden);
   for (const [ref, names] of suspects) {
     if (names.some((name) => lost.has(name))) valued.add(ref);
-    else if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) suspects.delete(ref);
+    else if (names.length > 0 && !names.some((name) => visibility.isVisible(name))) {
+      suspects.delete(ref);
+      const rest = besides.get(ref);
+      if (rest) settled.push(rest);
+    }
   }
 }
 

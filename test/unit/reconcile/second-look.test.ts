@@ -1,5 +1,5 @@
 // Tests the verification of suspected drift: random faults of lists never give a plan entry without drift.
-import type { Link } from '../../../src/directory/outbox/links.ts';
+import { toLinkText, type Link } from '../../../src/directory/outbox/link.ts';
 import { PlatformResponse } from '../../../src/platform/errors.ts';
 import type { ListedPage } from '../../../src/reconcile/list-proof.ts';
 import { DESTRUCTIVE, isChange } from '../../../src/reconcile/entry.ts';
@@ -199,4 +199,46 @@ test('a deleted account and a reactivated account are reported as drift', async 
     'deactivate u5@x.example',
     'create u3@x.example',
   ]);
+});
+
+test('after a change of the mapping no account is read alone for a value that the platform shows of no account', async () => {
+  const all = people(40);
+  let gets = 0;
+  const scope = scopeOf(all, { list: (page) => page, one: () => void gets++ });
+  const observe = (refs: string[]) =>
+    Promise.resolve(
+      refs.map((ref) => {
+        const person = all.find(({ id }) => ref === `User:${id}`) as Person;
+        const { core } = linkOf(person);
+        const link = { ...linkOf(person), account: person.id, attributes: { team: 'sales' } };
+        return { ref, text: toLinkText({ ...link, core: { ...core, displayName: 'Ann' } }), marked: false };
+      }),
+    );
+  Object.assign(scope.drifts, {
+    observe,
+    linkedTo: (_kind: string, ids: string[]) => observe(ids.map((id) => `User:${id}`)),
+  });
+  Object.assign(scope.coverage, { readAllAnew: () => Promise.resolve() });
+  Object.assign(scope.runs, { mappedBy: () => Promise.resolve('former rules') });
+  Object.assign(scope.target, {
+    catalogue: { faults: () => Promise.resolve({ missing: [], conflicts: new Map() }) },
+    client: {
+      ...scope.target.client,
+      values: { list: () => Promise.resolve([{ name: 'team', type: 'string', value: 'sales' }]) },
+    },
+    mapping: {
+      ...scope.target.mapping,
+      types: { team: 'string', level: 'string' },
+      user: ({ userName, active }: Person) =>
+        Promise.resolve({
+          ...{ inScope: true, active, core: { userName, displayName: 'Ann' } },
+          ...{ attributes: { team: 'sales', level: 'high' }, faults: [] },
+        }),
+    },
+  });
+  const { plan } = await makePlan(scope, { id: 'x', signal: new AbortController().signal });
+  expect(gets).toBe(0);
+  expect(plan.entries.map(({ action, attribute }) => `${action} ${attribute}`)).toEqual(
+    all.map(() => 'setAttribute level'),
+  );
 });
