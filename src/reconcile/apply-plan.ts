@@ -231,6 +231,6 @@ async function keepBooks(
   }
   await runs.noteGroupsSeen(findings.groupsSeen);
   const isWhole = moved === 0 && (!findings.isRepaired || findings.moved === 0);
-  if (findings.mapped && isWhole) await runs.noteMapped(digest);
-  return isWhole;
+  if (!findings.mapped || !isWhole) return isWhole;
+  return runs.noteMapped(digest, findings.mappedBy);
 }

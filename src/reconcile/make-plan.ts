@@ -56,6 +56,8 @@ export interface RunFindings {
   groupsSeen: Map<Ref, string>;
   /** Whether every user was mapped by the current rules. */
   mapped: boolean;
+  /** Digest of the rules of the last run that mapped all users, as it was stored when this run began. */
+  mappedBy: string | undefined;
   /** Derived data was repaired, so the run repeats until no resource is left out. */
   isRepaired: boolean;
   /** Number of resources that were skipped because a sync was running. */
@@ -187,6 +189,7 @@ export async function makePlan(
     findings: {
       ...findingsOf(groups, users, values.cursor, mapsAll && !hasTypeConflict(entries), verified),
       mapsAll,
+      mappedBy,
       unmapped: unmappedUsers(verified, scope.outbox.settings),
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back, ...(await changedProtection(scope))],
       isRepaired: scan.isRepaired,

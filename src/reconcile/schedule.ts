@@ -102,7 +102,7 @@ async function atStart(
       ]);
       if (mappedBy === undefined && users + groups === 0) {
         // The directory is empty, so all future pushes are mapped by the current rules.
-        await runs.noteMapped(digest);
+        await runs.noteMapped(digest, undefined);
         return undefined;
       }
       if (hasMoved) return 'the address of the target changed';

@@ -161,9 +161,15 @@ export function createRunStore(
   const mappedBy = async (): Promise<string | undefined> =>
     (await redis.get(keys.key('mapped', target))) ?? undefined;
 
-  const noteMapped = async (digest: string): Promise<void> => {
-    await redis.set(keys.key('mapped', target), digest);
-  };
+  /**
+   * Stores the digest of the rules by which all users were mapped.
+   * @param before what `mappedBy` returned when the run began
+   * @returns false when another process has stored since that one more run is needed
+   */
+  async function noteMapped(digest: string, before: string | undefined): Promise<boolean> {
+    const [tag] = await scripts.run('note_mapped', keys.base, { target, digest, before });
+    return tag === 'noted';
+  }
 
   /** Returns the platform's time of change of each group when its members were last found equal. */
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>

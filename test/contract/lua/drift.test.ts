@@ -1,6 +1,6 @@
 // Tests apply_drift and its drift notes: the worker receives each note, and the note is deleted when the worker has saved it.
 import { hashOfLink, RunLost, type Drift, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
-import type { RunStore } from '../../../src/directory/outbox/runs.ts';
+import { RETURNED, type RunStore } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
@@ -20,6 +20,18 @@ describe('notes of suspected drift', () => {
     await store.settleAll();
   });
   afterEach(() => store.close());
+
+  it('a run does not note that all users were mapped when a target came back or was repaired while it ran', async () => {
+    await runs.noteMapped('rules', await runs.mappedBy());
+    const before = await runs.mappedBy();
+    expect(before).toBe('rules');
+    await store.redis.set(store.keys.key('mapped', 'main'), RETURNED);
+    const isNoted = await runs.noteMapped('rules', before);
+    expect(await runs.mappedBy()).toBe(RETURNED);
+    expect(isNoted).toBe(false);
+    expect(await runs.noteMapped('rules', RETURNED)).toBe(true);
+    expect(await runs.mappedBy()).toBe('rules');
+  });
 
   const linkOf = async (ref: string) => (await notes.observe([ref as 'User:x']))[0]?.text ?? '';
   const drift = async (change: Partial<Drift> = {}): Promise<Drift> => ({

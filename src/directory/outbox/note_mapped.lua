@@ -1,0 +1,9 @@
+-- Stores the digest of the rules by which a run mapped all users, unless the stored value has changed since the run began: a
+-- repair, or a target that is back in the settings, asks for one more run.
+-- KEYS base
+-- ARGV { target, digest, before (the value when the run began; absent: there was none) }
+-- RETURN {"noted"} | {"changed"}
+local name = key('mapped', p.target)
+if (redis.call('GET', name) or nil) ~= p.before then return { 'changed' } end
+redis.call('SET', name, p.digest)
+return { 'noted' }
