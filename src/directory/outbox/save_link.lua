@@ -35,8 +35,9 @@ redis.call('HSET', key('links', p.target), p.ref, texts[1])
 clear_suspected_drift(p.target, p.ref, p.suspectedDrift)
 if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.takenFrom then
-  forget_link(p.target, p.takenFrom, p.platformId)
-  if p.kind == 'User' then inherit_removals_of(string.sub(p.takenFrom, 6)) end
+  -- A former user who is linked to another account by now keeps its removals, because they concern that account.
+  local is_taken = forget_link(p.target, p.takenFrom, p.platformId)
+  if is_taken and p.kind == 'User' then inherit_removals_of(string.sub(p.takenFrom, 6)) end
 end
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)

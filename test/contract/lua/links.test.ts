@@ -9,6 +9,8 @@ import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
 const BOB = idOf('bob');
+const CAT = idOf('cat');
+const DAN = idOf('dan');
 const G = idOf('group');
 const USER: Ref = `User:${ADA}`;
 const GROUP: Ref = `Group:${G}`;
@@ -52,6 +54,22 @@ describe('links and member notes', () => {
     await store.outbox.save(heir, { id: `p-${ADA}` }, { linked: true });
     await store.outbox.ack(former, { id: `p-${ADA}` }, { kind: 'synced', forget: true });
     await expect(store.state.links.holderOf('main', 'User', `p-${ADA}`)).resolves.toBe(`User:${BOB}`);
+  });
+
+  it('a save that takes an account over takes the pending removals of its former user over too, unless the user has another account', async () => {
+    const signs = () => store.redis.hgetall(store.keys.key('pendingMembers', `main:${G}`));
+    await store.members(G, drop(ADA));
+    await store.putUser(CAT, { userName: 'cat' });
+    await store.putUser(DAN, { userName: 'dan' });
+    const takenFrom = USER;
+    const other = await store.begun(`User:${CAT}`);
+    await store.outbox.save(other, { id: 'p-other' }, { linked: true, takenFrom });
+    expect(await signs()).toEqual({ [ADA]: '-' });
+    await expect(store.state.links.get('main', USER)).resolves.toMatchObject({ id: `p-${ADA}` });
+    const heir = await store.begun(`User:${DAN}`);
+    await store.outbox.save(heir, { id: `p-${ADA}` }, { linked: true, takenFrom });
+    expect(await signs()).toEqual({ [DAN]: '-' });
+    await expect(store.state.links.get('main', USER)).resolves.toEqual({});
   });
 
   it('listing the links of a target returns each link once', async () => {
