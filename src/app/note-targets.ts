@@ -18,16 +18,11 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
   const stopping = new AbortController();
   const { signal } = stopping;
   const known = createKnownTargets(parts, config.redis);
+  const fed = feedsOf(config);
   async function note(): Promise<void> {
     while (!signal.aborted) {
       try {
-        await known.note(feedsOf(config));
-        for (const { connection, target, accounts, groups, isKept } of await known.removed(feedsOf(config)))
-          if (!isKept)
-            logger.warn(
-              { connection, target, accounts, groups },
-              'a target is no longer configured, and accounts stay there: see scim-bridge status',
-            );
+        await known.note(fed);
         return;
       } catch {
         // The connection to Redis logs that it is away.
@@ -35,5 +30,16 @@ export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => v
       }
     }
   }
-  return { noted: note(), stop: () => stopping.abort() };
+  async function warnOfRemoved(): Promise<void> {
+    for (const { connection, target, accounts, groups, isKept } of await known.removed(fed))
+      if (!isKept)
+        logger.warn(
+          { connection, target, accounts, groups },
+          'a target is no longer configured, and accounts stay there: see scim-bridge status',
+        );
+  }
+  const noted = note();
+  // Runs do not wait for this: status and /health tell of removed targets too.
+  void noted.then(() => (signal.aborted ? undefined : warnOfRemoved())).catch(() => undefined);
+  return { noted, stop: () => stopping.abort() };
 }

@@ -161,6 +161,17 @@ test('status, doctor and /health find a removed target that is missing in the st
   expect(await commandsThatReport()).toEqual(ALL);
 }, 60_000);
 
+test('status, doctor and /health count an account whose link at a removed target is damaged, and main is compared at the start', async () => {
+  await open();
+  await place.stopApps();
+  await place.redis.hset(await place.key(':{default}:links:analytics'), `User:${ids[ANN]}`, '{"id":');
+  await place.redis.set(await place.key(':{default}:mapped:main'), 'former rules');
+  await place.change(removeAnalytics);
+  expect(await commandsThatReport()).toEqual(ALL);
+  const mapped = await place.key(':{default}:mapped:main');
+  await eventually('compared', async () => (await place.redis.get(mapped)) !== 'former rules');
+}, 60_000);
+
 test('status, doctor and /health report the targets of a connection that was removed from the settings', async () => {
   await open();
   await place.change(({ connections }) => {

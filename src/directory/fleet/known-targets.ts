@@ -2,7 +2,7 @@
 // accounts are linked there.
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
-import { allLinks } from '../outbox/links.ts';
+import { linkTexts, parseLink, type Link } from '../outbox/links.ts';
 import { RETURNED } from '../outbox/runs.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import { primariesOf } from '../redis/store-health.ts';
@@ -111,10 +111,11 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
     const last = text === null ? undefined : (JSON.parse(text) as LinkCounts);
     if (last?.links === links) return last;
     const counts = { links, accounts: 0, groups: 0 };
-    for await (const { ref, link } of allLinks({ redis, keys: own }, feed.target)) {
-      if (link.id === undefined) continue;
+    for await (const [ref, text] of linkTexts({ redis, keys: own }, feed.target)) {
+      const link = readable(text);
+      if (link && link.id === undefined) continue;
       if (ref.startsWith('Group:')) counts.groups++;
-      else if (link.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
+      else if (link?.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
     }
     // A replica, or a full Redis, refuses the write; then the next call counts again.
     await redis.hset(countsKey, field, JSON.stringify(counts)).catch(ignoreStoreUnavailable);
@@ -138,6 +139,15 @@ export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { pr
   }
 
   return { note, noteLinked, removed, former, keep };
+}
+
+/** Returns a link; undefined: it is damaged, so its account may be open. No proof mends it while the target is not configured. */
+function readable(text: string): Link | undefined {
+  try {
+    return parseLink(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the hash field of a feed. Names of connections and targets contain no space. */

@@ -52,15 +52,23 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
 
 /** Yields every link of a target in any order, with bounded memory. */
 export async function* allLinks(
-  { redis, keys }: { redis: Redis; keys: Keyspace },
+  deps: { redis: Redis; keys: Keyspace },
   target: string,
 ): AsyncGenerator<{ ref: Ref; link: Link }> {
+  for await (const [ref, text] of linkTexts(deps, target)) yield { ref, link: parseLink(text) };
+}
+
+/** Yields the text of every link, also of a damaged one. */
+export async function* linkTexts(
+  { redis, keys }: { redis: Redis; keys: Keyspace },
+  target: string,
+): AsyncGenerator<[ref: Ref, text: string]> {
   let cursor = '0';
   do {
     const [next, found] = await redis.hscan(keys.key('links', target), cursor, 'COUNT', 500);
     cursor = next;
     for (let index = 0; index + 1 < found.length; index += 2) {
-      yield { ref: found[index] as Ref, link: parseLink(found[index + 1] ?? '') };
+      yield [found[index] as Ref, found[index + 1] ?? ''];
     }
   } while (cursor !== '0');
 }
