@@ -40,15 +40,17 @@ export function toHeld(
     ofRun === total
       ? counted(total, 'change')
       : `${counted(ofRun, 'change')} of this run, ${ofRun} of ${total} in the approval`;
-  const besides = letters > 0 ? `; ${deadLetters(letters)}` : '';
   return {
     outcome: 'held',
-    message: `the guard holds ${changes}: scim-bridge approvals show ${connection}.${id}${besides}`,
+    message: `the guard holds ${changes}: scim-bridge approvals show ${connection}.${id}${besides(letters)}`,
   };
 }
 
 export const deadLetters = (count: number): string =>
   `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
+
+/** The words for dead letters behind those for held changes; '' without any. */
+const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
 
 const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
 
@@ -113,7 +115,7 @@ export async function untilApplied(
   if (approval)
     for await (const page of outbox.guardStore.pages(approval)) waiting += page.filter(isOurs).length;
   if (approval && waiting > 0) return toHeld(scope, approval, { letters, ofRun: waiting });
-  if (putOff.held.length > 0) return behindHeld(scope, putOff.held.length, approval);
+  if (putOff.held.length > 0) return behindHeld(scope, approval, { count: putOff.held.length, letters });
   return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
@@ -126,16 +128,19 @@ async function withoutPutOff(scope: ReconcileScope, left: Ref[], putOff: PutOff)
   return out.size === 0 ? left : left.filter((ref) => !out.has(ref));
 }
 
-/** The end of a run with changes that wait for another resource, whose change is held. @param approval undefined: decided just now */
+/**
+ * Returns the end of a run with changes that wait for another resource, whose change is held; dead letters are named too.
+ * @param approval undefined: decided just now
+ */
 function behindHeld(
   { connection }: ReconcileScope,
-  count: number,
   approval: { id: string; total: number } | undefined,
+  { count, letters }: { count: number; letters: number },
 ): End {
   const where = approval ? `scim-bridge approvals show ${connection}.${approval.id}` : 'scim-bridge status';
   const held = approval ? `the guard holds ${counted(approval.total, 'change')}` : 'the guard held a change';
   return {
     outcome: 'held',
-    message: `${held}, for which ${counted(count, 'change')} of this run ${count === 1 ? 'waits' : 'wait'}: ${where}`,
+    message: `${held}, for which ${counted(count, 'change')} of this run ${count === 1 ? 'waits' : 'wait'}: ${where}${besides(letters)}`,
   };
 }

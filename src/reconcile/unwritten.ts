@@ -1,10 +1,12 @@
 // Finds the changes of a plan that no sync would write: rejected by an operator, held by the guard, about a protected
-// person, or a pending membership that waits for a decision about the account or about another group. The plan only reports them.
+// person, or a pending membership or value that waits for a decision about the account or about another group. The plan only
+// reports them.
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
+import { mayBe } from '../sync/account-state.ts';
 import { isChange, type Action, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -18,6 +20,8 @@ const KIND_OF: Partial<Record<Action, DestructiveKind>> = {
 
 /** Why a pending membership waits: the state of the account, or a held removal of the person from another group. */
 export type MembershipWait = 'held' | 'rejected' | 'heldRemoval';
+/** Actions on the values of an account that exists and is to be active. */
+const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
 
 const PORTION = 1000;
 const REASONS = {
@@ -59,6 +63,8 @@ export async function withoutUnwritten(
   const why = new Map<PlanEntry, string>();
   for (const [entry, wait] of await waitingMemberships(scope, entries))
     why.set(entry, `${entry.reason}${WAITS[wait]}`);
+  for (const entry of await waitingValues(scope, entries))
+    why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
   const asked = entries.flatMap((entry) => {
     const item = toDestruction(entry);
     return item ? [{ entry, item }] : [];
@@ -159,6 +165,52 @@ export async function waitingMemberships(
     if (wait) waiting.set(entry, wait);
   }
   return waiting;
+}
+
+/**
+ * Returns the pending changes of users that their sync does not write while the guard holds a removal of the user from a group
+ * (sync-user.ts): attributes of an open account, with all that is written behind them, and a safe activation.
+ */
+async function waitingValues(
+  { outbox, drifts, target }: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  entries: readonly PlanEntry[],
+): Promise<PlanEntry[]> {
+  const ofUser = new Map<Ref, PlanEntry[]>();
+  for (const entry of entries)
+    if (entry.kind === 'User' && entry.ref) ofUser.set(entry.ref, [...(ofUser.get(entry.ref) ?? []), entry]);
+  const asked = [...ofUser].flatMap(([ref, own]) => {
+    const pending = own.filter((entry) => isChange(entry) && entry.attribution.cause === 'source changed');
+    const isOther = own.some(({ action }) => !VALUES.has(action) && action !== 'conflict');
+    return isOther || !pending.some(({ action }) => action !== 'update') ? [] : [{ ref, pending }];
+  });
+  const moved = await withHeldRemoval(
+    outbox,
+    asked.map(({ ref }) => ref),
+  );
+  const waiting = asked.filter(({ ref }) => moved.has(ref));
+  const links = await observedLinks(
+    drifts,
+    waiting.map(({ ref }) => ref),
+  );
+  return waiting.flatMap(({ ref, pending }) => {
+    if (!mayBe(links.get(ref) ?? {}, true))
+      return target.policy.users.activation === 'safe'
+        ? pending.filter(({ action }) => action === 'reactivate')
+        : [];
+    return pending.some(({ attribute }) => attribute !== undefined) ? pending : [];
+  });
+}
+
+/** Returns the stored links of the refs. */
+async function observedLinks(
+  drifts: ReconcileScope['drifts'],
+  refs: readonly Ref[],
+): Promise<Map<Ref, Link>> {
+  const links = new Map<Ref, Link>();
+  for (let start = 0; start < refs.length; start += PORTION)
+    for (const { ref, text } of await drifts.observe(refs.slice(start, start + PORTION)))
+      links.set(ref, parseLink(text));
+  return links;
 }
 
 /**

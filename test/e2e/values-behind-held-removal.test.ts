@@ -1,0 +1,77 @@
+// Tests the values of a person that wait for a held removal of this person from a group: plan and reconcile name them as waiting.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NONE = { count: 0, percent: 0 };
+const IVY = 'ivy@acme.example';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      guard: { removeMembers: NONE },
+      attributes: {
+        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'keep' },
+        regions: {
+          type: 'string_array',
+          expression: 'groups.display[$match($, /^region-/)]',
+          onEmpty: 'clear',
+        },
+        level: { type: 'number', expression: '$number(title)', onEmpty: 'keep' },
+      },
+    },
+  });
+  const { idp } = place;
+  const ivy = await idp.createUser(IVY, { addresses: [{ type: 'work', country: 'DE' }] });
+  const bob = await idp.createUser('bob@acme.example');
+  const region = await idp.createGroup('region-us', [ivy, bob]);
+  await place.idle();
+  await idp.patch(`/Groups/${region}`, { op: 'remove', path: `members[value eq "${ivy}"]` });
+  await idp.patch(`/Users/${ivy}`, { op: 'replace', path: 'displayName', value: 'Ivy Two' });
+  // The bridge is not idle: the mark of the person stays until the decision.
+  await eventually('the values wait', async () => {
+    const [found] = (await place.commands.run('explain', IVY, '--json')).json;
+    return found.verdict === 'held' && found.mark?.state === 'due';
+  });
+}, 60_000);
+afterAll(() => place.stop());
+
+test('plan counts no value of a person as a change while a removal of this person from a group is held', async () => {
+  const { text, code } = await place.commands.run('plan', '--all');
+  expect(text).toContain('waits for the held removal of the person from another group');
+  expect(text).not.toContain('1 change');
+  expect(text).not.toContain('to clear');
+  expect(code).toBe(0);
+});
+
+test('reconcile ends as held and names the dead letters beside the changes that wait for a held one', async () => {
+  await place.idp.createUser('cat@acme.example', { title: 'no number' });
+  await eventually('the other person is a dead letter', async () =>
+    (await place.commands.run('dead-letters', 'list')).text.includes('cat@acme.example'),
+  );
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const scimId = (await place.platform.user(IVY))?.scimId ?? '';
+  const answer = await fetch(`${platformUrl}/api/scim/v2/Users/${scimId}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/scim+json' },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
+      Operations: [{ op: 'replace', path: 'urn:cube:params:1.0:UserAttribute:country', value: 'US' }],
+    }),
+  });
+  expect(answer.ok).toBe(true);
+  const { text, code } = await place.commands.run('reconcile', '--yes', '--deadline', '20s');
+  expect(text).toContain('for which 1 change of this run waits');
+  expect(text).toContain('1 dead letter: see scim-bridge dead-letters list');
+  expect(code).toBe(2);
+}, 60_000);
+
+test('after the approval of the held removal the values that waited are written', async () => {
+  const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', approval.id, '--yes');
+  await place.idle();
+  const account = await place.platform.user(IVY);
+  expect(account).toMatchObject({ displayName: 'Ivy Two', groups: [], attributes: { country: 'DE' } });
+  expect(account?.attributes.regions ?? null).toBeNull();
+});
