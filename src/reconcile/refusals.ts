@@ -27,8 +27,12 @@ export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): Ve
     if (answered.length === 0) return each;
     const others = entries.filter((entry) => !answered.includes(entry));
     const reason = `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
-    if (since !== undefined)
-      return { ...each, entries: [...others, toConflict(answered, reason), ...waiting(answered)] };
+    if (since !== undefined) {
+      const faults = others.filter(isFault);
+      const left = others.filter((entry) => !isFault(entry));
+      const conflict = toConflict(answered, withFaults(reason, faults));
+      return { ...each, entries: [...left, conflict, ...waiting(answered)] };
+    }
     const shown = answered.map((entry): PlanEntry => ({
       ...entry,
       effect: 'report',
@@ -53,6 +57,16 @@ function isAnswered(
   const since = blocked.get(ref);
   if (since === undefined || changedAt === undefined) return since !== undefined;
   return Date.parse(changedAt) <= since;
+}
+
+/** Returns whether the entry is a conflict of the whole resource, such as a mapping that fails, which counts as one with the refusal. */
+const isFault = ({ action, attribute, member }: PlanEntry): boolean =>
+  action === 'conflict' && attribute === undefined && member === undefined;
+
+/** Returns the reason with those of the faults that it does not name already. */
+function withFaults(reason: string, faults: readonly PlanEntry[]): string {
+  const more = faults.filter((fault) => !reason.includes(fault.reason.replace(/^attribute /, '')));
+  return [reason, ...more.map((fault) => fault.reason)].join('; ');
 }
 
 function toConflict(answered: PlanEntry[], reason: string): PlanEntry {
