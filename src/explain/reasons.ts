@@ -1,5 +1,5 @@
 // Converts the facts about a resource to the sentences below the summary: reasons and advice. Pure.
-import type { AttributeState, ExplainedFacts, PlatformDifference } from './explanation.ts';
+import type { AttributeState, ExplainedFacts, MembershipState, PlatformDifference } from './explanation.ts';
 import { answerWords, breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { EXCEPTION_WORDS, withoutGuardName } from '../reconcile/exception-words.ts';
 import { UNMAPPED, unmappedAdvice } from '../reconcile/applied-attributes.ts';
@@ -67,6 +67,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
         : 'An account was asked for and the answer was lost: it is looked for before another one is made.'),
   );
   say(membershipReason(facts));
+  say(failingReason(facts, summary));
   if (!isDone) {
     say(approvalReason(facts));
     say(deletionReason(facts));
@@ -130,6 +131,25 @@ function membershipReason({ kind, memberships, members }: ExplainedFacts): strin
     .map(([count, word]) => `${counted(count, noun)} still ${word}`)
     .join(', ');
   return said && `${capital(said)}.`;
+}
+
+/** Returns the first membership that the syncs try to write in vain. */
+export const failingMembership = ({
+  memberships,
+}: Pick<ExplainedFacts, 'memberships'>): MembershipState | undefined =>
+  memberships.find(({ triedSince }) => triedSince !== undefined);
+
+export const TRIED_AGAIN = 'It is tried again; if it stays, ask the operator of the platform.';
+
+/** Returns the other side of a membership, with the cause why it waits. */
+export const sideText = (kind: ExplainedFacts['kind'], { name, because }: MembershipState): string =>
+  `${kind === 'User' ? 'group' : 'member'} ${name}: ${because ?? ''}`;
+
+/** A summary about other differences does not tell that a membership fails. */
+function failingReason({ kind, memberships }: ExplainedFacts, summary: string): string {
+  const failing = failingMembership({ memberships });
+  if (!failing || summary.includes(sideText(kind, failing))) return '';
+  return `A membership has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 
 function valueReasons({ values, inScope, link, target }: ExplainedFacts, summary: string): string[] {

@@ -3,7 +3,14 @@ import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState }
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { counted } from '../support/counted.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
-import { isSettledValue, noWorkerOf, reasonsOf } from './reasons.ts';
+import {
+  failingMembership,
+  isSettledValue,
+  noWorkerOf,
+  reasonsOf,
+  sideText,
+  TRIED_AGAIN,
+} from './reasons.ts';
 
 export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
   const verdict = judge(facts);
@@ -137,11 +144,12 @@ function onItsWaySummary({
   // The advice of the condition is among the reasons.
   if (mark && condition?.reason === 'NotApplied')
     return `A change of ${name}, accepted ${mark.since}, does not arrive at ${target}: ${condition.message}.`;
-  if (mark)
+  // Values of a person wait until a group is left, which may fail.
+  const failing = mark && (kind === 'Group' || pause) ? undefined : failingMembership({ memberships });
+  if (mark && !failing)
     return `${change}, accepted ${mark.since}; ${pause ? pauseWords(pause) : 'nobody has to do anything'}.`;
-  const failing = memberships.find(({ triedSince }) => triedSince !== undefined);
   if (!failing) return `${change}; nobody has to do anything.`;
-  return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. It is tried again; if it stays, ask the operator of the platform.`;
+  return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 
 /** Names the run that brings a resource that differs to the platform. */
@@ -163,9 +171,6 @@ function bringsIt({ hold, target, platform, ref, values }: ExplainedFacts): stri
     ? 'no run brings it before the rule or the value is corrected'
     : `${run}, brings it, except what cannot be mapped`;
 }
-
-const sideText = (kind: ExplainedFacts['kind'], { name, because }: MembershipState): string =>
-  `${kind === 'User' ? 'group' : 'member'} ${name}: ${because ?? ''}`;
 
 /** Returns words about the first membership that waits for an operator, else about the policy of the target. */
 function membershipCause({ memberships, kind, policy }: ExplainedFacts): string {
