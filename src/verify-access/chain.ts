@@ -18,7 +18,7 @@ import { stillIn, type DesiredAccess, type LeavingGroup } from './desired-access
 import { iso } from '../explain/explain.ts';
 import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
-import type { SecurityContext } from './security-context.ts';
+import { defaultNotes, type SecurityContext } from './security-context.ts';
 import type { UnlinkedAccount } from './unlinked.ts';
 import type { Visibility } from './visibility.ts';
 
@@ -74,7 +74,11 @@ export function toReport(facts: Facts): AccessReport {
     deployment: visibility?.deployment ?? null,
     entities: visibility?.entities ?? null,
     query: visibility?.query ?? null,
-    notes: [...(reading?.notes ?? []), ...(visibility?.notes ?? [])],
+    notes: [
+      ...(reading?.notes ?? []),
+      ...(reading && context ? defaultNotes(context, reading.view.attributes) : []),
+      ...(visibility?.notes ?? []),
+    ],
   };
 }
 

@@ -41,6 +41,19 @@ export function toSecurityContext(
   return { cubeCloud: { groups: [...groups], userAttributes: Object.fromEntries(values) } };
 }
 
+/** Returns a sentence for each value that the account has only by the default of the definition at the platform. */
+export function defaultNotes(
+  { cubeCloud: { userAttributes } }: SecurityContext,
+  stored: Readonly<Record<string, AttributeValue>>,
+): string[] {
+  return Object.entries(userAttributes)
+    .filter(([name]) => !Object.hasOwn(stored, name) || stored[name] === null)
+    .map(
+      ([name, value]) =>
+        `${name}: the default value of the platform, ${JSON.stringify(value)}, applies, because no value is stored for this person`,
+    );
+}
+
 /** Lifetime of a data token; longer than a query may wait. */
 const LIFETIME_SECONDS = 300;
 
