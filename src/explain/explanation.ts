@@ -143,7 +143,10 @@ export interface Explanation {
     leftAlone: number;
     toAdd: number;
     toRemove: number;
+    /** Member values that no pushed user or group has. */
     unknown: string[];
+    /** Names of pushed groups that are members; groups in groups are not written. */
+    nestedGroups: string[];
   } | null;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
   /** Id of the open approval that covers the held changes of this resource or of its memberships; null: none is held. */

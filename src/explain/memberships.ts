@@ -67,6 +67,10 @@ export async function membershipsOfGroup(
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
   const { directory, drifts, outbox } = scope;
   const { users, unresolved } = await directory.membersOf(id);
+  const nested = await readRecordNames(
+    directory,
+    unresolved.slice(0, MOST_READ).map((value) => refOf('Group', value)),
+  );
   const read = [...new Set([...[...pendingGroups.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)])];
   const observed = new Map(
     (await drifts.observe(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
@@ -111,7 +115,8 @@ export async function membershipsOfGroup(
     leftAlone: users.filter((user) => observed.has(refOf('User', user)) && outsideOf(user)).length,
     toAdd: added.filter(([user]) => !observed.has(refOf('User', user)) || !outsideOf(user)).length,
     toRemove: signs.length - added.length,
-    unknown: unresolved,
+    unknown: unresolved.filter((value) => !nested.has(refOf('Group', value))),
+    nestedGroups: [...nested.values()].sort(),
   };
   return { memberships, members };
 }

@@ -91,6 +91,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
     say(
       `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`,
     );
+  say(nestedReason(facts));
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
   // A rejection has no end, so the sync at that time changes nothing.
   say(
@@ -234,6 +235,13 @@ function leftByPolicyReason({ platform, kind, policy }: ExplainedFacts): string 
 function leftAloneReason({ members }: ExplainedFacts): string | undefined {
   if (!members || members.leftAlone === 0) return undefined;
   return `The source has ${counted(members.leftAlone, 'member')} more, whose memberships the bridge does not write: protected, or outside users.scope.`;
+}
+
+/** The people of a group in a group get nothing by it. */
+function nestedReason({ members }: ExplainedFacts): string | undefined {
+  const groups = members?.nestedGroups ?? [];
+  if (groups.length === 0) return undefined;
+  return `${counted(groups.length, 'member')} ${groups.length === 1 ? 'is a group' : 'are groups'}, and groups in groups are not written: ${someOf(groups)}.`;
 }
 
 const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];

@@ -48,9 +48,12 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
   const observed = await drifts.observe(refs);
   await mapBounded(observed, concurrency, async ({ ref, text }) => {
     const link = parseLink(text);
-    if (link.id === undefined || link.departed) return;
-    const values = await readValues(scan, link);
-    if (values === undefined) return;
+    const values = link.id === undefined || link.departed ? undefined : await readValues(scan, link);
+    if (values === undefined) {
+      // Without an account there is no value list to be read.
+      look.of--;
+      return;
+    }
     if (values === 'unknown') {
       scan.counts.unknown++;
       return;
@@ -59,7 +62,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     const { attributes } = desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
-    const nobody = { id: link.id, userName: '', active: true };
+    const nobody = { id: link.id ?? '', userName: '', active: true };
     if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)
       look.suspects.add(ref);
   });

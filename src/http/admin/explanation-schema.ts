@@ -172,6 +172,10 @@ export const explanationSchema: JsonSchema = {
         toAdd: integerField,
         toRemove: integerField,
         unknown: arrayOf(textField),
+        nestedGroups: described(
+          arrayOf(textField),
+          'Groups that are members; groups in groups are not written.',
+        ),
       }),
       'Of a group.',
     ),

@@ -1,0 +1,31 @@
+// Tests what is counted and named: the value lists that --full reads, and a group that is a member of another group.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      users: { protected: ['kept@acme.example'] },
+      attributes: { contractor: { type: 'boolean', expression: 'userType = "Contractor"' } },
+    },
+  });
+}, 60_000);
+afterAll(() => place.stop());
+
+test('plan --full does not advise --full for people without an account', async () => {
+  await place.idp.createUser('ann@acme.example');
+  await place.idp.createUser('kept@acme.example');
+  await place.idle();
+  const { text } = await place.commands.run('plan', '--full');
+  expect(text).not.toContain('--full reads all of them');
+});
+
+test('explain of a group with a group as member says that groups in groups are not written', async () => {
+  const inner = await place.idp.createGroup('region-us', []);
+  await place.idp.createGroup('nested', [inner]);
+  await place.idle();
+  const { text } = await place.commands.run('explain', 'nested');
+  expect(text).toContain('1 member is a group, and groups in groups are not written: region-us');
+  expect(text).not.toContain('has not pushed');
+});
