@@ -110,7 +110,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     });
 
   decision('approve', 'carry out exactly what the approval lists, or the selected part');
-  decision('reject', 'leave the platform as it is, until the source takes the change back');
+  decision('reject', 'leave what the list contains as it is, until the source takes the change back');
   decision('withdraw', 'take a rejection back, so that the guard judges its changes anew');
 
   function decision(action: Decision['action'], description: string): void {
