@@ -1,12 +1,33 @@
 // Reads the decisions about the changes of a resource: its rejections, and the first of two approvals.
 import type { Decision } from '../directory/guard/decisions.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { wasBehindHold } from '../sync/gate.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
 type Guard = Explanation['guard'];
+
+/**
+ * Returns whether nothing of a held or rejected resource waits for a person any more: the condition is of the last sync, and
+ * the pending one ends it. A group keeps its condition while the account of a member is held.
+ */
+export function isDecisionTaken(
+  link: Link,
+  { mark, guard }: ResourceStatus,
+  memberships: readonly MembershipState[],
+): boolean {
+  const reason = link.condition?.reason;
+  if (!mark || (reason !== 'Held' && reason !== 'Rejected') || wasBehindHold(link)) return false;
+  return (
+    guard.length > 0 &&
+    guard.every(({ state }) => state === 'approved') &&
+    !memberships.some(({ condition }) => condition === reason)
+  );
+}
 
 /** Returns the newest rejection of each changed resource: of the resource itself, and of a person's groups. */
 export async function rejectionsOf(

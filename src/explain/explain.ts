@@ -17,7 +17,7 @@ import { sameValue } from '../sync/values.ts';
 import { isEmpty } from '../sync/write-order.ts';
 import type { Explanation, AttributeState, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
-import { firstApprovalsOf, rejectionsOf } from './decided.ts';
+import { firstApprovalsOf, isDecisionTaken, rejectionsOf } from './decided.ts';
 import { groupsLeftByHand, lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { handoverOf } from './handover.ts';
@@ -107,6 +107,7 @@ async function explainAt(
     look && found.kind === 'User' ? await groupsLeftByHand(scope, found.ref, related.memberships) : [];
   const isLeft = ({ ref }: MembershipState): boolean => left.some((each) => each === ref);
   const memberships = related.memberships.filter((each) => !isLeft(each));
+  const isDecided = isDecisionTaken(link, where, memberships);
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {
@@ -121,11 +122,11 @@ async function explainAt(
     leftByHand: related.memberships.filter(isLeft).map(({ name }) => name),
     link: linkOf(link),
     platform: look?.platform ?? null,
-    condition: await conditionOf(scope, found, link),
-    exception: exception ? { reason: exception.reason, since: iso(exception.since) } : null,
+    condition: isDecided ? null : await conditionOf(scope, found, link),
+    exception: exception && !isDecided ? { reason: exception.reason, since: iso(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
     mark: markOf(where),
-    lookAgainAt: where.alarmAt === null ? null : iso(where.alarmAt),
+    lookAgainAt: where.alarmAt === null || isDecided ? null : iso(where.alarmAt),
     guard: where.guard,
     approval: approval ? `${scope.connection}.${approval.id}` : null,
     rejections: await rejectionsOf(scope, found, where.guard, memberships),

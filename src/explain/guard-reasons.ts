@@ -120,7 +120,7 @@ export function rejectionReasons({ condition, kind, ref, rejections }: Explained
     : shown;
 }
 
-/** After a change of the settings a held or rejected removal may not be asked for any more. */
+/** After a change of the settings, or of the source, a held or rejected removal may not be asked for any more. */
 export function noLongerWanted({
   guard,
   inScope,
@@ -130,8 +130,9 @@ export function noLongerWanted({
   stored,
 }: ExplainedFacts): string | undefined {
   const isKept = guard.some((each) => each.kind === 'deactivate' && each.state !== 'approved');
-  if (kind !== 'User' || !isKept || mark || !stored || stored.active === false || !inScope) return undefined;
-  return `By the source and the present settings the account stays active: the next reconcile that repairs, or scim-bridge sync ${ref}, ends what waits for a decision.`;
+  if (kind !== 'User' || !isKept || !stored || stored.active === false || !inScope) return undefined;
+  const run = mark ? 'the pending sync' : `the next reconcile that repairs, or scim-bridge sync ${ref},`;
+  return `By the source and the present settings the account stays active: ${run} ends what waits for a decision.`;
 }
 
 /** Returns whether somebody made every held and rejected change of the resource at the platform, so that no decision is awaited. */

@@ -1,0 +1,55 @@
+// Tests that explain asks for no decision about a change that was decided already and waits only to be written.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const NONE = { count: 0, percent: 0 };
+
+let place: Place;
+let ann: string;
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: NONE } } });
+  ann = await place.idp.createUser(ANN);
+  await place.idle();
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+}, 30_000);
+afterEach(() => place.stop());
+
+const explain = async () => (await place.commands.run('explain', ANN, '--json')).json[0];
+const approvalId = async () => (await place.commands.run('approvals', 'list', '--json')).json[0].id as string;
+
+test.each([['approved'], ['rejected, then approved']])(
+  'explain tells that a deactivation that was %s on hold waits for the release',
+  async (decided) => {
+    await place.commands.run('hold');
+    const id = await approvalId();
+    if (decided !== 'approved') await place.commands.run('approvals', 'reject', id, '--yes');
+    expect((await place.commands.run('approvals', 'approve', id, '--yes')).text).toContain('Approved: 1');
+    const found = await explain();
+    expect(found).toMatchObject({ verdict: 'stopped', condition: null, exception: null, lookAgainAt: null });
+    expect(found.summary).toContain('waits because all writes to main are on hold');
+    expect(found.reasons.join(' ')).toContain('Approved, of what the guard judged: 1 deactivation.');
+    expect(found.reasons.join(' ')).not.toMatch(/approve or reject|looked at again/);
+    await place.commands.run('release');
+    await place.idle();
+    expect((await place.platform.user(ANN))?.active).toBe(false);
+    expect(await explain()).toMatchObject({ verdict: 'asDesired' });
+  },
+  30_000,
+);
+
+test('explain tells that a held deactivation that the source took back on hold ends with the pending sync', async () => {
+  await place.commands.run('hold');
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: true });
+  expect((await explain()).reasons.join(' ')).toContain('the pending sync ends what waits for a decision');
+  await place.commands.run('release');
+  await place.idle();
+  expect(await explain()).toMatchObject({ verdict: 'asDesired', guard: [] });
+}, 30_000);
+
+test('explain asks for a decision about a held deactivation while the account has another change on hold', async () => {
+  await place.commands.run('hold');
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'New' });
+  expect(await explain()).toMatchObject({ verdict: 'held', condition: { reason: 'Held' } });
+}, 30_000);
