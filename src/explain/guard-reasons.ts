@@ -135,6 +135,10 @@ export function noLongerWanted({
   return `By the source and the present settings the account stays active: ${run} ends what waits for a decision.`;
 }
 
+/** Returns by whom held or rejected changes were made at the platform: after a restore the bridge does not know its own writes. */
+export const doneBy = ({ restored }: Pick<ExplainedFacts, 'restored'>): string =>
+  restored ? `by others, or by the bridge between ${restored.backup} and the restore` : 'by hand';
+
 /** Returns whether somebody made every held and rejected change of the resource at the platform, so that no decision is awaited. */
 export function isDoneByHand({ platform, guard }: ExplainedFacts): boolean {
   const undone = guard.filter(({ state }) => state !== 'approved').length;
@@ -142,24 +146,25 @@ export function isDoneByHand({ platform, guard }: ExplainedFacts): boolean {
 }
 
 /** Returns the summary of a resource whose held and rejected changes somebody made at the platform. */
-export function doneByHandSummary({ guard, kind, name, ref, target }: ExplainedFacts): string {
+export function doneByHandSummary(facts: ExplainedFacts): string {
+  const { guard, kind, name, ref, target } = facts;
   const waiting = guard.filter(({ state }) => state !== 'approved');
   const isOne = waiting.length === 1;
   const which = waiting.every(({ state }) => state === 'rejected')
     ? 'which a person rejected'
     : `which ${isOne ? 'waits' : 'wait'} for a decision`;
-  return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${isOne ? 'was' : 'were'} made there by hand. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
+  return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${isOne ? 'was' : 'were'} made there ${doneBy(facts)}. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
 }
 
 /** Returns how many of several held and rejected changes somebody made at the platform. */
 export function partlyDone(facts: ExplainedFacts): string | undefined {
   const done = facts.platform?.done ?? 0;
   if (done === 0 || isDoneByHand(facts)) return undefined;
-  return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already, by hand: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
+  return `${counted(done, 'change')} of these ${done === 1 ? 'is' : 'are'} done at the platform already, ${doneBy(facts)}: the next reconcile, or scim-bridge sync ${facts.ref}, takes ${done === 1 ? 'it' : 'them'} off the list.`;
 }
 
 /** Returns the groups that the person has left already, because somebody changed them at the platform. */
-export function leftReason({ leftByHand }: ExplainedFacts): string | undefined {
+export function leftReason({ leftByHand, restored }: ExplainedFacts): string | undefined {
   if (leftByHand.length === 0) return undefined;
-  return `Its removal from ${someOf(leftByHand)} was made at the platform by hand: the next reconcile takes it off the list of what waits or was rejected.`;
+  return `Its removal from ${someOf(leftByHand)} was made at the platform ${doneBy({ restored })}: the next reconcile takes it off the list of what waits or was rejected.`;
 }

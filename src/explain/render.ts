@@ -1,5 +1,6 @@
 // Renders an explanation as lines of text: one screen, or everything. Pure.
 import { withoutGuardName } from '../reconcile/exception-words.ts';
+import { doneBy } from './guard-reasons.ts';
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
@@ -194,9 +195,13 @@ function linkText({
   timeline,
   condition,
   leftByHand,
+  restored,
 }: Explanation): string {
   const { platformId, account, origin, active, lastWrite, departed } = link;
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
+  // The bridge may have written the account between the backup and the restore.
+  const isOld = !platform && !(lastWrite && restored && lastWrite > restored.at);
+  const ofBackup = restored && isOld ? ` in ${restored.backup}` : '';
   const isInTimeline = timeline.some(({ event }) => event === 'applied');
   const known =
     platformId === null
@@ -208,13 +213,13 @@ function linkText({
       : [
           `id ${platformId}${account === null ? '' : `, account ${account}`}`,
           ...(origin === null ? [] : [origin === 'adopted' ? 'existed before' : 'made by the bridge']),
-          ...(showsActive ? [active ? 'active' : 'inactive'] : []),
+          ...(showsActive ? [`${active ? 'active' : 'inactive'}${ofBackup}`] : []),
           ...(departed && condition?.reason !== 'Protected' ? ['left by us'] : []),
           ...(lastWrite === null || isInTimeline ? [] : [`last written ${lastWrite}`]),
         ];
   const equal =
     (platform?.done ?? 0) > 0 || leftByHand.length > 0
-      ? ', read now: changed there by hand'
+      ? `, read now: changed there ${doneBy({ restored })}`
       : ', read now: as last written';
   const read = { equal, differs: '', unread: ', it could not be read now' };
   const look = platform ? read[platform.state] : '';
