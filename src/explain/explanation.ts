@@ -104,7 +104,7 @@ export interface Explanation {
     at: string;
     state: 'equal' | 'differs' | 'unread';
     differences: PlatformDifference[];
-    /** Groups of a person, or members of a group, that others added at the platform and that stay. */
+    /** Groups of a person, or members of a group, that the bridge does not manage now and that stay. */
     addedByOthers: string[];
     /** Groups of a person that groups.include or groups.exclude leave out: the memberships there stay as they are. */
     leftOutGroups: string[];

@@ -198,18 +198,17 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 
 const isDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
-/** Memberships that the bridge did not write count for what a person sees too. */
+/** Memberships that the bridge does not manage count for what a person sees too. It may have written them before a link was dropped. */
 function addedReason({ platform, kind, restored }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;
-  const orBridge = restored ? `, or the bridge between ${restored.backup} and the restore,` : '';
+  const more = counted(added.length, kind === 'User' ? 'group' : 'member');
+  const author = restored
+    ? `others, or the bridge between ${restored.backup} and the restore, wrote, and which the bridge leaves`
+    : 'the bridge does not manage now and leaves';
   return kind === 'User'
-    ? `At the platform it is in ${counted(added.length, 'group')} more, which ${
-        restored
-          ? `others${orBridge} wrote, and which the bridge leaves`
-          : 'the bridge did not write and leaves'
-      }: ${someOf(added)}.`
-    : `At the platform others${orBridge} added ${counted(added.length, 'member')}, which the bridge leaves: ${someOf(added)}.`;
+    ? `At the platform it is in ${more} more, which ${author}: ${someOf(added)}.`
+    : `At the platform it has ${more} more, which ${author}: ${someOf(added)}.`;
 }
 
 /** A membership in a group that the settings leave out counts for what a person sees too, and no push ends it. */

@@ -209,7 +209,11 @@ function aside(
   all: boolean,
   paint: (sign: string, text: string) => string,
 ): string[] {
-  const adders = restored ? 'others, or by the bridge before the restore,' : 'others';
+  // The bridge may have written a membership before an operator dropped the link, so the words name no author.
+  const author = 'added by others, or by the bridge before the restore,';
+  const [one, many] = restored
+    ? [`was ${author}`, `were ${author}`]
+    : ['is not managed by the bridge now', 'are not managed by the bridge now'];
   const lines: string[] = [];
   const titles: [title: (count: number) => string, (entry: PlanEntry) => boolean][] = [
     [
@@ -231,8 +235,7 @@ function aside(
       (entry) => entry.action === 'unmanaged' && !entry.member && !isUnmapped(entry),
     ],
     [
-      (count) =>
-        `${counted(count, 'member')} ${count === 1 ? `was added by ${adders} and stays` : `were added by ${adders} and stay`}`,
+      (count) => `${counted(count, 'member')} ${count === 1 ? `${one} and stays` : `${many} and stay`}`,
       ({ action, member }) => action === 'unmanaged' && !!member,
     ],
   ];

@@ -102,9 +102,9 @@ test('a membership that others added stays, and explain of the person and of the
   await changeMembers('secret', 'add');
   const told = await explained(BEN);
   expect(told).toContain('is at main as desired');
-  expect(told).toContain('in 1 group more, which the bridge did not write and leaves: secret');
+  expect(told).toContain('in 1 group more, which the bridge does not manage now and leaves: secret');
   expect(await explained('secret')).toContain(
-    'others added 1 member, which the bridge leaves: ben@acme.example',
+    'it has 1 member more, which the bridge does not manage now and leaves: ben@acme.example',
   );
   const group = await asAdmin('POST', '/api/scim/v2/Groups', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
@@ -113,7 +113,7 @@ test('a membership that others added stays, and explain of the person and of the
   });
   expect(group.status).toBe(201);
   expect(await explained(BEN)).toContain(
-    'in 2 groups more, which the bridge did not write and leaves: secret, made there',
+    'in 2 groups more, which the bridge does not manage now and leaves: secret, made there',
   );
 }, 30_000);
 
