@@ -120,9 +120,11 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   }
 }
 
-/** The policy, or settings that no run has brought yet, may leave an account open. */
-const closedText = ({ kind, link }: ExplainedFacts): string =>
-  kind === 'User' && link.active !== false ? 'not closed by the bridge' : 'closed';
+/** The policy, or settings that no run has brought yet, may leave an account open; it may leave a group as it is. */
+function closedText({ kind, link, policy }: ExplainedFacts): string {
+  if (kind === 'User') return link.active === false ? 'closed' : 'not closed by the bridge';
+  return policy.policy === 'sync' ? 'closed' : `left as it is by the policy ${policy.policy}`;
+}
 
 /** A refused key needs a person; other failures pass. */
 const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>

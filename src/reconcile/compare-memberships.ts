@@ -4,9 +4,9 @@ import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
-import type { PlanEntry } from './entry.ts';
+import { leftBy, type PlanEntry } from './entry.ts';
 import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
-import type { ScanResult } from './scope.ts';
+import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { asking, type GroupOfAccount } from './verify-users.ts';
 
@@ -118,11 +118,12 @@ async function managed(
   const member = { ref: user, platformId: link.id ?? null, name: String(link.core?.userName ?? '') };
   return groups.flatMap(({ ref, text, marked }) => {
     const record = records.get(parseRef(ref).id);
-    if (!record || record.damaged) return [];
-    const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
-    const name = scope.target.mapping.groupName(displayName);
     const group = parseLink(text);
     const difference = differences(member);
+    if (!record) return difference.surplus.map(() => inDeletedGroup(scope, { ref, link: group, member }));
+    if (record.damaged) return [];
+    const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
+    const name = scope.target.mapping.groupName(displayName);
     if (name === undefined)
       return difference.surplus.map(() =>
         unmanaged(
@@ -144,6 +145,25 @@ async function managed(
     return entries.filter((entry) => entry.member);
   });
 }
+
+/** Returns an entry for the membership in a group that was deleted at the source and that the policy leaves. */
+const inDeletedGroup = (
+  { target }: ReconcileScope,
+  { ref, link, member }: { ref: Ref; link: Link; member: Member },
+): PlanEntry => ({
+  action: 'removeMember',
+  kind: 'Group',
+  ref,
+  platformId: link.id ?? null,
+  name: String(link.core?.displayName ?? ref),
+  member,
+  before: { member: true },
+  after: { member: false },
+  effect: 'report',
+  reason: `the group was deleted at the source${leftBy(target.policy)}`,
+  attribution: { cause: 'source changed' },
+  basis: { version: 0, link: '' },
+});
 
 /** Returns an entry for a group that the bridge does not manage: it gives the person access too. */
 const unmanaged = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({

@@ -59,6 +59,17 @@ test('a membership that the policy leaves is told', async () => {
   expect(proof).not.toContain('every value as desired');
 }, 60_000);
 
+test('explain tells of a group that was deleted at the source and that the policy leaves', async () => {
+  await open({ policy: 'upsert-only' });
+  const analysts = await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
+  await place.idle();
+  await place.idp.send('DELETE', `/Groups/${analysts}`);
+  await place.idle();
+  expect((await place.platform.group('analysts'))?.members).toEqual([ANN]);
+  expect(await told('explain', `Group:${analysts}`)).toContain('the group at main is left as it is');
+  expect(await told('explain', ANN)).toContain('still in 1 group against the source');
+}, 60_000);
+
 test('a group whose new name is refused is told under the name that it has', async () => {
   await open({ groups: { rename: [{ match: '^acme-(.*)$', to: '$1' }] } });
   await place.idp.createGroup('analysts', [ids[ANN] ?? '']);
