@@ -1,5 +1,5 @@
-// Proves that a resource is absent at the platform. A proxy may answer 404 too (an ingress without its backend, a gateway
-// without its route), and believing that would leave a leaver's account open.
+// Proves that a resource is absent at the platform. A 404 alone is no proof: a proxy may send it too (an ingress without its
+// backend, a gateway without its route). A sync that took such a 404 for an absence would leave a leaver's account open.
 import type { Link } from '../directory/outbox/links.ts';
 import type { Kind } from '../directory/records.ts';
 import type { PlatformError } from '../platform/errors.ts';
@@ -33,7 +33,10 @@ export async function isAbsent(
   }
 }
 
-/** Returns whether another call to the platform succeeds. */
+/**
+ * Returns whether the platform answers another call than the refused one with success. If it does, the refusal concerns the
+ * resource; if not, it may come from a proxy.
+ */
 export async function answersOtherwise({ target, call }: Asking, { route }: PlatformError): Promise<boolean> {
   const { users, attributes } = target.client;
   const asked: Promise<unknown> = route.startsWith('/api/scim/')

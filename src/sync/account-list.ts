@@ -7,10 +7,11 @@ import { fold } from '../directory/records.ts';
 import { createBloomFilter, type BloomFilter } from '../support/bloom-filter.ts';
 
 /** Requested page size; the platform may lower it. */
-const PAGE = 500;
-/** Pages read at the same time. */
-const AT_ONCE = 4;
+const PAGE_SIZE = 500;
+/** Number of pages that are read at the same time. */
+const CONCURRENT_PAGES = 4;
 
+/** Keys of the two names of an account in the set. The first letter keeps userNames and externalIds apart. */
 export const nameKey = (userName: string): string => `n${fold(userName)}`;
 export const externalIdKey = (externalId: string): string => `x${externalId}`;
 
@@ -18,31 +19,34 @@ export const externalIdKey = (externalId: string): string => `x${externalId}`;
 export type AccountList = { kind: 'read'; names: BloomFilter } | { kind: 'unproven' } | { kind: 'tooLong' };
 
 /**
- * Reads the list once. New accounts may appear at its end meanwhile. @throws PlatformError
+ * Reads the list once. New accounts may appear at its end meanwhile.
  * @param worthPages called after the first page; returns how many more pages may be read
+ * @returns the set of all names, or why there is none
+ * @throws PlatformError when a page cannot be read
  */
 export async function readAccountList(
   { users }: Pick<PlatformClient, 'users'>,
   worthPages: () => Promise<number>,
   call: CallOptions,
 ): Promise<AccountList> {
-  const first = await users.list({ startIndex: 1, count: PAGE }, call);
+  const first = await users.list({ startIndex: 1, count: PAGE_SIZE }, call);
   const total = first.totalResults;
   const size = first.resources.length;
-  const names = createBloomFilter(2 * (total + PAGE));
+  // Each account has up to two keys, and a page of new accounts may follow.
+  const names = createBloomFilter(2 * (total + PAGE_SIZE));
   const ids = new Set<string>();
   let last: WireUser | undefined;
   let highest = total;
 
-  /** Adds a page. @returns whether it continues the pages before */
+  /** Adds the names of a page. @returns whether the page continues the one before without a gap */
   function take({ startIndex, totalResults, resources }: ListPage<WireUser>): boolean {
     if (totalResults < highest) return false;
     highest = totalResults;
-    const wanted = Math.min(size, totalResults - startIndex + 1);
-    if (resources.length !== wanted) return false;
-    const [seam, ...rest] = resources;
-    if (last !== undefined && seam?.id !== last.id) return false;
-    const added = last === undefined ? resources : rest;
+    const expectedLength = Math.min(size, totalResults - startIndex + 1);
+    if (resources.length !== expectedLength) return false;
+    // Every page but the first begins with the last account of the page before.
+    if (last !== undefined && resources[0]?.id !== last.id) return false;
+    const added = last === undefined ? resources : resources.slice(1);
     for (const { id, userName, externalId } of added) {
       if (ids.has(id)) return false;
       ids.add(id);
@@ -59,9 +63,11 @@ export async function readAccountList(
   const starts: number[] = [];
   for (let start = size; start < total; start += size - 1) starts.push(start);
   if (starts.length > (await worthPages())) return { kind: 'tooLong' };
-  for (let at = 0; at < starts.length; at += AT_ONCE) {
-    const some = starts.slice(at, at + AT_ONCE);
-    const pages = await Promise.all(some.map((startIndex) => users.list({ startIndex, count: size }, call)));
+  for (let at = 0; at < starts.length; at += CONCURRENT_PAGES) {
+    const portion = starts.slice(at, at + CONCURRENT_PAGES);
+    const pages = await Promise.all(
+      portion.map((startIndex) => users.list({ startIndex, count: size }, call)),
+    );
     for (const page of pages) if (!take(page)) return { kind: 'unproven' };
   }
   return { kind: 'read', names };

@@ -7,11 +7,16 @@ import { permitClosing } from './gate.ts';
 import { forgetObserved } from './observed.ts';
 import type { Why } from './provisioning-writer.ts';
 
-/** Returns whether the account may have this `active` state, by the link. */
+/**
+ * Returns whether the account may have this `active` state at the platform. A state that the link does not know may be both.
+ */
 export const mayBe = ({ core, unsure }: Link, active: boolean): boolean =>
   core?.active === active || core?.active === undefined || (unsure ?? []).includes('active');
 
-/** Deactivates the account if the guard allows it. An account that others have closed already needs no permission. */
+/**
+ * Deactivates the account if the guard allows it. An account that somebody closed at the platform needs no permission.
+ * @returns the decision of the guard; `allowed`: the account is closed
+ */
 export async function deactivate(context: SyncContext): Promise<Permission> {
   if (await isClosedByOthers(context)) {
     context.gate.closed = true;
@@ -28,7 +33,8 @@ export async function deactivate(context: SyncContext): Promise<Permission> {
 }
 
 /**
- * Reads the account if a comparison saw it closed while its deactivation waits, and notes the state that it has.
+ * Returns whether somebody else closed the account. Reads the account only if a comparison saw it closed, and notes its
+ * state in the link.
  * @throws PlatformResponse 404 when the account is gone
  */
 async function isClosedByOthers({ clock, link, target, call }: SyncContext): Promise<boolean> {
@@ -41,7 +47,10 @@ async function isClosedByOthers({ clock, link, target, call }: SyncContext): Pro
   return true;
 }
 
-/** The caller saves the link, or ends the sync, which stores it. */
+/**
+ * Activates or deactivates the account. The link is changed but not saved: the caller saves it, or ends the sync.
+ * @throws WriteIgnored when the platform answers success and the account keeps its state
+ */
 export async function setActive(context: SyncContext, active: boolean, why?: Why): Promise<void> {
   const { link, target } = context;
   const change: PlatformPatchOperation[] = [{ op: 'replace', path: 'active', value: active }];
@@ -49,7 +58,7 @@ export async function setActive(context: SyncContext, active: boolean, why?: Why
   await context.attempt(['active'], active ? 'activate user' : 'deactivate user', run, {
     why,
     ignoredText: async (account) =>
-      (await isLeftOut(context, account, active))
+      (await keepsState(context, account, active))
         ? `the platform answered success and left the account ${active ? 'inactive' : 'active'}`
         : undefined,
   });
@@ -58,8 +67,11 @@ export async function setActive(context: SyncContext, active: boolean, why?: Why
   else link.closedAt = context.clock.now();
 }
 
-/** Returns whether the account has the other state. The answer of a write may show the account before it, so it is read. */
-async function isLeftOut(
+/**
+ * Returns whether the account still has the state from before the write. The answer may show an old state, so the account is
+ * read before the write counts as ignored.
+ */
+async function keepsState(
   { link, target, call }: SyncContext,
   answer: WireUser | undefined,
   active: boolean,

@@ -11,18 +11,24 @@ export interface Administrators {
   remainsWithout(leaving: ReadonlySet<string>): boolean;
   /** Returns whether the account was an administrator when it was last seen. */
   knows(userName: string): boolean;
-  /** Records that the list failed, so that it is not read again for a while. */
+  /** Records that the user list could not be read. */
   noteSilence(): void;
+  /** Returns whether the user list failed recently, so that it is not read again yet. */
   isSilent(): boolean;
-  /** Called for each deactivation; from the second one within MOMENT_MS, all wait for one `look` at the list. */
+  /**
+   * Called for each deactivation. The first one within MOMENT_MS returns at once. Later ones wait for one read of the user
+   * list (`look`) that they share.
+   * @throws the error of `look`
+   */
   lookAround(look: () => Promise<readonly ConsoleUser[]>): Promise<void>;
 }
 
-/** Lifetime of a cached administrator. */
+/** Lifetime of a cached administrator and of a shared read of the list. */
 const MOMENT_MS = 60_000;
 /** Time without another read after the list failed. */
 const SILENCE_MS = 30_000;
 
+/** Creates the empty cache of one target. */
 export function createAdministrators(clock: Clock): Administrators {
   /** Time when each administrator was last seen active, by folded userName; 0: deactivated. */
   const seen = new Map<string, number>();

@@ -22,12 +22,12 @@ const TOO_MANY = 429;
 
 export type Answering = ReturnType<typeof createAnswering>;
 
-/** Records calls of this process to one target. */
+/** Creates the record of the calls of this process to one target. */
 export function createAnswering(clock: Clock) {
   let silence: TargetSilence | undefined;
   let limited: RateLimited | undefined;
   let answeredAt: number | undefined;
-  /** Unix milliseconds since when calls cannot go out, by cause. */
+  /** Cause why no calls are sent → Unix milliseconds since when. */
   const stops = new Map<'failing' | 'waiting', number>();
 
   function noteAnswer(status: number): void {
@@ -41,11 +41,13 @@ export function createAnswering(clock: Clock) {
     }
   }
   return {
+    /** Records that a call begins: without an answer, the silence counts from here. */
     started: (): void => {
       silence ??= { since: clock.now(), failures: 0, last: undefined };
     },
     ended: (call: PlatformCall): void => {
       const { status, error, durationMs } = call;
+      // Undefined: the call tells nothing about the target. 0: the target answered.
       const weight = weightOf(call);
       if (weight === undefined) return;
       if (weight === 0) noteAnswer(status);
@@ -61,7 +63,10 @@ export function createAnswering(clock: Clock) {
     readLimited: (): RateLimited | undefined => limited,
     /** Returns the time of the last good answer. */
     answeredAt: (): number | undefined => answeredAt,
-    /** Records whether calls are stopped. @returns since when, for all commands of this process; undefined: they are not */
+    /**
+     * Records whether calls are stopped for a cause, so that all readers in this process see the same start.
+     * @returns Unix milliseconds since when they are stopped; undefined: they are not
+     */
     noteStop: (cause: 'failing' | 'waiting', isStopped: boolean): number | undefined => {
       if (!isStopped) stops.delete(cause);
       else if (!stops.has(cause)) stops.set(cause, clock.now());

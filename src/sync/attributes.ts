@@ -1,4 +1,5 @@
-// Writes typed attribute values, through the value list or the SCIM extension, and resolves the account of the value list.
+// Writes typed attribute values, through the value list of an account or the SCIM extension. The value list needs the
+// numeric account id, which is looked up in the user list.
 import type { Condition } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
@@ -24,13 +25,13 @@ export type AttributeResult =
 /** Time that a new account may need to appear in the user list (contract 12.1). */
 const NEW_ACCOUNT_MS = 60_000;
 const RETRY_STEP_MS = 1000;
-/** Number of consecutive web pages after which the tenant counts as having no user list. */
+/** Number of failed attempts from which a web page in place of the user list means that the tenant has none. */
 const PASSING_PAGES = 3;
 
 /**
- * Writes every attribute that differs: first what takes something away, then all that one PATCH can carry, with the core
- * attributes, then the rest. An attribute that cannot be written (mapping failed, definition of another type) does not
- * stop the others, but the result is `blocked`, so that the user is not activated without it.
+ * Writes every attribute that differs in three steps (write-order.ts). An attribute that cannot be written (mapping failed,
+ * definition of another type) does not stop the others. The result is then `blocked`, so that the user is not activated
+ * without that attribute.
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
   const { link, target } = context;
@@ -43,8 +44,8 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
     if (definition?.kind === 'ready') ids.set(name, definition.id);
     else problems.push(definition?.message ?? `attribute ${name} is not in the catalogue`);
   }
-  const kept = await keepHeld(context, desired, [...ids.keys()]);
-  for (const name of kept.keys()) ids.delete(name);
+  const refused = await refusedRemovals(context, desired, [...ids.keys()]);
+  for (const name of refused.keys()) ids.delete(name);
   const { attributes, unsure } = link;
   const order = writeOrder(
     desired.attributes,
@@ -66,13 +67,13 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
   const left = await writeTogether(context, desired, order.together);
   const rest = await write([...left, ...order.last]);
   if (rest) return rest;
-  if (problems.length === 0) return { kind: [...kept.values()].includes('held') ? 'held' : 'done' };
+  if (problems.length === 0) return { kind: [...refused.values()].includes('held') ? 'held' : 'done' };
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
 }
 
 /**
- * Notes the values that somebody emptied at the platform while their emptying waited: a comparison saw them empty, and they are still
- * empty now.
+ * Notes in the link the values that somebody emptied at the platform, while the bridge waited for permission to empty them.
+ * A value counts only if a comparison saw it empty and it is still empty now.
  */
 async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): Promise<void> {
   const { call, link, target } = context;
@@ -99,8 +100,9 @@ async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): P
 }
 
 /**
- * Writes values one by one. @param ids name → id of the definition
- * @returns sentences about values that could not be written; or the outcome with which the sync ends for now
+ * Writes values one by one.
+ * @param ids name of the attribute → id of its definition
+ * @returns sentences about values that could not be written; or the result with which the sync ends for now
  */
 async function writeValues(
   context: SyncContext,
@@ -122,32 +124,36 @@ async function writeValues(
   return [];
 }
 
-/** Returns the desired values without removals that the guard holds or an operator rejected. */
-async function keepHeld(
+/**
+ * Asks the guard for the attributes that are to be emptied. A closed account needs no permission, because its values give no
+ * access.
+ * @returns the attributes that must keep their value, with the decision: `held` or `rejected`
+ */
+async function refusedRemovals(
   context: SyncContext,
   desired: DesiredUser,
   names: string[],
 ): Promise<Map<string, Permission>> {
   const { link } = context;
   const unsure = link.unsure ?? [];
-  const kept = new Map<string, Permission>();
-  if (link.core?.active === false && !unsure.includes('active')) return kept;
+  const refused = new Map<string, Permission>();
+  if (link.core?.active === false && !unsure.includes('active')) return refused;
   // A value that was never read may be set at the platform.
-  const mayHold = (name: string): boolean =>
+  const mayBeSet = (name: string): boolean =>
     !isEmpty(link.attributes?.[name]) || unsure.includes(`attributes.${name}`);
-  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayHold(name));
+  const emptied = names.filter((name) => isEmpty(desired.attributes[name]) && mayBeSet(name));
   const permissions = await permit(
     context,
     emptied.map((subject) => ({ kind: 'clearAttributes', subject })),
   );
   for (const [index, name] of emptied.entries()) {
     const permission = permissions[index] ?? 'held';
-    if (permission !== 'allowed') kept.set(name, permission);
+    if (permission !== 'allowed') refused.set(name, permission);
   }
-  return kept;
+  return refused;
 }
 
-/** Writes one value. @returns false when account or definition is unknown to the platform; both are then looked up again */
+/** Writes one value. @returns false on a 404 about account or definition; a later sync looks both up again */
 async function writeValue(
   context: SyncContext,
   account: string,
@@ -171,7 +177,10 @@ async function writeValue(
   return true;
 }
 
-/** Writes texts and whole numbers in the SCIM extension, for a tenant without a user list (contract 12.3). */
+/**
+ * Writes texts and whole numbers in the SCIM extension, for a tenant without a user list (contract 12.3).
+ * @returns a sentence about each attribute of another type, which the extension cannot carry
+ */
 async function writeThroughExtension(
   context: SyncContext,
   desired: DesiredUser,
@@ -188,8 +197,8 @@ async function writeThroughExtension(
       const value = desired.attributes[name];
       return value === null ? { op: 'remove', path } : { op: 'replace', path, value };
     });
-    const names = carried.map((name) => `attributes.${name}`);
-    await context.attempt(names, 'set attributes', () =>
+    const paths = carried.map((name) => `attributes.${name}`);
+    await context.attempt(paths, 'set attributes', () =>
       target.client.users.patch(link.id ?? '', operations, context.call),
     );
     link.attributes = { ...link.attributes };

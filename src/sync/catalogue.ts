@@ -1,4 +1,5 @@
-// Keeps the platform's attribute definitions: creates missing ones, and refuses those of another type.
+// Caches the platform's attribute definitions and the owner of the API key. Creates missing definitions, and refuses those
+// of another type.
 import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { CallOptions, PlatformClient } from '../platform/client.ts';
 import type { ConsoleUser, UserAttribute, UserAttributeType } from '../platform/wire.ts';
@@ -7,14 +8,16 @@ import type { Clock } from '../support/sources.ts';
 /** Definition of a mapped attribute: its id at the platform, or the reason why it cannot be written. */
 export type Definition = { kind: 'ready'; id: string } | { kind: 'conflict'; message: string };
 
-/** Mapped attributes that the platform does not define, and those of another type with the reason why they cannot be written. */
+/**
+ * Mapped attributes that the platform does not define, and those of another type with the reason why they cannot be written.
+ */
 export interface DefinitionFaults {
   missing: string[];
   conflicts: ReadonlyMap<string, string>;
 }
 
 export interface Catalogue {
-  /** Returns the definitions of all mapped attributes by name; cached until `refresh`, with a conflict for a moment only. */
+  /** Returns the definitions of all mapped attributes by name. Cached for ten minutes; with a conflict, for one second. */
   definitions(signal: AbortSignal): Promise<Map<string, Definition>>;
   /** Reads the definitions of mapped attributes and returns those that are missing or of another type. Creates nothing. */
   faults(signal: AbortSignal): Promise<DefinitionFaults>;
@@ -24,10 +27,11 @@ export interface Catalogue {
   knownKeyOwner(): string | undefined;
   /** Returns whether the API key belongs to an active administrator; false when unknown. */
   isOwnedByAdministrator(call: CallOptions): Promise<boolean>;
-  /** Discards the cache, after a definition turned out to be missing. */
+  /** Discards the cached definitions, after one turned out to be missing. */
   refresh(): void;
 }
 
+/** Lifetime of the cached definitions, and of the fact that the API key has no owner. */
 const KEEP_MS = 600_000;
 /** A definition of another type is read again after this time, because an operator may have corrected it at the platform. */
 const CONFLICT_KEEP_MS = 1000;
@@ -41,7 +45,8 @@ export function createCatalogue(
   const { client, clock } = deps;
   let cached: { until: number; definitions: Promise<Map<string, Definition>> } | undefined;
   let owner: Promise<ConsoleUser | undefined> | undefined;
-  let known: string | undefined;
+  let ownerName: string | undefined;
+  /** Times of the last failed read of the owner, and of the last answer that there is none. */
   let failedAt = Number.NEGATIVE_INFINITY;
   let absentAt: number | undefined;
 
@@ -77,15 +82,18 @@ export function createCatalogue(
   }
 
   function ownAccount(call: CallOptions): Promise<ConsoleUser | undefined> {
-    if (absentAt !== undefined && clock.now() - absentAt > KEEP_MS) owner = absentAt = undefined;
+    if (absentAt !== undefined && clock.now() - absentAt > KEEP_MS) {
+      owner = undefined;
+      absentAt = undefined;
+    }
     owner ??= client.accounts.me(call).then(
       (account) => {
-        known = account.username.toLowerCase();
+        ownerName = account.username.toLowerCase();
         return account;
       },
       (error: unknown) => {
-        // The tenant lacks this endpoint, or the key belongs to no person. A proxy may answer so for a while, so the result is not
-        // kept.
+        // The tenant lacks this endpoint, or the key belongs to no person. A proxy may give the same answer for a while, so
+        // the endpoint is asked again after KEEP_MS.
         const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
         if (absent || error instanceof EndpointAbsent) {
           absentAt = clock.now();
@@ -124,16 +132,18 @@ export function createCatalogue(
     faults: async (signal) => {
       const names = Object.keys(types);
       const existing = names.length === 0 ? new Map<string, UserAttribute>() : await byName(signal);
-      const conflicts = names.flatMap((name): [string, string][] => {
+      const missing = names.filter((name) => !existing.has(name));
+      const conflicts = new Map<string, string>();
+      for (const name of names) {
         const judged = judgeDefinition(name, types[name], existing.get(name));
-        return existing.has(name) && judged.kind === 'conflict' ? [[name, judged.message]] : [];
-      });
-      return { missing: names.filter((name) => !existing.has(name)), conflicts: new Map(conflicts) };
+        if (existing.has(name) && judged.kind === 'conflict') conflicts.set(name, judged.message);
+      }
+      return { missing, conflicts };
     },
     keyOwner,
     knownKeyOwner: () => {
       if (!owner && !hasJustFailed()) keyOwner(new AbortController().signal).catch(() => undefined);
-      return known;
+      return ownerName;
     },
     isOwnedByAdministrator: async (call) => {
       if (!owner && hasJustFailed()) return false;

@@ -5,7 +5,7 @@ import type { Clock } from '../support/sources.ts';
 
 export interface Concurrency {
   limit: () => number;
-  /** Notes the end of a call. `isShort`: other calls waited for a slot, and none for the rate limit. */
+  /** Adapts the limit to the end of a call. `isShort`: calls waited for a slot, and not for the rate limit. */
   ended(call: Pick<PlatformCall, 'status' | 'durationMs'>, isShort: boolean): void;
 }
 
@@ -14,7 +14,7 @@ const TOO_MANY = new Set([429, 503]);
 const WEIGHT = 0.1;
 /** The average latency may be this much above the best one before the limit falls. */
 const SLOWER = { times: 2, ms: 5 };
-/** Time after a refusal for which the limit that was refused is not tried again: a refusal may pause all calls. */
+/** Time after a refusal for which the refused limit is not tried again, because each refusal may pause all calls. */
 const REMEMBERED_MS = 60_000;
 
 /** @param bounds of the settings. `start`: first limit; a rising latency does not lower the limit below it */
@@ -43,6 +43,7 @@ export function createConcurrency(
     good = 0;
   }
 
+  /** Adds a latency to the average. @returns whether the platform has become slower */
   function noteLatency(durationMs: number): boolean {
     average = average === undefined ? durationMs : average + WEIGHT * (durationMs - average);
     // At the lowest limits the present average is the reference, so that a platform that became permanently slower gets a

@@ -4,15 +4,15 @@ import type { DueWork } from '../directory/outbox/work.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 
+/** Creates a condition of the resource. While the reason stays the same, so does the time since when it holds. */
 export function condition(context: SyncContext, reason: string, message: string, status?: number): Condition {
   const before = context.link.condition;
   const since = before?.reason === reason ? before.since : context.clock.now();
+  const created: Condition = { reason, message, since };
+  if (status !== undefined) created.status = status;
   const { settings } = context.outbox;
-  return {
-    ...{ reason, message, since },
-    ...(status === undefined ? {} : { status }),
-    ...(BY_SETTINGS.has(reason) && settings !== '' && { settings }),
-  };
+  if (BY_SETTINGS.has(reason) && settings !== '') created.settings = settings;
+  return created;
 }
 
 /** Reasons that other settings of the target may remove. */
@@ -34,6 +34,7 @@ export const recordDamaged = (context: SyncContext): SyncOutcome => ({
   condition: condition(context, 'RecordDamaged', 'its stored record is damaged: push it again, as a whole'),
 });
 
+/** Returns the outcome for a lost record (`isRecordLost`): nothing is written until the resource is pushed again. */
 export const recordLost = (context: SyncContext): SyncOutcome => ({
   kind: 'blocked',
   writes: context.writes,

@@ -34,7 +34,10 @@ export async function deleteThere(context: SyncContext, { operation, run, read }
   if (isLeft) throw new WriteIgnored(`the platform answered success and did not delete the ${what}`);
 }
 
-/** Deletions are rare, so one read after each costs little. A read that fails tells nothing: the answer of the deletion counts. */
+/**
+ * Returns whether the account or group is still there. Deletions are rare, so one read after each costs little. A failed
+ * read returns false, so the answer to the deletion counts.
+ */
 const isShown = (read: Deletion['read']): Promise<boolean> =>
   read().then(
     () => true,

@@ -55,22 +55,23 @@ export function createBody(
   const carried = Object.entries(desired.attributes).filter(([name, value]) =>
     fitsExtension(types[name], value),
   );
-  const name = {
-    ...(core['name.givenName'] ? { givenName: String(core['name.givenName']) } : {}),
-    ...(core['name.familyName'] ? { familyName: String(core['name.familyName']) } : {}),
-  };
-  return {
-    schemas: carried.length > 0 ? [CORE_SCHEMA, EXTENSION] : [CORE_SCHEMA],
-    userName: String(core.userName),
-    ...(core.externalId ? { externalId: String(core.externalId) } : {}),
-    ...(core.displayName ? { displayName: String(core.displayName) } : {}),
-    ...(Object.keys(name).length > 0 ? { name } : {}),
-    ...(core.emails ? { emails: [{ value: String(core.emails), primary: true }] } : {}),
-    active,
-    ...(carried.length > 0
-      ? { [EXTENSION]: Object.fromEntries(carried) as Record<string, string | number> }
-      : {}),
-  };
+  const schemas = [CORE_SCHEMA];
+  const body: WireUserInput = { schemas, userName: String(core.userName), active };
+  if (core.externalId) body.externalId = String(core.externalId);
+  if (core.displayName) body.displayName = String(core.displayName);
+  const givenName = core['name.givenName'];
+  const familyName = core['name.familyName'];
+  if (givenName || familyName) {
+    body.name = {};
+    if (givenName) body.name.givenName = String(givenName);
+    if (familyName) body.name.familyName = String(familyName);
+  }
+  if (core.emails) body.emails = [{ value: String(core.emails), primary: true }];
+  if (carried.length > 0) {
+    schemas.push(EXTENSION);
+    body[EXTENSION] = Object.fromEntries(carried) as Record<string, string | number>;
+  }
+  return body;
 }
 
 /**
@@ -95,7 +96,10 @@ export function observedCore(user: WireUser, desired: Core): Core {
 export const namesGroup = ({ groups }: WireUser, groupId: string): boolean =>
   Array.isArray(groups) && groups.some(({ value }) => String(value) === groupId);
 
-/** Returns the attribute values of an answer: only values that the platform returned count as applied. */
+/**
+ * Returns the attribute values of an answer: only values that the platform returned count as applied. A value that differs
+ * from the desired one only in its type, such as "5" for 5, is returned as desired.
+ */
 export function echoedAttributes(
   user: WireUser,
   desired: DesiredUser['attributes'],

@@ -1,4 +1,5 @@
-// Deletes the group of a group that was deleted at the source, or takes its managed members out, as policy and guard allow.
+// Handles a group that was deleted at the source: deletes the platform group, or removes its managed members, as policy and
+// guard allow.
 import { counted } from '../support/counted.ts';
 import { isAbsent } from './absence.ts';
 import { condition } from './condition.ts';
@@ -24,7 +25,7 @@ import {
 import type { SyncOutcome } from './outcome.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
 
-/** Handles a group that was deleted at the source: a created group is deleted, an adopted one loses its managed members. */
+/** Deletes the platform group if the bridge created it. From an adopted group it removes the managed members only. */
 export async function dissolve(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
   // A create with a lost answer may have created the group.
@@ -40,10 +41,10 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     return { kind: 'synced', writes: context.writes };
   }
   if (link.id !== undefined && !isGoneThere) {
-    // The guard counts the members whom the policy left too, and a group that was there before the bridge loses them.
+    // Members whom an earlier policy left in the group are removed too, so the guard has to count them.
     await takeUpLeavers(context);
     try {
-      const unfinished = await takeAway(context, link.id);
+      const unfinished = await deleteOrEmpty(context, link.id);
       if (unfinished) return unfinished;
     } catch (error) {
       if (!isGone(error) || !(await isAbsent(context, 'Group', link))) throw error;
@@ -57,16 +58,20 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
   return { kind: 'synced', writes: context.writes, forget: true };
 }
 
-/** Deletes the group or removes its managed members. @returns an outcome when the guard refused a part */
-async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
+/**
+ * Deletes the group or removes its managed members.
+ * @returns an outcome when the guard refused a part; otherwise undefined
+ */
+async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
   const pending = await context.outbox.pendingMembers(context.work.id);
-  if (link.origin === 'adopted') return takeMembers(context, pending);
-  const [deletion] = await context.outbox.guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
-  if (deletion) refuse(context, { kind: 'delete' }, 'rejected');
+  if (link.origin === 'adopted') return removeAll(context, pending);
+  const { guardStore } = context.outbox;
+  const [isDeletionRejected] = await guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);
+  if (isDeletionRejected) refuse(context, { kind: 'delete' }, 'rejected');
   // A rejected removal keeps the group with that member; all other members are removed as the guard allows.
-  if (deletion || (await rejectedAmong(context, leaving(pending))).length > 0)
-    return takeMembers(context, pending);
+  if (isDeletionRejected || (await rejectedAmong(context, leaving(pending))).length > 0)
+    return removeAll(context, pending);
   // Deleting a group takes access from all its members, so the guard counts them too.
   const open = await openMembers(context, pending);
   const wishes = [{ kind: 'delete' as const }, ...open.map(({ user }) => toRemoval(user))];
@@ -86,8 +91,8 @@ async function takeAway(context: SyncContext, id: string): Promise<SyncOutcome |
   return ended(context);
 }
 
-/** Removes the members one by one. @returns an outcome unless all are removed and the deletion is not rejected */
-async function takeMembers(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
+/** Removes the members, as the guard allows. @returns undefined when all are removed and nothing is held or rejected */
+async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
   const { isWaiting, ignored, kept } = await removeMembers(context, pending);
   throwIfIgnored(ignored);
   if (isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
@@ -95,7 +100,7 @@ async function takeMembers(context: SyncContext, pending: PendingMembers): Promi
   // A rejected removal keeps the link, without which the decision could not be taken back.
   if ('condition' in outcome && outcome.condition) return outcome;
   if (kept === 0) return undefined;
-  // So does a protected member, who is removed when the protection ends.
+  // A protected member keeps the link too, and is removed when the protection ends.
   const stay = `${LISTED_AS_PROTECTED}, so ${counted(kept, 'member')} of the group that was deleted at the source ${kept === 1 ? 'stays' : 'stay'}`;
   return { kind: 'synced', writes: context.writes, condition: condition(context, 'Protected', stay) };
 }

@@ -8,13 +8,16 @@ import { createPace } from '../support/pace.ts';
 import { compilePattern, patternFault, type Pattern } from '../support/linear-regexp.ts';
 import { patternSize } from '../support/pattern-size.ts';
 
-/** Steps of all regular expressions of an expression. Compiling more would stop the process for seconds. */
+/** Most steps that the regular expressions of one expression may have together. Compiling more would take seconds. */
 const PATTERN_STEPS = 50_000;
 const PATTERN_EXCESS = `has regular expressions of more than ${PATTERN_STEPS} steps with their repetitions written out`;
 
 type Evaluate = (input: unknown) => Promise<unknown>;
 
-/** @throws Error when the text does not compile, or has a regular expression that RE2 does not support */
+/**
+ * Compiles an expression. The returned function evaluates it for one input.
+ * @throws Error when the text does not compile, or has a regular expression that RE2 does not support
+ */
 export function compileExpression(text: string): Evaluate {
   const expression = parse(text);
   const regexps = regexpsIn(expression.ast());
@@ -43,10 +46,12 @@ export function compileExpression(text: string): Evaluate {
   };
 }
 
-/** A process that gets no processor time exceeds the time limit with any expression, so it tries again this often. */
+/** Attempts at one evaluation: a process that gets no processor time exceeds the time limit with any expression. */
 const ATTEMPTS = 5;
 
-/** Returns whether the expression is slow, and not the machine: it took processor time too, and not in one attempt alone. */
+/**
+ * Returns whether the expression is slow, and not the machine: it took processor time in the second attempt or a later one.
+ */
 function isSlow(attempt: number, { user, system }: NodeJS.CpuUsage): boolean {
   const isBusy = user + system >= LIMITS.timeout * 500;
   return attempt === ATTEMPTS || (attempt > 1 && isBusy);
@@ -65,8 +70,8 @@ let turn: Promise<void> = Promise.resolve();
 const pace = createPace();
 
 /**
- * Runs one evaluation at a time, and after a slow one serves other work first. Evaluations that alternate would count the
- * time of each other, and several in one turn of the event loop would add up their delays.
+ * Runs one evaluation at a time, because concurrent evaluations would count the time of each other. After a slow evaluation
+ * the event loop serves other work first.
  */
 async function alone<T>(evaluate: () => Promise<T>): Promise<T> {
   const before = turn;
@@ -124,7 +129,10 @@ function limitSizes(expression: jsonata.Expression): void {
   expression.registerFunction('pad', pad, '<s-ns?:s>');
 }
 
-/** Limits the result of an expression. The length of a text is checked before V8 builds it in memory. */
+/**
+ * Returns the result of an expression.
+ * @throws ExpressionFailed when a text is too long; checked before V8 builds it in memory
+ */
 function bounded(result: unknown): unknown {
   const values: unknown[] = Array.isArray(result) ? result : [result];
   if (values.some((value) => typeof value === 'string' && value.length > LIMITS.text))

@@ -54,9 +54,12 @@ export function judgeFailure(
   if (mayBeTransient(error) && transientRefusals < TRANSIENT_TRIES) {
     return { kind: 'later', afterMs: wait, pauseMs: 0, message: error.message };
   }
-  const reason = status === 409 ? 'Conflict' : status === 403 ? 'Forbidden' : 'Refused';
+  const reason = REFUSAL_REASONS[status] ?? 'Refused';
   return { kind: 'refused', reason, status, message: error.platformMessage || error.message };
 }
+
+/** HTTP status → reason of the condition; every other status is `Refused`. */
+const REFUSAL_REASONS: Record<number, string> = { 403: 'Forbidden', 409: 'Conflict' };
 
 /** Returns whether a failed write may have taken effect. */
 export const mayHaveCommitted = (error: unknown): boolean =>

@@ -1,4 +1,4 @@
-// Finds the platform's group of a group by its name, or creates it, and links it.
+// Links a group to the platform group with its name, which is adopted or created.
 import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
@@ -10,7 +10,7 @@ import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 export type FoundGroup =
   { kind: 'linked' | 'absent' } | NotOurs | { kind: 'conflict'; message: string; isNotAdopted?: boolean };
 
-/** Finds the platform's group by name and adopts it if allowed. */
+/** Finds the platform's group by name and links it if the settings allow the adoption. Never creates one. */
 export async function findGroup(context: SyncContext, name: string, exists: Exists): Promise<FoundGroup> {
   const { link, links, outbox, target, work } = context;
   const matches = await groupsCalled(context, name);
@@ -54,6 +54,7 @@ export async function findGroup(context: SyncContext, name: string, exists: Exis
   return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), former);
 }
 
+/** Returns an outcome when another connection is linked to a group with this name; undefined otherwise. */
 export const nameTakenElsewhere = async (context: SyncContext, name: string): Promise<NotOurs | undefined> =>
   takenElsewhere(
     context,
@@ -61,6 +62,7 @@ export const nameTakenElsewhere = async (context: SyncContext, name: string): Pr
     (await groupsCalled(context, name)).map(({ id }) => id),
   );
 
+/** Returns whether a name that the platform refused as taken may become free, so that the rename is tried again. */
 export async function nameMayComeFree(context: SyncContext, name: string): Promise<boolean> {
   const [holder] = await groupsCalled(context, name);
   // The name was released just now, or the list lags.
@@ -72,7 +74,10 @@ export async function nameMayComeFree(context: SyncContext, name: string): Promi
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));
 
-/** Finds groups by the current name, and by the name of an earlier create with a lost answer. */
+/**
+ * Returns the groups with the current name. If there are none, returns groups with the name of an earlier create whose
+ * answer was lost, unless another resource is linked to them.
+ */
 async function groupsCalled(context: SyncContext, name: string): Promise<WireGroup[]> {
   const { link, links, target, work, call } = context;
   const called = async (wanted: string): Promise<WireGroup[]> => {
@@ -84,9 +89,10 @@ async function groupsCalled(context: SyncContext, name: string): Promise<WireGro
   if (exact.length > 0 || fold(tried) === fold(name)) return exact;
   const made = await called(tried);
   const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'Group', id)));
-  return made.filter((_, index) => [undefined, work.ref].includes(holders[index]));
+  return made.filter((_, index) => holders[index] === undefined || holders[index] === work.ref);
 }
 
+/** Creates and links the platform group. If the platform says that the name exists, looks the group up again. */
 export async function createPlatformGroup(
   context: SyncContext,
   name: string,
@@ -116,6 +122,7 @@ export async function createPlatformGroup(
   return linkTo(context, created, 'created');
 }
 
+/** Links the group to a platform group. `takenFrom`: the former resource of that group, whose link is removed. */
 async function linkTo(
   context: SyncContext,
   group: WireGroup,
@@ -124,7 +131,7 @@ async function linkTo(
 ): Promise<FoundGroup> {
   const notOurs = await claim(context, 'Group', group.id);
   if (notOurs) return notOurs;
-  // Members in portions first, because the link of the former group is deleted with the save of the id.
+  // All members are pending before the id is saved: that save deletes the link of the former group.
   await context.save({ rewriteMemberships: true });
   const { link } = context;
   link.id = group.id;

@@ -22,6 +22,7 @@ export type FoundAccount =
 /** Returns whether a resource still exists: a link may outlive its resource. */
 export type Exists = (ref: Ref) => Promise<boolean>;
 
+/** Returns the check for the resources of one directory. */
 export const existsIn =
   (directory: Directory): Exists =>
   async (ref) => {
@@ -29,7 +30,7 @@ export const existsIn =
     return (await directory.get(kind, id)) !== undefined;
   };
 
-/** Looks the account up and adopts it if allowed. Never creates one. */
+/** Looks the account up and links it if the settings allow the adoption. Never creates one. */
 export async function findUser(
   context: SyncContext,
   desired: DesiredUser,
@@ -51,14 +52,14 @@ export async function findUser(
     case 'absent':
       return { kind: 'absent' };
     case 'conflict':
-      // The conflict may pass: the resource that is linked to the account may be about to give up the name, or the list may lag.
+      // The conflict may be transient: the linked resource is about to give up the name, or the list lags behind.
       for (const { user } of candidates) {
         const shown = { id: user.id, name: user.userName };
         const isPassing =
           (await isHandedOn(context, 'User', user.id)) ||
           (await isOutdated(context, 'User', shown)) ||
           (await mayBeCreatedByOther(context, user));
-        if (isPassing) return inSuccession(context, verdict.message);
+        if (isPassing) return laterOrConflict(context, verdict.message);
       }
       return {
         kind: 'blocked',
@@ -70,7 +71,7 @@ export async function findUser(
       const isTakenOver = former !== undefined && former !== context.work.ref;
       // The sync of the leaver may still be closing this account.
       if (isTakenOver && (await isHandedOn(context, 'User', user.id)))
-        return inSuccession(context, 'the one who left keeps failing');
+        return laterOrConflict(context, 'the one who left keeps failing');
       const isRehired = externalId !== null && user.externalId === externalId;
       const kept = isTakenOver && !isRehired ? await keptForLeaver(context, former) : undefined;
       if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
@@ -91,13 +92,14 @@ export async function findUser(
 }
 
 /**
- * Returns whether the user can be created without a look-up: a recent complete list shows no account with the names of the
- * user, and no account was given this externalId since. After an earlier attempt accounts are looked up.
+ * Returns whether the user can be created without a look-up. A recent complete list must show no account with the userName
+ * or the externalId, and no account may have received the externalId since. After an earlier attempt the answer is always
+ * false.
  */
 export async function isUnlisted(context: SyncContext, { core }: DesiredUser): Promise<boolean> {
   const { call, link, outbox, target } = context;
   const externalId = core.externalId === null ? null : String(core.externalId);
-  // Noted before the list is asked, so that of two processes at least one sees the note of the other.
+  // Noted before the list is checked, so that of two processes with the same externalId at least one sees the other's note.
   const isRecent = externalId !== null && (await target.recentExternalIds.note(externalId));
   if (link.creating || link.condition || isRecent) return false;
   const asking = { countNew: outbox.countNew, signal: call.signal };
@@ -105,7 +107,7 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
   return (await target.listedAccounts.mayHave(wanted, asking)) === false;
 }
 
-/** Stores the values of the account in the link; values that are not returned count as unsure. */
+/** Notes the values of the account in the link; a value that the platform does not return counts as unsure. */
 async function observe(context: SyncContext, desired: DesiredUser, user: WireUser): Promise<void> {
   const { link } = context;
   delete link.unsure;
@@ -116,7 +118,10 @@ async function observe(context: SyncContext, desired: DesiredUser, user: WireUse
   link.attributes = attributes;
 }
 
-/** Reads the account of a link that a repair restored with its id only. @throws PlatformError, also a 404 */
+/**
+ * Reads the values of an account into its link, which a repair restored with the id only.
+ * @throws PlatformError, also a 404
+ */
 export async function observeLinked(context: SyncContext, desired: DesiredUser): Promise<void> {
   const { link, target, call } = context;
   await observe(context, desired, await target.client.users.get(link.id ?? '', call));
@@ -124,8 +129,8 @@ export async function observeLinked(context: SyncContext, desired: DesiredUser):
 }
 
 /**
- * Returns whether the account may be that of another user with the same externalId: a sync of that user that is still pending
- * may have created it without receiving the answer.
+ * Returns whether the account may be that of another user with the same externalId: a sync of that user that is still
+ * pending may have created it without receiving the answer.
  */
 async function mayBeCreatedByOther(
   { directory, outbox, work }: SyncContext,
@@ -139,13 +144,17 @@ async function mayBeCreatedByOther(
   return marked.includes(true);
 }
 
-function inSuccession(context: SyncContext, message: string, status?: number): FoundAccount {
+/** Returns when to look again; after the last attempt, the conflict with this message. */
+function laterOrConflict(context: SyncContext, message: string, status?: number): FoundAccount {
   const afterMs = successionWait(context);
   if (afterMs !== undefined) return { kind: 'later', afterMs };
   return { kind: 'blocked', condition: condition(context, 'Conflict', message, status) };
 }
 
-/** Creates the account, inactive unless the target activates at once. After a lost answer the next lookup finds it. */
+/**
+ * Creates and links the account; inactive unless the target activates at once. After a lost answer the next look-up finds
+ * it.
+ */
 export async function createMissingAccount(
   context: SyncContext,
   desired: DesiredUser,
@@ -174,7 +183,7 @@ export async function createMissingAccount(
     if (found.kind !== 'absent') return found;
     // Lists may lag behind writes (contract 12.9), so the lookup is repeated before an operator is asked.
     const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
-    return inSuccession(context, message, 409);
+    return laterOrConflict(context, message, 409);
   }
   const notOurs = await claim(context, 'User', created.id);
   if (notOurs) return notOurs;
@@ -217,11 +226,11 @@ async function exactMatches(
   const tried = context.link.creating ? String(context.link.core?.userName ?? userName) : userName;
   if (exact.length > 0) return exact;
   if (fold(tried) === fold(userName)) return renamed(context, core, externalId);
-  // An account from an earlier create may have the name of that time, which another user may have by now.
+  // An earlier create used another userName. An account with that name may belong to another user by now.
   const { links, target, work } = context;
-  const made = (await called(tried)).filter((user) => isOfOurMaking(context, user));
+  const made = (await called(tried)).filter((user) => mayBeCreatedByThis(context, user));
   const holders = await Promise.all(made.map(({ id }) => links.holderOf(target.name, 'User', id)));
-  return made.filter((_, index) => [undefined, work.ref].includes(holders[index]));
+  return made.filter((_, index) => holders[index] === undefined || holders[index] === work.ref);
 }
 
 /**
@@ -245,8 +254,8 @@ async function renamed(context: SyncContext, core: Core, externalId: string | nu
 /** Attributes that distinguish two people with the same externalId. */
 const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
-/** Returns whether the account may come from a create of this user with a lost answer: its externalId does not differ. */
-const isOfOurMaking = ({ link }: SyncContext, { externalId }: WireUser): boolean =>
+/** Returns whether an earlier create of this user, whose answer was lost, may have made the account. */
+const mayBeCreatedByThis = ({ link }: SyncContext, { externalId }: WireUser): boolean =>
   link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
 
 /** Filters by externalId, which the platform does not document. If it refuses the filter, only userName is used. */
@@ -264,10 +273,10 @@ async function byExternalId({ target, call }: SyncContext, externalId: string): 
 async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {
   const holder = await context.links.holderOf(context.target.name, 'User', user.id);
   if (holder === undefined || holder === context.work.ref) {
-    return { user, ours: holder !== undefined || isOfOurMaking(context, user) };
+    return { user, ours: holder !== undefined || mayBeCreatedByThis(context, user) };
   }
-  const held = await exists(holder);
-  return { user, ours: !held, heldBy: held ? holder : undefined };
+  const isInUse = await exists(holder);
+  return { user, ours: !isInUse, heldBy: isInUse ? holder : undefined };
 }
 
 /**

@@ -19,7 +19,11 @@ export const openGate = (): Gate => ({
 
 type Wish = Omit<Destruction, 'ref'>;
 
-/** Asks the guard for destructive writes right before they are sent; `whole`: all are allowed or none. */
+/**
+ * Asks the guard for destructive writes right before they are sent, and notes the refused ones. `whole`: all are allowed or
+ * none.
+ * @returns permissions in the order of `wishes`
+ */
 export async function permit(
   context: SyncContext,
   wishes: Wish[],
@@ -51,14 +55,14 @@ export async function permitClosing(context: SyncContext): Promise<Permission> {
   const { gate, link, outbox, target, work } = context;
   const permission = await permitOne(context, { kind: 'deactivate' });
   // For a held change the check only updates the reason.
-  const isOpen = permission === 'allowed';
-  if (!isOpen && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
+  const isAllowed = permission === 'allowed';
+  if (!isAllowed && (permission === 'rejected' || link.condition?.reason !== 'LastAdministrator'))
     return permission;
   const administrator = await administratorStateOf(context);
   if (administrator === 'unknown') gate.remark = UNCHECKED;
   if (administrator !== 'last') return permission;
   gate.isLastAdministrator = true;
-  if (!isOpen) return permission;
+  if (!isAllowed) return permission;
   const item = { kind: 'deactivate', ref: work.ref } as const;
   const held = await outbox.guardStore.holdBack(item, target.policy.guard.windowMs);
   gate.refused.push({ item, permission: held === 'rejected' ? held : 'held' });
@@ -70,7 +74,7 @@ export function resetGate(context: SyncContext): void {
   context.gate = openGate();
 }
 
-/** Returns the outcome of a completed sync: synced, or held. */
+/** Returns the outcome of a completed sync: `synced`, or `held` if a part of it waits for an operator. */
 export function ended(
   context: SyncContext,
   rest: { forget?: boolean; dropGrants?: boolean; alarmAt?: number } = {},
@@ -97,6 +101,7 @@ export const behindHold = (context: SyncContext): Condition | undefined =>
 export const wasBehindHold = ({ condition: last }: Link): boolean =>
   last?.reason === 'Held' && last.message === BEHIND_HOLD;
 
+/** The words for changes of a kind. */
 const WORDS: Record<DestructiveKind, string> = {
   deactivate: 'the deactivation',
   delete: 'the deletion',
@@ -128,7 +133,7 @@ function rejectedText(rejected: readonly DestructiveKind[]): string {
   return `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: ${kept}`;
 }
 
-/** The words for what a person rejected, behind those for what the guard holds: a resource is in one list of exceptions. */
+/** Returns the end of a message about held changes: the rejected ones, because a resource has one exception for both. */
 function besidesHeld(gate: Gate): string {
   const held = kindsOf(gate, 'held');
   const rejected = kindsOf(gate, 'rejected');
@@ -136,7 +141,7 @@ function besidesHeld(gate: Gate): string {
   return rejected.length > 0 ? `; a person rejected ${words.join(' and ')}` : '';
 }
 
-/** Returns what the guard holds and what a person rejected; undefined: neither. */
+/** Returns reason and message of a condition about held and rejected changes; undefined: there are none. */
 function decisionsOf(gate: Gate): { reason: 'Held' | 'Rejected'; message: string } | undefined {
   const held = kindsOf(gate, 'held');
   const rejected = kindsOf(gate, 'rejected');
@@ -147,13 +152,14 @@ function decisionsOf(gate: Gate): { reason: 'Held' | 'Rejected'; message: string
   return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected) } : undefined;
 }
 
-/** Returns the condition of a dead letter; its message tells what is held or rejected too, which stays an exception. */
+/** Returns the condition of a dead letter, with the held and rejected changes of the same sync added to its message. */
 export function besideDecisions({ gate }: SyncContext, refusal: Condition): Condition {
   const decisions = decisionsOf(gate);
   if (!decisions) return refusal;
   return { ...refusal, message: `${refusal.message}; ${decisions.message}`, besides: decisions.reason };
 }
 
+/** Returns why the completed sync left a difference; undefined: the target is as desired. */
 function whyNot(context: SyncContext): Condition | undefined {
   const { gate } = context;
   const { followers } = gate;

@@ -1,12 +1,15 @@
-// Checks whether an account to be closed is the last active administrator. Groups do not tell: a group mapping never gives
-// the role Admin, and never takes a role away (contract 12.6).
+// Checks whether an account to be closed is the last active administrator. Its groups do not show this: a group mapping
+// never gives the role Admin, and never takes a role away (contract 12.6).
 import { fold } from '../directory/records.ts';
 import { EndpointAbsent, IncompleteList, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { ConsoleUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import type { Why } from './provisioning-writer.ts';
 
-/** `unknown`: the platform does not answer, and the account was never seen as an administrator. */
+/**
+ * `replaceable`: the account is no administrator, or another one remains. `unknown`: the platform does not answer, and the
+ * account was never seen as an administrator.
+ */
 export type AdministratorState = 'replaceable' | 'last' | 'unknown';
 
 /** Remark in the log when a deactivation could not be checked. */
@@ -21,10 +24,11 @@ export const UNCHECKED: Why = {
 const CHECK_TIMEOUT_MS = 2000;
 
 /**
- * Runs after the guard has counted the deactivation, so that two workers that close two administrators see each other. If
- * the API key belongs to an administrator, no call is needed: that account always remains. Otherwise one read is shared
- * by many deactivations. A failed list delays only accounts that are known as administrators.
- * @throws errors of the platform client for a known administrator
+ * Returns whether the account may be closed as far as administrators are concerned. Runs after the guard has counted the
+ * deactivation, so that two workers that close two administrators see each other. If the API key belongs to an
+ * administrator, no call is needed: that account always remains. Otherwise many deactivations share one read of the user
+ * list.
+ * @throws errors of the platform client for a known administrator; for other accounts a failed list means `unknown`
  */
 export async function administratorStateOf(context: SyncContext): Promise<AdministratorState> {
   const { administrators, catalogue } = context.target;
@@ -35,7 +39,7 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
     const leaving = await leavers(context);
     if (administrators.remainsWithout(leaving)) return 'replaceable';
     if (administrators.isSilent() && !isKnown) return 'unknown';
-    return await ask(context, hurried, leaving);
+    return await lookUp(context, hurried, leaving);
   } catch (error) {
     if (!(error instanceof PlatformError) || context.call.signal.aborted) throw error;
     administrators.noteSilence();
@@ -48,7 +52,8 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
   }
 }
 
-async function ask(
+/** Looks for an administrator in the user list: on its first page, by the account's own name, and in the whole list. */
+async function lookUp(
   context: SyncContext,
   hurried: SyncContext['call'],
   leaving: ReadonlySet<string>,
@@ -98,7 +103,7 @@ async function leavers(context: SyncContext): Promise<ReadonlySet<string>> {
   return names;
 }
 
-/** @returns undefined when the tenant has no user list, or one that is too long for this check */
+/** Searches the user list for a text. @returns undefined when the tenant has no user list, or one too long for this check */
 async function accountsLike(
   { target }: SyncContext,
   text: string,
@@ -109,6 +114,7 @@ async function accountsLike(
   return found;
 }
 
+/** Returns undefined for an error that means: this tenant has no complete user list. @throws every other error */
 function unlessAbsent(error: unknown): undefined {
   const absent = error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
   if (absent || error instanceof EndpointAbsent || error instanceof IncompleteList) return undefined;

@@ -1,15 +1,16 @@
-// Keeps a list of members whom the source removed while the settings keep them in the group, and removes them when the settings allow it.
+// Keeps a list (`leavers` in the link) of members whom the source removed from a group while the settings forbid the
+// removal. They are removed when the settings allow it.
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { marked } from './members.ts';
 
-/** Largest number of users that the link of a group out of scope notes as removed at the source. */
+/** Most leavers that the link of a group out of scope lists. With more, the list is dropped. */
 const MOST_LEAVERS = 1000;
-/** Largest number of members that the link of a group notes as left by the policy; the link is read at each sync of the group. */
+/** Most leavers that the link of a group lists under a policy that removes nobody. Each sync of the group reads the link. */
 const MOST_LEFT = 10_000;
 
-/** Notes that the group is out of scope, and whom the source removed; stored before the pending removals are dropped. */
+/** Notes in the link that the group is out of scope, and its leavers. The caller drops the pending removals afterwards. */
 export async function leave(context: SyncContext): Promise<void> {
   const { link } = context;
   const before = link.departed ? link.leavers : (link.leavers ?? []);
@@ -23,8 +24,8 @@ export async function leave(context: SyncContext): Promise<void> {
 }
 
 /**
- * Returns the managed users whose removal from the group is pending: by the account, which a later record of the person may take
- * over, or by id without an account.
+ * Returns the managed users whose removal from the group is pending. A user with an account is returned as `@<platform id>`,
+ * because a later record of the person may take the account over.
  */
 async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<string[]> {
   const users = marked(await outbox.pendingMembers(work.id), '-').filter((user) => !user.startsWith('@'));
@@ -38,7 +39,9 @@ async function pendingLeavers({ links, outbox, target, work }: SyncContext): Pro
   });
 }
 
-/** Returns a function that tells whether the link lists a member as removed at the source; undefined: the link has no list. */
+/**
+ * Returns a function that tells whether the link lists a member as removed at the source; undefined: the link has no list.
+ */
 export function notedLeavers({
   leavers,
 }: Link): ((user: string | undefined, platformId: string | null) => boolean) | undefined {
@@ -47,7 +50,7 @@ export function notedLeavers({
   return (user, platformId) => noted.has(user ?? '') || noted.has(`@${platformId ?? ''}`);
 }
 
-/** Makes the removals pending of the members whom the policy left in a group that was deleted at the source. */
+/** Makes the removals of all listed leavers pending. Called for a group that was deleted at the source. */
 export async function takeUpLeavers(context: SyncContext): Promise<void> {
   const { link, links, target } = context;
   const { leavers = [] } = link;
@@ -59,12 +62,12 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
       return holder === undefined ? [] : [parseRef(holder).id];
     }),
   );
-  // From here on they are pending removals; noted again, each would be held again after it was written.
+  // A leaver must not be both listed and pending: the guard would hold the removal again after it was written.
   link.leavers = [];
   await context.save({ surplus: users.flat() });
 }
 
-/** Notes whom the source removed and the policy leaves; stored before the pending removals are dropped. */
+/** Adds the members with a pending removal to the list of leavers. The caller drops the pending removals afterwards. */
 export async function noteLeavers(context: SyncContext): Promise<void> {
   const removed = await pendingLeavers(context);
   if (removed.length === 0) return;
@@ -80,9 +83,9 @@ export async function noteLeavers(context: SyncContext): Promise<void> {
 }
 
 /**
- * Compares all members of a group that comes back into scope, or whose members the policy left, because its member
- * changes were not written. Only here the platform's member list is read. Only managed users are removed, and under
- * `groups.members: owned` only those whom the source removed meanwhile, so that members whom others added stay.
+ * Compares all members of a group that comes back into scope or has leavers, because its member changes were not written
+ * meanwhile. Only here the platform's member list is read. Only managed users are removed. Under `groups.members: owned`
+ * only listed leavers are removed, so that members whom others added stay.
  */
 export async function comeBack(context: SyncContext): Promise<void> {
   const { link, links, outbox, target, work } = context;
@@ -97,7 +100,7 @@ export async function comeBack(context: SyncContext): Promise<void> {
   const isNoted = target.policy.groups.members === 'owned' ? notedLeavers(link) : undefined;
   const surplus = present.filter(({ user, platformId }) => isNoted?.(user, platformId) ?? true);
   await context.save({ rewriteMemberships: true, surplus: surplus.map(({ user }) => user) });
-  // Only now, so that a killed process compares once more.
+  // Removed after the save, so that a sync after a killed process compares once more.
   delete link.departed;
   delete link.leavers;
   // Members who are there already need no write.

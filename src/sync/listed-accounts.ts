@@ -17,21 +17,21 @@ export interface ListedAccounts {
   ): Promise<boolean | undefined>;
 }
 
-/** Number of new users within MOMENT_MS from which a list is read. */
+/** Number of new users within NEW_USERS_MS from which a list is read. */
 const MANY = 2;
-const MOMENT_MS = 60_000;
+const NEW_USERS_MS = 60_000;
 /** Longest time that a sync waits for the list before it looks up its own account. */
 const LIST_WAIT_MS = 1000;
 /** Time without another attempt after a list that was unproven, too long or not readable. */
 const RETRY_MS = 60_000;
-/** Lifetime of a list: a multiple of the time to read it, so that reading it again costs a twentieth of all calls. */
-const LEAST_AGE_MS = 120_000;
-const MOST_AGE_MS = 900_000;
-const AGE_OF_READING = 20;
+/** Bounds of a list's lifetime. Between them it is this multiple of the time that the list took to read. */
+const SHORTEST_LIFE_MS = 120_000;
+const LONGEST_LIFE_MS = 900_000;
+const LIFE_PER_READING = 20;
 /** Part of the lifetime after which the next list is read in the background. */
 const RENEW_AFTER = 0.75;
-/** Look-ups that the list saves for each new user. */
-const SAVED = 2;
+/** Number of look-ups that the list saves for each new user: one by externalId, one by userName. */
+const SAVED_PER_USER = 2;
 
 export function createListedAccounts(deps: {
   client: Pick<PlatformClient, 'users'>;
@@ -45,26 +45,26 @@ export function createListedAccounts(deps: {
 
   function noteNewUser(): void {
     const now = clock.now();
-    if (now - seen.since > MOMENT_MS) seen = { since: now, users: 0 };
+    if (now - seen.since > NEW_USERS_MS) seen = { since: now, users: 0 };
     seen.users++;
   }
 
   async function read(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
     const readAt = clock.now();
-    const worthPages = async (): Promise<number> => SAVED * ((await countNew()) + seen.users);
+    const worthPages = async (): Promise<number> => SAVED_PER_USER * ((await countNew()) + seen.users);
     const found = await readAccountList(client, worthPages, { signal });
     if (found.kind !== 'read') {
       retryAt = clock.now() + RETRY_MS;
       return;
     }
     const tookMs = clock.now() - readAt;
-    const lifetimeMs = Math.min(MOST_AGE_MS, Math.max(LEAST_AGE_MS, AGE_OF_READING * tookMs));
+    const lifetimeMs = Math.min(LONGEST_LIFE_MS, Math.max(SHORTEST_LIFE_MS, LIFE_PER_READING * tookMs));
     list = { names: found.names, readAt, lifetimeMs };
   }
 
   function begin(countNew: () => Promise<number>, signal: AbortSignal): Promise<void> {
     reading ??= read(countNew, signal)
-      // After every failure users are looked up; those calls report the platform's state.
+      // Without a list each sync looks up its own account, and its calls report the failure.
       .catch(() => {
         retryAt = clock.now() + RETRY_MS;
       })

@@ -46,7 +46,9 @@ export interface Mapping {
   user(resource: Resource, id: string, groups: GroupName[]): Promise<DesiredUser>;
   /** Returns the group's name at the target; undefined when the group is out of scope. */
   groupName(displayName: string): string | undefined;
-  /** Whether a change of memberships or of a group's name changes the mapping of users. */
+  /**
+   * Whether the mapping of users depends on their groups: then a change of a membership or a group's name maps them again.
+   */
   groupsMatter: boolean;
   types: Record<string, UserAttributeType>;
 }
@@ -54,7 +56,10 @@ export interface Mapping {
 /** Returns whether the scope is the default, which selects all users. */
 export const isEveryone = (scope: string): boolean => ['true', 'active or true'].includes(scope.trim());
 
-/** @throws Error when a path, filter, expression or pattern does not compile; check-config reports these earlier */
+/**
+ * Compiles the mapping of a target.
+ * @throws Error when a path, filter, expression or pattern does not compile; check-config reports these earlier
+ */
 export function compileMapping(rules: MappingRules, userType: ResourceType): Mapping {
   const profile = profileOf('lenient');
   const scopeText = rules.users.scope.trim();
@@ -67,13 +72,13 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
   const include = rules.groups.include.map((pattern) => compilePattern(pattern));
   const exclude = rules.groups.exclude.map((pattern) => compilePattern(pattern));
   const rename = rules.groups.rename.map(({ match, to }) => ({ match: compilePattern(match), to }));
-  const looksAtGroups = (text: string): boolean => /\bgroups\b/i.test(text);
+  const mentionsGroups = (text: string): boolean => /\bgroups\b/i.test(text);
 
   return {
     types: Object.fromEntries(Object.entries(rules.attributes).map(([name, { type }]) => [name, type])),
     groupsMatter:
-      looksAtGroups(scopeText) ||
-      readers.some(({ rule }) => looksAtGroups(rule.from ?? '') || looksAtGroups(rule.expression ?? '')),
+      mentionsGroups(scopeText) ||
+      readers.some(({ rule }) => mentionsGroups(rule.from ?? '') || mentionsGroups(rule.expression ?? '')),
 
     groupName: (displayName) => {
       if (!include.some((pattern) => pattern.test(displayName))) return undefined;
@@ -140,12 +145,12 @@ function compileRule(rule: AttributeRule, userType: ResourceType): (resource: Re
   if (rule.expression !== undefined) {
     return compileExpression(rule.expression);
   }
-  const list = rule.type.endsWith('_array');
+  const isList = rule.type.endsWith('_array');
   const read = readPath(userType, rule.from ?? '');
   return (resource) => {
     const values = read(resource);
     if (values.length === 0) return undefined;
-    return list ? values : values[0];
+    return isList ? values : values[0];
   };
 }
 

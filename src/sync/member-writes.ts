@@ -13,12 +13,14 @@ export interface LinkedMember {
   platformId: string;
 }
 
-/** One sentence for each change that the platform answered with success but did not apply; the sync ends with WriteIgnored. */
+/** One sentence for each PATCH that the platform answered with success but did not apply completely. */
 export type Ignored = string[];
 
 /**
- * Adds or removes members by one PATCH, clears the pending memberships that the answer confirms, and halves a refused PATCH.
- * @returns what the platform left out @throws an error of the platform that is not about a single member, or LeaseLost
+ * Adds or removes members by one PATCH, and clears the pending memberships that the answer confirms. A refused PATCH is sent
+ * again in two halves, until the refused member is found.
+ * @returns a sentence about members that the platform left out
+ * @throws an error of the platform that is not about a single member, or LeaseLost
  */
 export async function writeMembers(
   context: SyncContext,
@@ -57,7 +59,7 @@ export async function writeMembers(
       throw error;
     }
     if (members.length === 1) {
-      await refused(context, members[0] as LinkedMember, error);
+      await handleRefused(context, members[0] as LinkedMember, error);
       return [];
     }
     const half = Math.ceil(members.length / 2);
@@ -78,9 +80,9 @@ const removals = (members: LinkedMember[]): PlatformPatchOperation[] =>
   }));
 
 /**
- * Returns the users of the members whose change the answer does not contradict, because a platform may answer 200 and ignore
- * members. The list may be truncated or old, so the account of a contradicted member is read: it may list its groups (contract
- * 2.2). An answer without members says nothing about them.
+ * Returns the users whose change is confirmed, because a platform may answer 200 and ignore members. The member list of the
+ * answer may be truncated or old. For a member that the list contradicts, the account is read, which may list its groups
+ * (contract 2.2). An answer without a member list confirms all.
  */
 async function confirmedOf(
   { target, call }: SyncContext,
@@ -104,8 +106,8 @@ async function confirmedOf(
 const contains = (account: WireUser, groupId: string): boolean | undefined =>
   Array.isArray(account.groups) ? namesGroup(account, groupId) : undefined;
 
-/** Handles a member that the platform refuses; usually its account was deleted there. */
-async function refused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
+/** Forgets the link of a refused member whose account is gone at the platform. @throws `error` if the account is there */
+async function handleRefused(context: SyncContext, member: LinkedMember, error: Error): Promise<void> {
   const { links, outbox, target } = context;
   const ref = refOf('User', member.user);
   const { core = {} } = await links.get(target.name, ref);

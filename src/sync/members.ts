@@ -7,14 +7,17 @@ import { permit, refuse } from './gate.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
 import { WriteIgnored } from './write-ignored.ts';
 
-/** Members in one PATCH; a refused portion is halved. */
+/** Most members in one PATCH. */
 const PORTION = 100;
-/** Members that are read from Redis by one command. */
+/** Most members whose state one command reads from Redis. */
 const READ_PORTION = 1000;
 /** Longest time for which new members are collected before they are sent, during a first load. */
 const COALESCE_LIMIT_MS = 3000;
 
-/** User id → sign of the membership that is to be written: `+`, `-`, or `r`, a kept removal: rejected, or of a protected user. */
+/**
+ * User id → sign. `+`: to be added; `-`: to be removed; `r`: the removal is not written, because it was rejected or the user
+ * is protected.
+ */
 export type PendingMembers = Map<string, string>;
 
 /** A member to be removed; `isOpen`: the account may be active, so the removal takes access away. */
@@ -27,8 +30,8 @@ interface Leaver extends LinkedMember {
 /**
  * Removes members that the source no longer has, if the guard allows it. The removal of a user whose account is to be
  * closed is decided with the account, so that held deactivations do not empty the groups.
- * @returns whether members wait for the decision about their account, what the platform left out, and the number of protected
- *   members who stay against the source
+ * @returns `isWaiting`: members wait for the decision about their account; `ignored`: sentences about members that the
+ *   platform left out; `kept`: number of protected members who stay although the source removed them
  */
 export async function removeMembers(
   context: SyncContext,
@@ -55,7 +58,7 @@ export async function removeMembers(
   return { isWaiting, ignored, kept: kept.length };
 }
 
-/** Removes members whom the guard allows to be removed. @returns what the platform left out */
+/** Removes members whose removal the guard has allowed. @returns sentences about members that the platform left out */
 export async function removePermitted(context: SyncContext, members: LinkedMember[]): Promise<Ignored> {
   const ignored: Ignored = [];
   for (const portion of portions(members, PORTION))
@@ -70,9 +73,9 @@ export function throwIfIgnored(ignored: Ignored): void {
 }
 
 /**
- * Reports the rejected removals to the gate, so that the group stays an exception. A rejection stands until a person or the
- * source takes it back, whatever happens to the account.
- * @returns the users whose rejection stands
+ * Notes rejected removals for the condition of the group, so that the group stays an exception. A rejection ends only when
+ * an operator withdraws it or the source adds the member again.
+ * @returns the users whose removal is rejected
  */
 async function reportRejected(context: SyncContext, pending: PendingMembers): Promise<Set<string>> {
   const stay = await rejectedAmong(context, leaving(pending));
@@ -83,7 +86,7 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
   return new Set(stay);
 }
 
-/** Returns the users whose removal from the group a person rejected. */
+/** Returns those of the users whose removal from the group an operator rejected. */
 export async function rejectedAmong(context: SyncContext, users: string[]): Promise<string[]> {
   const found: string[] = [];
   for (const portion of portions(users, READ_PORTION)) {
@@ -98,7 +101,7 @@ export async function rejectedAmong(context: SyncContext, users: string[]): Prom
 /** A member to be removed, or `protected`: the membership stays; undefined: a user without account has none. */
 type MaybeLeaver = [user: string, leaver: Leaver | 'protected' | undefined];
 
-/** Returns which removals need a write. */
+/** Returns for each user whether the removal needs a write. */
 export async function toLeavers(context: SyncContext, users: string[]): Promise<MaybeLeaver[]> {
   const all: MaybeLeaver[] = [];
   for (const portion of portions(users, READ_PORTION)) all.push(...(await toLeaversAtOnce(context, portion)));
@@ -113,7 +116,7 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
   );
   return Promise.all(
     users.map(async (user, index): Promise<MaybeLeaver> => {
-      if (isForeign(user)) return [user, await toForeignLeaver(context, user)];
+      if (isUnmanaged(user)) return [user, await toUnmanagedLeaver(context, user)];
       const link = found[index];
       if (link?.id === undefined) return [user, undefined];
       if (isProtectedName(context, String(link.core?.userName ?? ''))) return [user, 'protected'];
@@ -125,10 +128,12 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
 }
 
 /** Returns whether a member is unmanaged: it is stored as `@<platform id>`. */
-const isForeign = (user: string): boolean => user.startsWith('@');
+const isUnmanaged = (user: string): boolean => user.startsWith('@');
 
-/** Checks again whether the account of an unmanaged member is still unmanaged before it is removed. */
-async function toForeignLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
+/**
+ * Returns undefined when the account must not be removed: it is managed by now, protected, gone, or the setting has changed.
+ */
+async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
   const { links, target, call } = context;
   if (target.policy.groups.members !== 'authoritative') return undefined;
   const platformId = user.slice(1);
@@ -144,6 +149,11 @@ async function toForeignLeaver(context: SyncContext, user: string): Promise<Leav
   }
 }
 
+/**
+ * Asks the guard for the removals that take access away. The removal of a closed account takes none, so it is allowed at
+ * once.
+ * @returns the members to be removed now; `isWaiting`: others wait for the deactivation of their account
+ */
 async function permitted(
   context: SyncContext,
   leavers: Leaver[],
@@ -185,8 +195,8 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 
 /**
  * Adds members whose attributes are applied; other members mark this group when they are ready.
- * @returns `coalesceMs`: time to wait for a portion that is not full; `missing`: number of members that are not ready; `ignored`:
- *   what the platform left out
+ * @returns `coalesceMs`: time to wait until a portion is full, 0 when the ready members were added; `missing`: number of
+ *   members that are not ready yet; `ignored`: sentences about members that the platform left out
  */
 export async function addMembers(
   context: SyncContext,
@@ -212,11 +222,11 @@ export async function addMembers(
   return { coalesceMs: 0, missing, ignored };
 }
 
-/** Returns the users of a sign. */
+/** Returns the users with this sign. */
 export const marked = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[] =>
   [...pending].filter(([, each]) => each === sign).map(([user]) => user);
 
-/** Returns the users whose removal is pending or kept. */
+/** Returns the users who are to leave the group: signs `-` and `r`. */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
 
@@ -224,7 +234,9 @@ function* portions<T>(items: T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
-/** Removes pending memberships that will not be written, so that no user waits for them. */
+/**
+ * Drops the pending memberships of the group, or those of one sign, which will not be written: no user may wait for them.
+ */
 export async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void> {
   const pending = await context.outbox.pendingMembers(context.work.id);
   for (const sign of ['+', '-'] as const) {

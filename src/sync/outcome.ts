@@ -2,11 +2,14 @@
 import type { Condition } from '../directory/outbox/links.ts';
 
 export type SyncOutcome =
-  /** The target is as desired. `forget`: the link is removed. */
   | {
+      /** The target is as desired, except for what `condition` names. */
       kind: 'synced';
+      /** Number of writes of this sync. */
       writes: number;
+      /** Removes the link. */
       forget?: boolean;
+      /** Drops the pending memberships that the user would still gain. */
       dropGrants?: boolean;
       condition?: Condition;
       /** Time of the next sync without a change, Unix milliseconds. */
@@ -16,5 +19,7 @@ export type SyncOutcome =
   | { kind: 'held'; writes: number; condition: Condition; dropGrants?: boolean; alarmAt?: number }
   /** Another resource has to be synced first; its sync marks this resource again. */
   | { kind: 'waiting'; writes: number; for: 'removals' | 'memberships' | 'members'; afterMs?: number }
+  /** The sync is tried again after a time. */
   | { kind: 'later'; writes: number; afterMs: number; condition?: Condition }
+  /** The resource becomes a dead letter. */
   | { kind: 'blocked'; writes: number; condition: Condition };

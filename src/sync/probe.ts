@@ -12,16 +12,17 @@ type Probed = Pick<Target, 'breaker'> & { client: Pick<Target['client'], 'users'
 
 /** Probes until the signal fires. Several replicas may do so: the budget lets one probe through at a time. */
 export async function probeWhileIdle(target: Probed, clock: Clock, signal: AbortSignal): Promise<void> {
-  let former: number | undefined;
+  /** Due time of the next probe at the last check. If it is unchanged, no sync has called the target since. */
+  let lastProbeAt: number | undefined;
   while (!signal.aborted) {
     await clock.sleep(CHECK_MS, signal);
     // If Redis does not answer, the next check is soon enough.
     const { open, probeAt } = await target.breaker.read().catch(() => ({ open: false, probeAt: undefined }));
-    const isIdle = open && probeAt === former;
-    former = open ? probeAt : undefined;
+    const isIdle = open && probeAt === lastProbeAt;
+    lastProbeAt = open ? probeAt : undefined;
     if (!isIdle || signal.aborted) continue;
-    const either = AbortSignal.any([signal, timeLimit(PROBE_TIMEOUT_MS)]);
+    const limited = AbortSignal.any([signal, timeLimit(PROBE_TIMEOUT_MS)]);
     // The client reports the result of each call to the breaker.
-    await target.client.users.list({ startIndex: 1, count: 1 }, { signal: either }).catch(() => undefined);
+    await target.client.users.list({ startIndex: 1, count: 1 }, { signal: limited }).catch(() => undefined);
   }
 }

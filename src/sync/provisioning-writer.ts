@@ -13,7 +13,7 @@ export interface WriteDetail {
   /** Values of the names that a comparison saw at the platform before the write. */
   observed?: Record<string, unknown>;
   members?: string[];
-  /** Ids of members that the platform left out, as its answer shows. With them, `members` may be empty: nothing was written. */
+  /** Ids of members that the platform left out, as its answer shows. */
   ignored?: string[];
   /** Remark for the reader about a successful write. */
   why?: Why;
@@ -25,14 +25,15 @@ export type Why = Pick<Condition, 'reason' | 'message'>;
 export interface ProvisioningWriter {
   /** Records a write as far as the answer confirms it; must be called before the link is changed. */
   wrote(operation: string, ms: number, detail?: WriteDetail): void;
-  /** Records a write of which the answer shows that nothing was carried out. */
+  /** Records a write that the platform answered with success and did not carry out. */
   ignored(operation: string): void;
-  /** Records a write of an earlier sync that had no good answer, after a read showed that the platform carried it out. */
+  /** Records a write of an earlier sync whose answer was lost, after a read showed that the platform carried it out. */
   carriedOut(operation: string): void;
   /** Records a failed call. `operation` is empty for a read. */
   failed(operation: string, error: unknown): void;
-  /** Records a new link: `adopted` unless the account was just created. */
+  /** Records an adoption, unless the account was created in this sync or was linked before. */
   linked(): void;
+  /** Records the reason when the outcome leaves a change unwritten. */
   ended(outcome: SyncOutcome): void;
   /** Appends the collected entries to the log of the work, with the current values of the link. */
   append(): void;
@@ -64,17 +65,20 @@ const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
   ...Object.keys(attributes).map((name) => `attributes.${name}`),
 ];
 
-type Told = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
+/** An entry before it is completed by `toEntry`. `before`: value of each changed name before the write. */
+type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?: Map<string, unknown> };
 
-/** @param policy of the target: only `sync` deletes, so the link of a deleted resource ends without a deletion under the others */
+/** @param policy of the target: under a policy that deletes nothing, the missing deletion of an account is not logged */
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
   // State at the start of the sync; unchanged facts are not logged again.
   const { condition: before, departed, id, core = {}, attributes = {} } = link;
   const known = { condition: before, departed, id, active: core.active, attributes: { ...attributes } };
-  /** Names and actions of the writes of this sync; a refused deletion too, because the answer to an earlier one may be lost. */
+  /**
+   * Names and actions that this sync wrote. Includes a refused deletion: an earlier one with a lost answer may be the cause.
+   */
   const written = new Set<string>();
-  let lines: Told[] = [];
+  let lines: Draft[] = [];
   let failure: Pick<LogEntry, 'action' | 'http' | 'members'> = { action: 'none' };
   let lastError: PlatformError | undefined;
 
@@ -99,9 +103,11 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       lines.push({ action: 'none', status: 'skipped', reason: 'OutOfScope', message: OUT_OF_SCOPE });
   }
 
-  /** Returns the changes that the link has and this sync did not write, in words: somebody else made them at the platform. */
+  /**
+   * Returns words for the changes that the link shows and this sync did not write: somebody else made them at the platform.
+   */
   function madeByOthers(isForgotten: boolean): string[] {
-    // An account that this sync made or adopted says nothing about the former one.
+    // If this sync linked another account, nothing is known about the former one.
     const isClosed = link.id === known.id && known.active !== false && link.core?.active === false;
     const emptied = Object.keys(known.attributes).filter(
       (name) =>
@@ -110,7 +116,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
         link.attributes?.[name] === null &&
         !written.has(`attributes.${name}`),
     );
-    // The link of a closed account, and of a group that was there before the bridge, ends without a deletion.
+    // A closed account and an adopted group are kept, so the end of their link is no deletion.
     const wasKept =
       work.kind === 'User' ? known.active === false || written.has('deactivate') : link.origin === 'adopted';
     const isGone =
@@ -120,10 +126,8 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       !isClosed &&
       !wasKept &&
       !written.has('delete');
-    return [
-      ...(isClosed && !written.has('deactivate') ? ['the deactivation'] : []),
-      ...(isGone ? ['the deletion'] : emptied.map((name) => `the emptying of ${name}`)),
-    ];
+    const made = isGone ? ['the deletion'] : emptied.map((name) => `the emptying of ${name}`);
+    return isClosed && !written.has('deactivate') ? ['the deactivation', ...made] : made;
   }
 
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
@@ -136,9 +140,11 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   return {
     wrote: (operation, ms, { names, observed = {}, members, ignored = [], why } = {}) => {
       const action = ACTIONS[operation] ?? 'none';
-      for (const each of [action, ...(names ?? [])]) written.add(each);
+      written.add(action);
+      for (const name of names ?? []) written.add(name);
       failure = ignored.length > 0 ? { action, members: ignored } : { action: 'none' };
       lastError = undefined;
+      // The platform left every member out, so nothing was written.
       if (ignored.length > 0 && members?.length === 0) return;
       const valueBefore = (name: string): unknown =>
         Object.hasOwn(observed, name) ? observed[name] : valueIn(link, name);
@@ -201,7 +207,7 @@ const byOthers = (made: readonly string[]): string =>
 
 const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it out';
 
-function toEntry(work: DueWork, { before, ...rest }: Told): LogEntry {
+function toEntry(work: DueWork, { before, ...rest }: Draft): LogEntry {
   const { link } = work;
   const names = rest.action === 'create' ? namesIn(link) : [...(before?.keys() ?? [])];
   const changes = names.map((name): [string, unknown, unknown] => [

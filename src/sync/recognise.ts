@@ -1,5 +1,5 @@
-// Recognises the tenant at a new address by a few linked accounts. Reconcile decides that a tenant is another one
-// (reconcile/tenant.ts).
+// Recognises a target's tenant at a new address: the tenant has at least one of a few linked accounts (ADR 0022). If it has
+// none, reconcile/tenant.ts decides that it is another tenant.
 import type { Link, Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold } from '../directory/records.ts';
@@ -17,7 +17,7 @@ export function isAccountOf({ core = {} }: Link, { userName, externalId }: WireU
   return hasName || (externalId !== undefined && core.externalId === externalId);
 }
 
-/** Checks every few seconds whether the target's address is recognised, until `signal` is aborted. */
+/** Checks every few seconds whether the tenant at a new address is the known one, until `signal` is aborted. */
 export async function recogniseAddress(
   { target, outbox, links, clock }: { target: Target; outbox: Outbox; links: Links; clock: Clock },
   signal: AbortSignal,
@@ -32,6 +32,7 @@ export async function recogniseAddress(
   }
 }
 
+/** Returns whether the platform has one of the sampled accounts. */
 async function knowsOneOf({ name, client }: Target, links: Links, signal: AbortSignal): Promise<boolean> {
   for (const link of await links.some(name, 'User', SAMPLE)) {
     if (link.id === undefined || link.core?.userName === undefined) continue;

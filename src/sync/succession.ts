@@ -4,6 +4,7 @@ import { fold, parseRef, refOf, type Kind, type Ref } from '../directory/records
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { SyncContext } from './context.ts';
 
+/** The wait grows by this step with each attempt, up to the largest wait. */
 const STEP_MS = 250;
 const MAX_STEP_MS = 5000;
 /** Number of attempts before a conflict is reported; they take about a minute. */
@@ -12,7 +13,10 @@ const MAX_ATTEMPTS = 20;
 /** Interval of attempts while the former holder's change is held by the guard. */
 const HELD_RETRY_MS = 60_000;
 
-/** Returns whether another resource with a pending, running or held sync is linked to the platform's resource. */
+/**
+ * Returns whether another resource with a pending, running or held sync is linked to the account or group. Notes in the gate
+ * whether the guard holds a change of that resource.
+ */
 export async function isHandedOn(context: SyncContext, kind: Kind, platformId: string): Promise<boolean> {
   const { gate, links, outbox, target, work } = context;
   const holder = await links.holderOf(target.name, kind, platformId);
@@ -30,11 +34,11 @@ export async function isHandedOn(context: SyncContext, kind: Kind, platformId: s
 }
 
 /**
- * Returns why another user must not get the account of a leaver: a person rejected that it is closed, or taken out of a group, or
- * the leaver is protected, so it still has the leaver's access.
+ * Returns why another user must not get the account of a leaver; undefined: the user may. The account still has the leaver's
+ * access if an operator rejected its closing or its removal from a group, or if the leaver is protected.
  */
 export async function keptForLeaver({ outbox }: SyncContext, leaver: Ref): Promise<string | undefined> {
-  const [isOpen, isKept] = await outbox.guardStore.areRejected([
+  const [keepsOpen, keepsAccount] = await outbox.guardStore.areRejected([
     { kind: 'deactivate', ref: leaver },
     { kind: 'delete', ref: leaver },
   ]);
@@ -42,15 +46,17 @@ export async function keptForLeaver({ outbox }: SyncContext, leaver: Ref): Promi
   const kept = [...pendingGroups].flatMap(([group, sign]) =>
     sign === 'r' ? [removal(group, parseRef(leaver).id)] : [],
   );
-  if (!isOpen && !isKept && kept.length === 0) return undefined;
-  const isRejected = isOpen || isKept || (await outbox.guardStore.areRejected(kept)).includes(true);
+  if (!keepsOpen && !keepsAccount && kept.length === 0) return undefined;
+  const isRejected = keepsOpen || keepsAccount || (await outbox.guardStore.areRejected(kept)).includes(true);
   if (!isRejected)
     return `the account has the access of a leaver, ${leaver}, whom users.protected keeps in a group against the source: take the name out, restart, then retry`;
-  const what = isOpen ? 'deactivation' : isKept ? 'deletion' : 'removal from a group';
+  let what = 'removal from a group';
+  if (keepsAccount) what = 'deletion';
+  if (keepsOpen) what = 'deactivation';
   return `the account has the access of a leaver, ${leaver}, whose ${what} a person rejected: approve it or take the rejection back (scim-bridge approvals list --all), then retry`;
 }
 
-/** Returns whether a list shows a managed resource under a name that it no longer has. */
+/** Returns whether a list of the platform is out of date: it shows a linked resource under a name that it no longer has. */
 export async function isOutdated(
   { links, target }: SyncContext,
   kind: Kind,
@@ -63,6 +69,7 @@ export async function isOutdated(
   return id === shown.id && fold(String(name ?? '')) !== fold(shown.name);
 }
 
+/** Returns the removal of a user from a group, in the form in which the guard stores it. */
 export const removal = (group: string, user: string): Destruction => ({
   kind: 'removeMembers',
   ref: refOf('Group', group),

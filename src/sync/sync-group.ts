@@ -1,5 +1,5 @@
-// Syncs one group at one target. Members are added and removed as the outbox notes them, so the cost depends on the changes
-// and not on the size of the group. The member list is never replaced (contract 12.5).
+// Syncs one group at one target. Only pending memberships of the outbox are written, so the cost depends on the changes and
+// not on the size of the group. The member list is never replaced (contract 12.5).
 import type { PlatformPatchOperation } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { isAbsent } from './absence.ts';
@@ -15,6 +15,7 @@ import { addMembers, forgetMarks, removeMembers, throwIfIgnored, warnOfRoles } f
 import type { SyncOutcome } from './outcome.ts';
 import { successionWait } from './succession.ts';
 
+/** Returns the outcome. A group that is gone at the platform is looked up or created anew, once. @throws PlatformError */
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
   if (isRecordLost(work)) return recordLost(context);
@@ -30,7 +31,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   }
   for (let restart = 0; ; restart++) {
     try {
-      return await bring(context, name, exists);
+      return await syncInScope(context, name, exists);
     } catch (error) {
       if (!isGone(error) || link.id === undefined || restart > 0) throw error;
       if (!(await isAbsent(context, 'Group', link))) throw error;
@@ -45,7 +46,8 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   }
 }
 
-async function bring(context: SyncContext, name: string, exists: Exists): Promise<SyncOutcome> {
+/** Syncs a group in scope: link, removals of members, name, additions of members. */
+async function syncInScope(context: SyncContext, name: string, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
   const { client, policy } = target;
   delete link.deleting;

@@ -46,8 +46,8 @@ export type WriteOutcome = 'applied' | 'refused' | 'failed';
 /** Time after which a waiting resource is synced again, in case the notification was lost. */
 const WAITING_MS = 15_000;
 
-/** Interval of attempts while only a proxy answers. */
-const UNHEARD_MS = 30_000;
+/** Interval of attempts while a refusal may come from a proxy, because the platform answers no other call. */
+const UNREACHABLE_MS = 30_000;
 
 /** Syncs one resource. Resolves when the outcome is stored; rejects only on bugs and when Redis is unavailable. */
 export async function syncResource(
@@ -62,10 +62,12 @@ export async function syncResource(
   addSuspectedDrift(work);
   const lease = { lost: false, heldUntil: deps.clock.now() + deps.outbox.leaseMs };
   const step = deps.trace?.(`sync ${work.kind}`, work.request, {
-    ...{ 'bridge.target': deps.target.name, 'bridge.ref': ref, 'bridge.priority': priority },
+    'bridge.target': deps.target.name,
+    'bridge.ref': ref,
+    'bridge.priority': priority,
   });
   const context = createContext(deps, work, signal, lease);
-  if (step) context.call.trace = follow(step);
+  if (step) context.call.trace = traceCalls(step);
   let end: SyncOutcome['kind'] | 'lost' = 'lost';
   const keepAlive = setInterval(() => {
     context.save().catch((error: unknown) => {
@@ -94,8 +96,8 @@ export async function syncResource(
   }
 }
 
-/** Creates a child span for each platform call and sends its trace context. */
-function follow(step: Step): TraceCall {
+/** Returns a function that starts a child span for a platform call, whose trace context the call sends. */
+function traceCalls(step: Step): TraceCall {
   return (method, route) => {
     const call = step.call(`${method} ${route}`, { 'http.request.method': method, 'url.template': route });
     return {
@@ -148,13 +150,13 @@ function createContext(
     },
     attempt: async (names, operation, run, { why, ignoredText } = {}) => {
       const { unsure: before = [], observed } = context.link;
-      const settle = (): void => {
+      const clearUnsure = (): void => {
         const left = before.filter((name) => !names.includes(name));
         if (left.length > 0) context.link.unsure = left;
         else delete context.link.unsure;
       };
       context.link.unsure = [...new Set([...before, ...names])];
-      // Once the write is sent, a comparison before it tells nothing any more, also when no answer arrives.
+      // Once the write is sent, observed values from before it are out of date, even if no answer arrives.
       const seen = takeObserved(context.link, names);
       await context.save();
       let isAnswered = false;
@@ -166,10 +168,11 @@ function createContext(
           return ignored === undefined ? { names, observed: seen, ...(why && { why }) } : 'ignored';
         });
         if (ignored !== undefined) throw new WriteIgnored(ignored);
-        settle();
+        clearUnsure();
         return result;
       } catch (error) {
-        // A refused write changed nothing; values that were unsure before stay unsure. After an answer the error is of a later read.
+        // A refused write changed nothing; values that were unsure before stay unsure. An error after the answer is about a
+        // later read, and not about the write.
         if (!isAnswered && error instanceof PlatformError && !error.mayHaveCommitted) {
           context.link.unsure = before;
           if (observed) context.link.observed = observed;
@@ -207,6 +210,7 @@ function createContext(
   return context;
 }
 
+/** Stores the outcome: logs it, ends the sync for the guard, and clears or delays the mark. */
 async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome): Promise<void> {
   const { work, link } = context;
   const { outbox } = deps;
@@ -234,7 +238,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   }
   if (outcome.kind === 'later') {
     const why = outcome.condition ?? behindHold(context);
-    // The decision is made, and the former holder of the name is being synced.
+    // The last sync waited for a held change of another resource. That change is decided, so the condition ends.
     const isDecidedNow = context.gate.isBehindHold === false && wasBehindHold(link);
     if (why || isDecidedNow) logCondition(context, why);
     await outbox.ack(work, link, { kind: 'later', afterMs: outcome.afterMs });
@@ -261,7 +265,7 @@ function logCondition({ link, logger, work }: SyncContext, condition: Condition 
   else delete link.condition;
 }
 
-/** Converts a failed call to an outcome. */
+/** Converts a failed call to an outcome. @throws LeaseLost, and errors that are not of the platform */
 async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): Promise<SyncOutcome> {
   const { link, work } = context;
   const { writes } = context;
@@ -277,14 +281,16 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
   else delete link.transientRefusals;
   const verdict = judgeFailure(error, link.attempts, deps.random, link.transientRefusals);
-  if (verdict.kind === 'refused' && !(mayBeTransient(error) && !(await answersOtherwise(context, error)))) {
+  const mayBeProxy =
+    verdict.kind === 'refused' && mayBeTransient(error) && !(await answersOtherwise(context, error));
+  if (verdict.kind === 'refused' && !mayBeProxy) {
     return {
       kind: 'blocked',
       writes,
       condition: toCondition(context, verdict.reason, verdict.message, verdict.status),
     };
   }
-  const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNHEARD_MS, pauseMs: 0 };
+  const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
   if (pauseMs > 0 && error instanceof PlatformResponse) {
     const { status, retryAfterMs } = error;
     await deps.target.budget.pause(pauseMs, { status, asked: status !== 401 && retryAfterMs !== undefined });

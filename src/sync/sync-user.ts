@@ -34,6 +34,7 @@ const DAY_MS = 86_400_000;
 /** Interval of attempts while the guard holds the awaited change. */
 const HELD_RETRY_MS = 600_000;
 
+/** Returns the outcome. An account that is gone at the platform is looked up or created anew. @throws PlatformError */
 export async function syncUser(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { record } = work;
@@ -54,7 +55,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   if (!desired.inScope) return depart(context, exists);
   for (let restart = 0; ; restart++) {
     try {
-      return await bring(context, desired, exists);
+      return await syncInScope(context, desired, exists);
     } catch (error) {
       if (!isGone(error) || link.id === undefined || restart >= RESTARTS) throw error;
       if (!(await isAbsent(context, 'User', link))) throw error;
@@ -64,7 +65,8 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   }
 }
 
-async function bring(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
+/** Syncs a user in scope: account, deactivation, attributes, core attributes, activation. */
+async function syncInScope(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { policy } = target;
   delete link.deleting;
@@ -101,9 +103,9 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
 
   const pendingGroups = [...work.pendingGroups.values()];
-  const gains =
+  const mayGainAccess =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
-  if (gains && mayBe(link, true) && pendingGroups.includes('-')) return waitForRemovals(context);
+  if (mayGainAccess && mayBe(link, true) && pendingGroups.includes('-')) return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'done' && link.observedGeneration !== work.generation) {
@@ -131,7 +133,7 @@ async function bring(context: SyncContext, desired: DesiredUser, exists: Exists)
   }
   delete link.making;
   delete link.observedGeneration;
-  // The new name of a user who was renamed is written only now.
+  // A user whose protected name was changed has lost the protection only now, with the write of the new name.
   await resumeRemovals(context);
   return ended(context);
 }
@@ -176,7 +178,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   if (target.policy.policy === 'sync' && mayBe(link, true)) {
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
-      // A person may come back into scope.
+      // A user out of scope may come back, so held removals of attributes are kept.
       if (isOpen && work.record) gate.unasked = ['clearAttributes'];
       if (isOpen) return ended(context, { dropGrants: true });
     } catch (error) {
@@ -192,8 +194,8 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
 }
 
 /**
- * Makes the removals pending that groups did not write while the user was protected. A rejected one stays kept, and so does one
- * of a user whose account still has a protected name, by which groups know the protection.
+ * Makes the removals pending that groups did not write while the user was protected. Does nothing while the account still
+ * has a protected name. A removal that an operator rejected stays rejected.
  */
 async function resumeRemovals(context: SyncContext): Promise<void> {
   const { link, outbox, work } = context;
@@ -206,7 +208,9 @@ async function resumeRemovals(context: SyncContext): Promise<void> {
   for (const group of resumed) work.pendingGroups.set(group, '-');
 }
 
-/** Notes in the link whether the policy leaves an account open that should be closed; every run compares such an account. */
+/**
+ * Notes in the link whether the policy leaves an account open that should be closed. Every reconcile compares such accounts.
+ */
 function noteLeftOpen({ link, target }: SyncContext, shouldBeActive: boolean): void {
   if (target.policy.policy !== 'sync' && !shouldBeActive && mayBe(link, true)) link.leftOpen = true;
   else delete link.leftOpen;
@@ -220,7 +224,7 @@ function deletionDue({ target, work }: SyncContext): number | undefined {
   return work.deletedAt + deleteAfterDays * DAY_MS;
 }
 
-/** Deletes the account if it still has the externalId of the link (contract 12.4). */
+/** Deletes the account if the guard allows it, and the account still has the externalId of the link (contract 12.4). */
 async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   const { link, target } = context;
   const { client } = target;
@@ -244,6 +248,7 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
   return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
 }
 
+/** Returns why the account must be deleted by hand; undefined: the bridge may delete it. */
 function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | undefined {
   if ((account.externalId ?? null) !== (link.core?.externalId ?? null))
     return 'the account carries another externalId than the one that was provisioned: delete it by hand';
@@ -254,8 +259,9 @@ function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | 
 }
 
 /**
- * Waits for groups to remove this user. Each group notifies the user afterwards; a held removal may take days. Groups
- * that wait for the decision about the account are marked.
+ * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. Groups
+ * without a pending sync are marked, because they may wait for the decision about the account. If all removals are held, the
+ * next attempt is later.
  */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
@@ -279,15 +285,16 @@ async function hasPendingGrants(context: SyncContext): Promise<boolean> {
   return states.some((group) => group.condition === undefined);
 }
 
-/** Returns why the account of a person should not be active; undefined: it should. */
+/** Returns the end of a sentence about a person whose account should be inactive; undefined: it should be active. */
 function whyInactive({ inScope, active }: DesiredUser): string | undefined {
   if (!inScope) return 'is out of the scope of the target';
   return active ? undefined : 'is inactive at the source';
 }
 
 /**
- * Ends the sync of a protected user without a write. The condition says if the account stays active against the source.
- * @param whyNotActive why the account should not be active; undefined: it should
+ * Ends the sync of a protected user without a write. The condition tells whether the account stays active against the
+ * source.
+ * @param whyNotActive as `whyInactive` returns it
  */
 function leaveAlone(context: SyncContext, why: string, whyNotActive: string | undefined): SyncOutcome {
   const { link } = context;
@@ -299,6 +306,7 @@ function leaveAlone(context: SyncContext, why: string, whyNotActive: string | un
   return { kind: 'synced', writes: context.writes, dropGrants: true, condition: protectedFrom };
 }
 
+/** Returns why the bridge never changes the account with this userName; undefined: it may. */
 function whyUntouchable({ target }: SyncContext, userName: string): string | undefined {
   const name = fold(userName);
   if (target.policy.users.protected.some((protectedName) => fold(protectedName) === name)) {
@@ -310,6 +318,7 @@ function whyUntouchable({ target }: SyncContext, userName: string): string | und
   return undefined;
 }
 
+/** Removes from the link all that belongs to the account that is gone. */
 function unlink(context: SyncContext): void {
   const { link } = context;
   resetGate(context);

@@ -6,11 +6,11 @@ import type { SyncContext } from './context.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
-/** Number of failed attempts before a circle is searched, and its largest length. */
+/** Number of failed attempts before a circle is searched, and the largest number of users in it. */
 const CIRCLE_AFTER = 2;
 const LONGEST_CIRCLE = 8;
 
-/** Handles a taken name. @returns an outcome to wait or a conflict; undefined when the holder keeps the name */
+/** Handles a taken name. @returns when to try again, or the conflict; undefined when the holder keeps the name */
 export async function waitForName(context: SyncContext, userName: string): Promise<NotOurs | undefined> {
   const holder = await userCalled(context, userName);
   if (holder) {
@@ -21,6 +21,7 @@ export async function waitForName(context: SyncContext, userName: string): Promi
   return afterMs === undefined ? undefined : { kind: 'later', afterMs };
 }
 
+/** Returns the time to wait, 0 after the name of a circle was released; undefined when the holder keeps the name. */
 async function waitForHolder(
   context: SyncContext,
   userName: string,
@@ -29,7 +30,7 @@ async function waitForHolder(
   const { link } = context;
   // The name was released just now, or the list lags.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
-  // Checked in this order, because the link of a clean resource holds its current name.
+  // The order matters: only the link of a resource without pending sync is known to hold its current name.
   if (!(await isHandedOn(context, 'User', holder.id))) {
     const isLate = await isOutdated(context, 'User', { id: holder.id, name: holder.userName });
     return isLate ? successionWait(context) : undefined;
@@ -51,7 +52,8 @@ async function userCalled({ target, call }: SyncContext, userName: string): Prom
 async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<boolean> {
   const { directory, links, target, work } = context;
   const passed: Ref[] = [];
-  for (let platformId = holderId; passed.length < LONGEST_CIRCLE;) {
+  let platformId = holderId;
+  while (passed.length < LONGEST_CIRCLE) {
     const ref = await links.holderOf(target.name, 'User', platformId);
     if (ref === undefined || passed.includes(ref)) return false;
     if (ref === work.ref) return passed.every((other) => work.ref < other);
@@ -65,18 +67,18 @@ async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<
   return false;
 }
 
-/** Renames the user to a unique temporary name, which releases the old name for the others. */
+/** Renames the user to a unique temporary name, which releases the old name for the others. @returns the time to wait */
 async function stepAside(context: SyncContext, userName: string): Promise<number> {
   const { link, target, work } = context;
-  const between = `${work.id}.${userName}`;
+  const temporaryName = `${work.id}.${userName}`;
   await context.attempt(['userName'], 'update user', () =>
     target.client.users.patch(
       link.id ?? '',
-      [{ op: 'replace', path: 'userName', value: between }],
+      [{ op: 'replace', path: 'userName', value: temporaryName }],
       context.call,
     ),
   );
-  link.core = { ...link.core, userName: between };
+  link.core = { ...link.core, userName: temporaryName };
   await context.save();
   return successionWait(context) ?? 0;
 }

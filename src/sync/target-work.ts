@@ -5,7 +5,7 @@ import type { Clock } from '../support/sources.ts';
 
 export type TargetWorkMeter = ReturnType<typeof createTargetWork>;
 
-/** @param queued number of calls that wait for a slot. @param limit number of slots */
+/** @param queued returns the number of calls that wait for a slot @param limit returns the number of slots */
 export function createTargetWork(
   { clock }: { clock: Clock },
   { queued, limit }: { queued: () => number; limit: () => number },
@@ -36,7 +36,10 @@ export function createTargetWork(
       const elapsedMs = Math.max(1, clock.now() - readAt);
       const busy = Math.min(1, busyMs / (elapsedMs * Math.max(1, limit())));
       const work = { calls, delayed, waiting, queued: queued(), busy: Math.round(busy * 100) / 100 };
-      [calls, delayed, busyMs, readAt] = [0, 0, 0, clock.now()];
+      calls = 0;
+      delayed = 0;
+      busyMs = 0;
+      readAt = clock.now();
       return work;
     },
   };

@@ -16,10 +16,10 @@ import { createTargetWork, type TargetWorkMeter } from './target-work.ts';
 import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 
-/** Settings of a target that limit what sync may write. */
 /** Message of the condition `Protected` for a user in `users.protected`. */
 export const LISTED_AS_PROTECTED = 'listed in users.protected';
 
+/** Settings of a target that limit what sync may write. */
 export interface SyncPolicy {
   policy: 'create-only' | 'upsert-only' | 'sync';
   adopt: 'exact' | 'report' | 'never';
@@ -72,7 +72,7 @@ export interface Target {
   lacks: { externalIdFilter: boolean; combinedPatchUntil: number };
 }
 
-/** @throws PlatformConfiguration or a mapping error, before anything is called */
+/** @throws PlatformConfiguration, or the error of a mapping that does not compile; no call was made then */
 export function createTarget(
   deps: {
     budget: Budget;

@@ -3,9 +3,9 @@ import { USER_ATTRIBUTE_URN, type UserAttributeDefinition } from '../scim/index.
 import type { AttributeRule } from './mapping.ts';
 
 /**
- * An attribute of the extension has the type of the platform attribute whose rule reads it (`from: urn:…:UserAttribute:<name>`),
- * otherwise of the platform attribute with the same name. If two targets disagree, it is not declared, and each mapping converts
- * its value.
+ * Returns name and type of each attribute of the extension. The type is that of the platform attribute whose rule reads it
+ * (`from: urn:…:UserAttribute:<name>`), otherwise of the platform attribute with the same name. An attribute with two types,
+ * such as of two targets, is left out: each mapping then converts its value.
  */
 export function typedUserAttributes(
   targets: readonly { attributes: Record<string, AttributeRule> }[],

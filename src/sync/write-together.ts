@@ -10,9 +10,9 @@ const REMEMBERED_MS = 3_600_000;
 
 /**
  * Sends the changed core attributes and the values of `names` in one PATCH. A value counts as written only if the answer
- * shows it. A refused PATCH changes nothing (contract 2.6): everything is then written one by one. A target that answers
- * 501, or shows none of the values, is not asked again for an hour; after a 400, only if it then takes the single writes
- * (`rememberRefusal`), since a 400 may be about one value.
+ * shows it. A refused PATCH changes nothing (contract 2.6), so everything is then written one by one. A target that answers
+ * 501, or shows none of the values, gets no combined PATCH for an hour. A 400 may be about one value: it counts as a refusal
+ * of the form only if the target takes the single writes (sync-user.ts).
  * @param names attributes whose values the SCIM extension can carry
  * @returns the names that remain to be written
  */
@@ -55,7 +55,7 @@ export async function writeTogether(
     ...link.attributes,
     ...Object.fromEntries(shown.map((name) => [name, desired.attributes[name]])),
   };
-  // A platform that shows some of the values takes the form, and may store another one in its own way.
+  // A platform that shows at least one value supports the combined PATCH; it may have stored other values in another form.
   if (shown.length === 0) rememberRefusal(context);
   if (left.length > 0) {
     link.unsure = [...(link.unsure ?? []), ...left.map((name) => `attributes.${name}`)];
@@ -64,7 +64,7 @@ export async function writeTogether(
   return left;
 }
 
-/** Notes that the target does not take the combined PATCH: it gets single writes for an hour. */
+/** Notes that the target refuses the combined PATCH, so that it gets single writes for an hour. */
 export function rememberRefusal({ clock, target }: SyncContext): void {
   target.lacks.combinedPatchUntil = clock.now() + REMEMBERED_MS;
 }
