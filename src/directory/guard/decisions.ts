@@ -1,5 +1,5 @@
-// Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what is
-// still to be moved; further scripts move the changes in portions, so that none stops Redis for long. Readers and later
+// Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what
+// is still to be moved; further scripts move the changes in portions, so that none stops Redis for long. Readers and later
 // decisions finish a note that a killed process left behind.
 import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
@@ -33,7 +33,7 @@ export interface Decision {
   serial: number;
   /** Last place of the list. */
   upTo: number;
-  /** Score of the changes that it rejected. */
+  /** Number of the decision: the score of the changes that it rejected in `guardRejected`. */
   number: number;
   action: 'approve' | 'reject' | 'withdraw';
   at: number;
@@ -47,8 +47,9 @@ export interface Decision {
 }
 
 /**
- * `noted`: a second person has to approve `id`, the same changes. `samePerson`: the first approval is this person's own.
- * `full`: too many first approvals wait.
+ * `noted`: this is the first approval; a second person has to approve the same changes under `id`. `samePerson`: the first
+ * approval is this person's own. `full`: too many first approvals wait. `expired`: the approval has expired, so its changes
+ * are judged again. `unknown`: no list or first approval has this id.
  */
 export type Decided =
   | { kind: 'decided'; items: number; kinds: Record<DestructiveKind, number> }
@@ -110,7 +111,7 @@ export function createDecisions(
     if ((await redis.exists(keys.key('guardDeciding', target))) === 1) await carryOn();
   }
 
-  /** Returns the held changes; undefined when there are none. */
+  /** Returns the currently held changes; undefined when there are none. */
   async function open() {
     await finishLast();
     return held.open();
@@ -125,7 +126,7 @@ export function createDecisions(
     });
   }
 
-  /** Newest first. */
+  /** Returns the stored decisions, newest first. */
   async function decisions(): Promise<Decision[]> {
     return (await storedDecisions()).map(({ items, ...rest }) => ({
       ...rest,
@@ -133,7 +134,9 @@ export function createDecisions(
     }));
   }
 
-  /** Returns the changes that a decision under an id reaches; undefined when there are none. `id` as for `decide`. */
+  /**
+   * Returns the list of changes that a decision under this id covers; undefined when there is none. `id` as for `decide`.
+   */
   async function listOf(action: Decision['action'], id: string): Promise<ChangeList | undefined> {
     const [, name, number, last, part] = /^(.+)[.](\d+)(?:-(\d+))?(?:~([0-9a-f]+))?$/.exec(id) ?? [];
     if (name !== target) return undefined;
@@ -149,8 +152,8 @@ export function createDecisions(
   }
 
   /**
-   * Returns the numbers of the rejections that an id names: the one with this id, or all parts of this list; without a last
-   * place all of the serial.
+   * Returns the numbers of the rejections that an id names: the rejection with exactly this id; otherwise all rejections of
+   * parts of this list. Without a last place, returns all rejections under the serial.
    */
   async function rejectionsOf(list: {
     serial: number;
@@ -166,8 +169,8 @@ export function createDecisions(
   }
 
   /**
-   * Returns the list up to the last change that is held now, because the first person has not seen later ones. The list of a
-   * stored first approval is returned as it is, even when its last change was taken back.
+   * Returns the list cut at the last change that is held now: the first of two persons must not approve changes that nobody
+   * has seen. If the list has a first approval already, it is returned unchanged.
    */
   async function withinHeld(list: ChangeList): Promise<ChangeList> {
     if (list.source !== 'guardHeld' || (await firsts.find(firstIdOf(target, list, undefined), list.source)))
@@ -176,7 +179,10 @@ export function createDecisions(
     return { ...list, upTo: Math.min(list.upTo, current?.upTo ?? list.upTo) };
   }
 
-  /** Stores the chosen changes for the scripts. @returns undefined when all are meant */
+  /**
+   * Stores the chosen changes in Redis, where the scripts read them.
+   * @returns undefined when all changes of the list are meant
+   */
   async function storeChoice(
     list: ChangeList,
     choose: DecisionOptions['choose'],
@@ -198,6 +204,7 @@ export function createDecisions(
     return { choice, chosen, digest: digest.digest('hex').slice(0, DIGEST_LENGTH) };
   }
 
+  /** Returns the number of changes that are still in the list: all, or those of a choice. */
   async function countOf(list: ChangeList, storedChoice: StoredChoice | undefined): Promise<number> {
     if (!storedChoice) return (await held.countOf(list)).total;
     let count = 0;
@@ -205,7 +212,10 @@ export function createDecisions(
     return count;
   }
 
-  /** @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now */
+  /**
+   * Stores a decision, or the first of two approvals, and moves the changes.
+   * @param id as listed: `<target>.<serial>-<last place>`; without the last place all that is held now
+   */
   async function decide(
     action: Decision['action'],
     id: string,
@@ -251,17 +261,10 @@ export function createDecisions(
     },
     { note, selection, act }: DecisionOptions,
   ): Promise<Decided | 'again'> {
-    const texts = {
-      ...(note === undefined ? {} : { note }),
-      ...(selection === undefined ? {} : { selection }),
-    };
-    const first = {
-      ...rest,
-      serial: list.serial,
-      source: list.source,
-      ...texts,
-      ...(storedChoice ? { storedChoice } : {}),
-    };
+    const first: Omit<FirstApproval, 'at'> = { ...rest, serial: list.serial, source: list.source };
+    if (note !== undefined) first.note = note;
+    if (selection !== undefined) first.selection = selection;
+    if (storedChoice) first.storedChoice = storedChoice;
     const tag = await firsts.note(list, first, act?.(rest.total, 'noted'));
     if (tag === 'exists') return 'again';
     return tag === 'noted' ? { kind: 'noted', id: rest.id, items: rest.total } : { kind: tag };
@@ -280,8 +283,16 @@ export function createDecisions(
   ): Promise<Decided | 'again'> {
     const { note, first, storedChoice, count, act, portions, request } = options;
     const [tag, counts, number] = await scripts.run('guard_decide', keys.base, {
-      ...{ ...common, ...list, ...storedChoice, action, note, shown: SHOWN, kept: KEPT, request },
-      ...{ ranges: rangesOf(list), part: storedChoice?.digest ?? list.part },
+      ...common,
+      ...list,
+      ...storedChoice,
+      action,
+      note,
+      shown: SHOWN,
+      kept: KEPT,
+      request,
+      ranges: rangesOf(list),
+      part: storedChoice?.digest ?? list.part,
       by: first ? `${first.by} and ${by}` : by,
       selection: first ? first.selection : options.selection,
       ...(first ? { first: [first.field, first.text] } : {}),
@@ -294,7 +305,7 @@ export function createDecisions(
     return { kind: 'decided', items: Object.values(kinds).reduce((sum, each) => sum + each, 0), kinds };
   }
 
-  /** Returns the changes that a decision moved: a chosen change may have been taken back before its turn. */
+  /** Returns how many changes a decision moved: the source may have taken a chosen change back meanwhile. */
   async function movedBy(number: number): Promise<Decision['kinds'] | undefined> {
     const newest = await redis.lrange(keys.key('guardDecisions', target), 0, RECENT - 1);
     return newest
@@ -305,7 +316,10 @@ export function createDecisions(
   return {
     ...held,
     open,
-    heldRefs: async () => (await finishLast(), held.heldRefs()),
+    heldRefs: async () => {
+      await finishLast();
+      return held.heldRefs();
+    },
     decisions,
     finishLast,
     listOf,

@@ -1,5 +1,5 @@
-// Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). The chosen changes are stored
-// with it, so that the second person approves exactly what the first one did.
+// Stores the first of two approvals until a second person approves the same changes (`guard.approvers: 2`). The chosen
+// changes are stored with it, so that the second person approves exactly what the first one did.
 import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
@@ -30,7 +30,9 @@ export interface StoredChoice {
 }
 
 export interface FirstApproval extends Approver {
-  /** Id of the list of held changes; if only a part of it was approved, followed by `~` and the digest of the chosen changes. */
+  /**
+   * Id of the list of held changes; if only a part of it was approved, followed by `~` and the digest of the chosen changes.
+   */
   id: string;
   /** `serial` of the list (held-changes.ts). */
   serial: number;
@@ -44,25 +46,31 @@ export interface FirstApproval extends Approver {
   storedChoice?: StoredChoice;
 }
 
-/** `text`: the stored record, by which the script recognises it. */
+/**
+ * A first approval as it is stored: hash field and record. guard_decide.lua compares the record, to notice a change of it.
+ */
 export type StoredFirstApproval = FirstApproval & { field: string; text: string };
 
 /** First approvals that a target keeps. */
 const MOST = 100;
 
 /**
- * Returns the id under which a second person approves the same. It identifies the changes, not the filter that selected them:
- * the filter may select other changes a moment later, and long descriptions are shortened.
+ * Returns the id under which a second person approves the same changes. The id contains a digest of the changes and not the
+ * filter that selected them: the same filter may select other changes a moment later.
  */
 export const firstIdOf = (target: string, list: ChangeList, storedChoice: StoredChoice | undefined): string =>
   idOfList(target, list) + (storedChoice ? `~${storedChoice.digest}` : '');
 
 /** Returns the list of held changes that a first approval is about: its id has the last place. */
 const heldListOf = ({ id, serial }: FirstApproval): ChangeList => ({
-  ...{ source: 'guardHeld', serial, upTo: Number(/-(\d+)(?:~[0-9a-f]+)?$/.exec(id)?.[1] ?? 0) },
+  source: 'guardHeld',
+  serial,
+  upTo: Number(/-(\d+)(?:~[0-9a-f]+)?$/.exec(id)?.[1] ?? 0),
 });
 
-/** Returns whether two approvals come from one person: they have the same identity of the caller, or the same recorded name. */
+/**
+ * Returns whether two approvals come from one person: they have the same identity of the caller, or the same recorded name.
+ */
 export const isSamePerson = (one: Approver, other: Approver): boolean =>
   one.identity === other.identity || folded(one.by) === folded(other.by);
 
@@ -82,9 +90,9 @@ export function createFirstApprovals(
   const name = keys.key('guardFirst', target);
   const fieldOf = ({ source, id }: Pick<FirstApproval, 'source' | 'id'>): string => `${source} ${id}`;
 
-  /** Returns the first approvals that are still valid, oldest first. */
+  /** Returns the first approvals that are still valid, oldest first, and deletes the others. */
   async function list(): Promise<StoredFirstApproval[]> {
-    // In this order: a first approval that is read is older than the serial that is read.
+    // Redis runs these commands in this order, so no first approval is newer than the serial that is read.
     const [found, current, [seconds = 0]] = await Promise.all([
       redis.hgetall(name),
       redis.hget(keys.key('guardApproval', target), 'serial'),
@@ -93,20 +101,23 @@ export function createFirstApprovals(
     const oldest = Number(seconds) * 1000 - expiryMs;
     const stored = Object.entries(found).map(([field, text]) => ({
       ...(JSON.parse(text) as FirstApproval),
-      ...{ field, text },
+      field,
+      text,
     }));
-    // A first approval of a list that is no longer held cannot be completed, so it does not count against the limit.
-    const counts = ({ at, source, serial }: FirstApproval): boolean =>
+    // A first approval of a list that is no longer held cannot be completed.
+    const isCurrent = ({ at, source, serial }: FirstApproval): boolean =>
       at > oldest && (source === 'guardRejected' || serial === Number(current));
-    const stands = await Promise.all(stored.map(async (first) => counts(first) && (await hasChanges(first))));
-    const over = stored.filter((_, index) => !stands[index]).map(({ field }) => field);
-    if (over.length > 0) await redis.hdel(name, ...over);
-    return stored.filter((_, index) => stands[index]).sort((one, other) => one.at - other.at);
+    const isValid = await Promise.all(
+      stored.map(async (first) => isCurrent(first) && (await hasChanges(first))),
+    );
+    const invalid = stored.filter((_, index) => !isValid[index]).map(({ field }) => field);
+    if (invalid.length > 0) await redis.hdel(name, ...invalid);
+    return stored.filter((_, index) => isValid[index]).sort((one, other) => one.at - other.at);
   }
 
   /**
-   * Returns whether a change that the first person saw is still held. One that was decided, or that the source took back, does
-   * not return to the list: if it is held again, it is another change.
+   * Returns whether a change that the first person saw is still held. A change that was decided or taken back by the source
+   * does not count: if it is held again, it has another place in the list.
    */
   async function hasChanges(first: FirstApproval): Promise<boolean> {
     if (first.source === 'guardRejected') return true;
@@ -123,6 +134,7 @@ export function createFirstApprovals(
     return (await list()).find((each) => each.field === field);
   }
 
+  /** Stores a first approval with its audit entry. @returns the tag of guard_first.lua */
   async function note(
     { serial }: ChangeList,
     first: Omit<FirstApproval, 'at'>,
@@ -134,7 +146,7 @@ export function createFirstApprovals(
     return tag as 'noted' | 'exists' | 'full' | 'expired' | 'unknown';
   }
 
-  /** @returns whether it was there */
+  /** Deletes a first approval. @returns whether it existed */
   const withdraw = async ({ field }: StoredFirstApproval): Promise<boolean> =>
     (await redis.hdel(name, field)) === 1;
 
@@ -155,7 +167,7 @@ export function createFirstApprovals(
     return held.stillIn(heldListOf(first), isChosen ? items.filter(isChosen) : items);
   }
 
-  /** Returns whether a change is covered by a first approval of a part; undefined: all of the list are. */
+  /** Returns a test whether a first approval of a part covers a change; undefined: it covers the whole list. */
   async function choiceOf({
     storedChoice,
   }: FirstApproval): Promise<((item: Destruction) => boolean) | undefined> {

@@ -86,18 +86,19 @@ export function createGuardStore(
   }
 
   /**
-   * Asks for very many writes with several short scripts. All are counted first, so that each portion is judged by the total.
-   * A change that another sync asks for in between counts only for the portions after it.
+   * Asks for very many writes with several short scripts. All are counted first, so that each portion is judged by the
+   * total. A change that another sync asks for in between counts only for the portions after it.
    */
   async function takeMany(items: Destruction[], args: object): Promise<Permission[]> {
     const portions = Array.from({ length: Math.ceil(items.length / TAKE_PORTION) }, (_, index) =>
       items.slice(index * TAKE_PORTION, (index + 1) * TAKE_PORTION),
     );
     const counts: number[][] = [];
-    // With `whole`, an earlier decision about one item is the verdict for all. If there are several, `rejected` precedes `held`.
+    // With `whole`, an earlier decision about one item is the verdict for all items. `rejected` precedes `held`.
     let stop: Permission | undefined;
     for (const portion of portions) {
       // `found`: verdict of an earlier decision about an item of this portion; '' = none.
+      // `count`: numbers of undecided items, by kind.
       const [, count, found] = await judge(portion, { ...args, counting: true });
       counts.push(count as number[]);
       if (found !== '' && stop !== 'rejected') stop = found as Permission;
@@ -151,7 +152,8 @@ export function createGuardStore(
   }
 
   /**
-   * Returns the changes of a kind that count towards the guard's limit, because they were written within its window: the newest
+   * Returns the changes of a kind that count towards the guard's limit, because they were written within its window: the
+   * newest
    * `most` of them, and the time of the oldest (Unix milliseconds).
    */
   async function countedChanges(
@@ -210,15 +212,14 @@ export function createGuardStore(
     refused: Destruction[],
     { isGone = false, unasked = [] }: { isGone?: boolean; unasked?: readonly DestructiveKind[] } = {},
   ): Promise<number> {
+    const kept = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const isKept = (entry: string): boolean =>
       kept.has(entry) || unasked.some((kind) => entry.startsWith(`${kind} `));
-    const kept = new Set(refused.map(({ kind, subject }) => `${kind} ${subject ?? ''}`));
     const gone = new Set<string>();
     let cursor = '0';
     do {
-      const [next, found] = await redis.sscan(
-        ...[keys.key('guardItems', `${target}:${ref}`), cursor, 'COUNT' as const, SCAN_COUNT],
-      );
+      const items = keys.key('guardItems', `${target}:${ref}`);
+      const [next, found] = await redis.sscan(items, cursor, 'COUNT', SCAN_COUNT);
       for (const entry of found) if (!isKept(entry)) gone.add(entry);
       cursor = next;
     } while (cursor !== '0');
@@ -228,15 +229,15 @@ export function createGuardStore(
     // Runs at least once, because the script also closes an approval without changes.
     do {
       const portion = entries.slice(at, at + HOLD_PORTION);
-      const [, count] = await scripts.run('guard_end_sync', keys.base, {
-        ...{ ...common, ref, isGone, entries: portion },
-      });
+      const args = { ...common, ref, isGone, entries: portion };
+      const [, count] = await scripts.run('guard_end_sync', keys.base, args);
       dropped += Number(count);
       at += HOLD_PORTION;
     } while (at < entries.length);
     return dropped;
   }
 
+  /** Returns for each change whether it is in a list of its kind. @param family of the Redis keys of these lists */
   async function areIn(family: string, items: Destruction[]): Promise<boolean[]> {
     const places = await Promise.all(
       items.map(({ kind, ref, subject }) =>
@@ -262,9 +263,10 @@ export function createGuardStore(
       redis.time(),
     ]);
     const isOpen = Number(expires ?? 0) > Number(seconds) * 1000;
-    return items.map((_, index) =>
-      rejected[index] ? 'rejected' : isOpen && held[index] ? 'held' : undefined,
-    );
+    return items.map((_, index) => {
+      if (rejected[index]) return 'rejected';
+      return isOpen && held[index] ? 'held' : undefined;
+    });
   }
 
   return {

@@ -2,7 +2,8 @@
 -- KEYS base
 -- ARGV { target, windowMs, kinds }
 -- RETURN {"counts", users, groups, memberships, [used, waiting, held, approved, rejected] of each kind}
---        users and groups include those that left within the window
+--        users and groups include those that were deleted within the window; waiting: pending deactivations, 0 for other
+--        kinds
 local now = clock()
 local function there(family, kind)
   return redis.call('HLEN', key(family)) + redis.call('ZCOUNT', key('gone', kind), now - p.windowMs, '+inf')

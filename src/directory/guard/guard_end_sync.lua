@@ -1,6 +1,7 @@
 -- Ends a sync for the guard: removes approvals of applied changes, and held changes that are no longer desired; one portion.
 -- KEYS base
--- ARGV { target, targets: [target], ref, kinds, entries: ['kind subject'] (entries of guardItems that this sync did not want),
+-- ARGV { target, targets: [target], ref, kinds, entries: ['kind subject'] (entries of guardItems that this sync did not
+-- want),
 --        isGone (the resource is gone at the source and the platform) }
 -- RETURN {"ended", number of removed entries}
 -- NEEDS guard, pending_groups
@@ -23,7 +24,7 @@ for _, entry in ipairs(p.entries) do
   local stands = not p.isGone and kind == 'removeMembers' and redis.call('ZSCORE', sets('guardRejected', kind), name(subject))
     and redis.call('SISMEMBER', key('members', group), subject) == 0
   if stands then
-    -- The sync did not know it, so the next one reports it.
+    -- This sync did not read the rejection. As a pending membership the next sync reads and reports it.
     if not redis.call('HGET', key('pendingMembers', p.target .. ':' .. group), subject) then set_pending(group, subject, 'r') end
   else
     drop(kind, subject)

@@ -1,5 +1,5 @@
--- Returns for each member of a group whether its removal waits for a deactivation of its account, because a deactivated
--- account loses nothing by the removal.
+-- Returns for each member of a group whether its removal is decided together with the deactivation of its account. A
+-- deactivated account loses no access by the removal.
 -- KEYS base
 -- ARGV { target, users }
 -- RETURN {"decisions", [stays | follows | waits]}: `stays`: no deactivation is pending, or it was rejected; `follows`: the

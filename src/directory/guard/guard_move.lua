@@ -1,5 +1,6 @@
--- Moves one portion of the changes that the last decision covers, and marks their resources. Withdrawing a rejection marks them,
--- so that the guard judges them anew; a rejected removal of a member becomes pending again. The last portion corrects the counts of the decision and removes its note.
+-- Moves one portion of the changes that the last decision covers, and marks their resources. Withdrawing a rejection marks
+-- them, so that the guard judges them anew; a rejected removal of a member becomes pending again. The last portion corrects
+-- the counts of the decision and removes its note.
 -- KEYS base
 -- ARGV { target, targets: [target], kinds, count (most changes) }
 -- RETURN {"moved", 1 when more is left, else 0}
@@ -31,7 +32,7 @@ local function move(kind, text)
   looked[ref] = math.min(looked[ref] or 1, urgent and 0 or 1)
 end
 
--- Returns whether a chosen change still is in the list of the decision.
+-- Returns whether a chosen change is still in the list of the decision.
 local function is_listed(kind, text)
   local place = tonumber(redis.call('ZSCORE', sets(source, kind), text) or nil)
   if not place then return false end
@@ -67,8 +68,8 @@ end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end
 if left == 0 then return { 'moved', 1 } end
 
--- A resource behind a held change, such as a new hire with the name of a held leaver, waits up to a minute (sync/succession.ts), so
--- it becomes due now. Beyond MOST_PUT_OFF of one priority the others become due by themselves.
+-- A resource behind a held change, such as a new hire with the name of a held leaver, waits up to a minute
+-- (sync/succession.ts), so it becomes due now. Beyond MOST_PUT_OFF of one priority the others become due by themselves.
 for priority = 0, 3 do
   local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)
   for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do

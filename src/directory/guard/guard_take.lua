@@ -1,4 +1,4 @@
--- Asks for destructive writes. Allowed ones are counted, the others are held for approval.
+-- Judges destructive writes before they are sent. Allowed ones are counted, the others are held for approval.
 -- KEYS base
 -- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = hold all },
 --        windowMs, expiryMs (of an approval without a decision), whole (all items or none),
@@ -18,6 +18,7 @@ if expires and expires <= now then serial = nil end
 
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 
+-- Returns the verdict of an earlier decision or count; nil: the item is to be judged.
 local function decided(kind, text)
   if p.always then redis.call('ZREM', sets('guardApproved', kind), text); redis.call('ZREM', sets('guardUsed', kind), text) end
   if tonumber(redis.call('ZSCORE', sets('guardApproved', kind), text) or 0) > now then return 'allowed' end
@@ -32,6 +33,7 @@ local function decided(kind, text)
   redis.call('ZREM', sets('guardHeld', kind), text)
 end
 
+-- Returns whether `more` changes of a kind fit into its allowance.
 local function fits(kind, more)
   local used = sets('guardUsed', kind)
   redis.call('ZREMRANGEBYSCORE', used, '-inf', now - p.windowMs)
@@ -51,7 +53,7 @@ local function hold(kind, ref, subject, text)
   redis.call('ZADD', sets('guardHeld', kind), next_number(), text)
   redis.call('SADD', key('guardItems', p.target .. ':' .. ref), kind .. ' ' .. subject)
   redis.call('ZADD', key('alarms', p.target), string.format('%d', expires), ref)
-  -- The sync has more to say about the last administrator, whose change is held too.
+  -- The change of the last administrator is held too; its exception keeps the more exact reason.
   if redis.call('HGET', key('exceptionReasons', p.target), ref) ~= 'LastAdministrator' then
     set_exception(p.target, ref, 'Held', now)
   end

@@ -36,6 +36,7 @@ export interface HeldChanges extends ChangeList {
 
 const PAGE = 1000;
 
+/** Returns the id of a list within its connection: `<target>.<serial>-<last place>`, for a part with `~<digest>`. */
 export const idOfList = (
   target: string,
   { serial, upTo, part }: Pick<ChangeList, 'serial' | 'upTo' | 'part'>,
@@ -79,7 +80,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     };
   }
 
-  /** Yields the changes of a list in pages: by kind, the first held one first. */
+  /** Yields the changes of a list in pages: kind after kind, each in the order in which the changes were held. */
   async function* pages(
     list: ChangeList,
     kinds: readonly DestructiveKind[] = DESTRUCTIVE_KINDS,
@@ -95,14 +96,12 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     let start: number | string = from;
     let offset = 0;
     for (;;) {
-      const flat: string[] = await redis.zrangebyscore(
-        ...[sets(source, kind), start, to, 'WITHSCORES' as const],
-        ...['LIMIT' as const, offset, PAGE],
-      );
+      const list = sets(source, kind);
+      const flat: string[] = await redis.zrangebyscore(list, start, to, 'WITHSCORES', 'LIMIT', offset, PAGE);
       const texts = flat.filter((_, index) => index % 2 === 0);
       if (texts.length > 0) yield texts.map((text) => parseItem(kind, text));
       if (texts.length < PAGE) return;
-      // Places are unique; all changes of one rejection have the same score.
+      // Held changes have unique scores. All changes of one rejection have the same score, so they are read by offset.
       if (source === 'guardHeld') start = `(${flat.at(-1) ?? ''}`;
       else offset += PAGE;
     }
@@ -116,7 +115,9 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     return [...refs];
   }
 
-  /** Returns those of the changes that are still in the list: a change that was taken back and came again has another place. */
+  /**
+   * Returns those of the changes that are still in the list: a change that was taken back and came again has another place.
+   */
   async function stillIn(list: ChangeList, items: readonly Destruction[]): Promise<Destruction[]> {
     const ranges = rangesOf(list);
     const found = await Promise.all(
@@ -139,10 +140,11 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
 /** First and last score; scores are whole numbers. */
 type Range = [from: number, to: number];
 
-/** Returns the scores of a list: the places behind its serial, or the number of each rejection. */
+/** Returns the ranges of scores of a list: the places after its serial, or the number of each rejection. */
 export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
   source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 
+/** Returns the change of a text in the lists of its kind. */
 export function parseItem(kind: DestructiveKind, text: string): Destruction {
   const blank = text.indexOf(' ');
   if (blank < 0) return { kind, ref: text as Ref };

@@ -1,6 +1,6 @@
 -- Removes the personal data of entries of a log; the entries and their hash chain stay.
 -- KEYS base
--- ARGV { name (log or acts), target (absent: of the connection), ids, text (that takes its place) }
+-- ARGV { name (log or acts), target (absent: of the connection), ids, text (replaces the personal data) }
 -- RETURN {"forgotten", number of entries}
 local personal, count = key(p.name .. 'Personal', p.target), 0
 for _, id in ipairs(p.ids) do

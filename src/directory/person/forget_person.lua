@@ -1,6 +1,6 @@
--- Removes the stored data of a deleted user at every target: tombstone, links, marks, dead letters, held changes, exceptions,
--- and pending memberships; marks the groups that were to lose the user, because their state tells of it. The accounts at the
--- platforms are not touched.
+-- Removes the stored data of a deleted user at every target: tombstone, links, marks, dead letters, held changes,
+-- exceptions, and pending memberships. Marks the groups with a pending membership of the user, so that their next sync ends
+-- a condition about the user. The accounts at the platforms are not touched.
 -- KEYS base
 -- ARGV { ref, id, targets, kinds (of the guard), request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"} | {"busy"}: a sync runs

@@ -8,8 +8,9 @@ import { forgottenText, isForgotten } from '../logs/personal-part.ts';
 import { parseRef, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
+/** Entries of a log that are read or changed at once. */
 const PORTION = 100;
-/** Members of holds, decisions and first approvals that operators wrote. */
+/** Fields of holds, decisions and first approvals with a text that an operator wrote. */
 const NOTES = ['note', 'selection'];
 
 /** A log of the connection: `acts`, or `log` of a target. */
@@ -21,7 +22,7 @@ export interface LogName {
 /** Decides about an entry. @param entry chained part as JSON @param personal its personal data as JSON */
 export type EntryTest = (entry: string, personal: string) => boolean;
 
-/** Number of removed items of a resource. */
+/** Numbers of removed items of a user. */
 export interface RemovedItems {
   tombstones: number;
   links: number;
@@ -29,6 +30,7 @@ export interface RemovedItems {
   deadLetters: number;
 }
 
+/** `pushed`: the user exists at the source again. `busy`: a sync of the user runs. In both cases nothing was removed. */
 export type ForgetUserOutcome =
   ({ kind: 'forgotten' } & RemovedItems) | { kind: 'pushed' } | { kind: 'busy' };
 
@@ -57,7 +59,11 @@ export function createPersonData(
     }
   }
 
-  /** Removes the personal data of the entries that the test selects. @param order id of the order @returns their number */
+  /**
+   * Removes the personal data of the log entries that the test selects.
+   * @param order id of the order to forget, which the entries name from then on
+   * @returns number of changed entries
+   */
   async function forgetEntries(log: LogName, test: EntryTest, order: string): Promise<number> {
     let count = 0;
     let ids: string[] = [];
@@ -74,7 +80,7 @@ export function createPersonData(
     return count;
   }
 
-  /** Removes security events about the users, delivered or not. @returns their number */
+  /** Removes security events about the users, delivered or not. @returns number of removed events */
   async function forgetEvents(ids: ReadonlySet<string>): Promise<number> {
     let count = 0;
     for (const family of ['events', 'eventsRefused']) {
@@ -109,12 +115,8 @@ export function createPersonData(
       }
       if (NOTES.every((name) => changed[name] === stored[name])) return;
       const before = createHash('sha1').update(text).digest('hex');
-      const [tag] = await scripts.run(
-        'replace_text',
-        keys.base,
-        { ...place, before },
-        JSON.stringify(changed),
-      );
+      const after = JSON.stringify(changed);
+      const [tag] = await scripts.run('replace_text', keys.base, { ...place, before }, after);
       if (tag === 'replaced') count += 1;
     };
     for (const target of await targetsOf()) {
@@ -143,7 +145,7 @@ export function createPersonData(
     redis.hdel(keys.key('forgetting'), ...refs);
 
   /**
-   * Removes the keys of a deleted user, and marks the groups that were to lose the user. `busy`: a sync of the user runs.
+   * Removes the stored data of a deleted user at every target, and marks the groups with a pending removal of the user.
    * @param request correlation id of the marks
    */
   async function forgetUser(ref: Ref, request: string): Promise<ForgetUserOutcome> {
@@ -156,8 +158,11 @@ export function createPersonData(
     );
     if (kind !== 'forgotten') return { kind: kind as 'pushed' | 'busy' };
     return {
-      ...{ kind, tombstones: Number(tombstones), links: Number(links) },
-      ...{ heldChanges: Number(heldChanges), deadLetters: Number(deadLetters) },
+      kind,
+      tombstones: Number(tombstones),
+      links: Number(links),
+      heldChanges: Number(heldChanges),
+      deadLetters: Number(deadLetters),
     };
   }
 
