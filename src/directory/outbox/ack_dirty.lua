@@ -5,8 +5,8 @@
 --        decided (the account's deactivation was written, held or rejected, or is no longer desired: groups that wait for
 --        this before they remove the user continue),
 --        alarm (time of the next sync without a change), coalesceMs, targets: [target], groupsMatter, suspectedDrift (as
---        the sync read it), platformKey (kind:platform id of the link), formerId (earlier platform id), log (as append_log.lua),
---        exception (reason, absent: none), exceptionSince (time of its condition) }, link
+--        the sync read it), platformKey (kind:platform id of the link), formerId (earlier platform id), log (as
+--        append_log.lua), exception (reason, absent: none), exceptionSince (time of its condition) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 -- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
 write_log(p.target, p.log)
@@ -40,14 +40,14 @@ local has_held = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref
 if p.alarm then
   redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref)
 elseif p.outcome == 'synced' and not has_held then
-  redis.call('ZREM', key('alarms', p.target), p.ref) -- of a hold that was decided
+  redis.call('ZREM', key('alarms', p.target), p.ref) -- the alarm of a held change that was decided
 end
 
 local marks, dirty = key('marks', p.target), key('dirty', p.target)
 local held = redis.call('HGET', marks, p.ref)
 local generation, since = string.match(held or '', '^(%d+) (%d+)')
--- A mark that came during the sync has a due time of its own: now for a change of the source, later for a group that collects
--- its members. The earlier one of both times counts (make_due).
+-- A mark that came during the sync has a due time of its own: now for a change of the source, later for a group that
+-- collects its members. The earlier one of both times counts (make_due).
 if generation ~= p.generation then
   local score, due = dirty_score(p.target, p.ref), now
   if score and p.outcome == 'synced' then due = score % SPAN end

@@ -28,7 +28,7 @@ export interface Backlog {
   /** Resources that differ from the desired state until a person acts, and an order of hold. */
   exceptions: ExceptionCounts;
   lastRun?: RunReport;
-  /** Unix milliseconds; undefined before the first. */
+  /** End of the last run that compared everything, Unix milliseconds; undefined before the first. */
   lastSuccessAt?: number;
   /** Runs that a schedule starts; null without one. */
   expected: ExpectedRuns | null;
@@ -38,13 +38,13 @@ export interface Backlog {
   writes: Record<string, number>;
 }
 
+/** Returns the backlog of a target, in the order of the reply of backlog.lua. */
 export async function readBacklog(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
   target: string,
 ): Promise<Backlog> {
-  const reply = await scripts.run('backlog', keys.base, {
-    ...{ target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS },
-  });
+  const args = { target, kinds: DESTRUCTIVE_KINDS, exceptions: RESOURCE_REASONS };
+  const reply = await scripts.run('backlog', keys.base, args);
   const [now = 0, dirty = 0, inflight = 0, blocked = 0] = reply.slice(1, 5).map(Number);
   const [
     oldest,
@@ -71,7 +71,11 @@ export async function readBacklog(
     ...[string, string, string],
   ];
   return {
-    ...{ now, dirty, inflight, blocked, due },
+    now,
+    dirty,
+    inflight,
+    blocked,
+    due,
     load: toLoadCounts(load),
     failedRuns: Number(failures),
     oldestMs: oldest === '' ? 0 : Math.max(0, now - Number(oldest)),

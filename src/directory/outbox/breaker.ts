@@ -24,7 +24,9 @@ export interface BreakerState {
   since?: number;
   /** Status of the last failure, 0 = no answer, 200 = a web page; set while calls fail. */
   status?: number;
-  /** Methods of the calls that the platform answers with 401 while it accepts the key for others; absent: there are no others. */
+  /**
+   * Methods that the platform answers with 401 while it accepts the key for other methods; absent: it refuses all or none.
+   */
   only?: string[];
   /** Set if the refused key (401) is another one than the key of this process: a process uses a former key. */
   ofOtherKey?: true;
@@ -49,7 +51,7 @@ const LONGEST_PROBE_MS = 2000;
 /** Time after which failures are forgotten; it is longer than every retry delay. */
 const KEEP_MS = 120_000;
 
-/** A tenant may lack single addresses, and answers them with a web page. Without SCIM the bridge can do nothing. */
+/** A tenant that lacks an address answers it with a web page. Only for SCIM addresses this is a failure of the target. */
 const isWebPage = ({ error }: CallEnd): boolean => error === 'EndpointAbsent';
 const isScim = ({ route = '' }: CallEnd): boolean => route.startsWith('/api/scim/');
 
@@ -75,8 +77,8 @@ export function createBreaker(
   const { redis, scripts, logger } = deps;
   const { target } = options;
   /**
-   * Distinguishes the key of this process from a former one that another process still uses; too short to lead to the key. A
-   * secret file may have changed the key since the start.
+   * Returns a short hash that distinguishes the key of this process from a former one that another process still uses. It is
+   * computed anew each time, because the key may change at run time.
    */
   const keyMark = (): string =>
     hash('sha256', `${options.keys.token} ${options.keys.scimToken ?? ''}`, 'hex').slice(0, 8);
@@ -130,8 +132,9 @@ export function createBreaker(
   }
 
   /**
-   * Closes the breaker and ends a pause for the key. For reads that do not wait for the budget, such as those of doctor, after
-   * they succeeded. Writes that the platform answered with 401 stay noted; if the same key was refused, it is noted as accepted.
+   * Closes the breaker and ends a pause for the key. Called after successful reads that bypass the budget, such as those of
+   * doctor. Other methods that were answered with 401 stay noted. If the refused key is that of this process, it is noted as
+   * accepted for reads.
    */
   async function close(): Promise<void> {
     const key = keys.key('breaker', target);

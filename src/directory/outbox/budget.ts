@@ -37,9 +37,9 @@ export function createBudget(
       signal?.throwIfAborted();
       const [tag, wait, failing] = await scripts.run('take_budget', keys.base, args);
       const waitMs = Number(wait);
-      const pauseMs = tag === 'taken' ? waitMs : Math.min(waitMs, CHECK_MS);
-      if (pauseMs > 0) await clock.sleep(pauseMs, signal);
-      waitedMs += pauseMs;
+      const sleepMs = tag === 'taken' ? waitMs : Math.min(waitMs, CHECK_MS);
+      if (sleepMs > 0) await clock.sleep(sleepMs, signal);
+      waitedMs += sleepMs;
       if (tag !== 'taken') continue;
       onFailing?.(failing === 1);
       break;

@@ -51,12 +51,14 @@ export interface BriefPortion {
   others: CoverPortion['others'];
 }
 
+/** Number of the priority `reconcile`, as the scripts take it. */
 const RECONCILE = PRIORITIES.indexOf('reconcile');
 /** Resources per script call, because a script blocks Redis and records may be long. */
 const PORTION = 200;
 /** Resources per script call when most records are not read. */
 const IDS = 1000;
 
+/** The count that a state adds to; undefined: a closed account and an orphan are not desired. */
 const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   pending: 'pending',
   stuck: 'missing',
@@ -70,9 +72,16 @@ const COUNTED_AS: Record<CoverState, keyof Coverage | undefined> = {
   orphan: undefined,
 };
 
+/** Returns counts of zero, to which `count` adds. */
 export const noCoverage = (): Coverage => ({
-  ...{ desired: 0, linked: 0, seen: null, pending: 0 },
-  ...{ held: 0, deadLetters: 0, exceptions: 0, missing: 0 },
+  desired: 0,
+  linked: 0,
+  seen: null,
+  pending: 0,
+  held: 0,
+  deadLetters: 0,
+  exceptions: 0,
+  missing: 0,
 });
 
 /** Adds one portion to the counts. */
@@ -124,12 +133,15 @@ export function createCoverageReader(
     }
   }
 
-  /** Yields the same faster: resources in the `synced` set are not read (lua/synced.lua). */
+  /**
+   * Yields counts in place of linked resources, and is faster: resources in the `synced` set are not read (lua/synced.lua).
+   */
   async function* briefly(kind: Kind): AsyncGenerator<BriefPortion> {
     const [stored, ordered] = await Promise.all([
       redis.hlen(keys.key(kind === 'User' ? 'users' : 'groups')),
       redis.zcard(keys.key('order', kind)),
     ]);
+    // Only a complete index `order:<kind>` may replace the records.
     const inOrder = stored === ordered;
     const args = { kind, targets, groupsMatter, brief: true, ...(inOrder ? { inOrder, count: IDS } : {}) };
     for await (const [, , linked, others] of portions('read_coverage', args)) {
@@ -159,7 +171,9 @@ export function createCoverageReader(
     return coverage;
   }
 
-  /** Marks lost resources, and schedules marks that are in no list. Scheduled marks are not changed. */
+  /**
+   * Marks lost resources, and makes marks due that are neither in `dirty` nor in `inflight`. Other marks are not changed.
+   */
   async function restoreMarks(refs: Ref[], request: string): Promise<void> {
     for (let start = 0; start < refs.length; start += PORTION) {
       const portion = refs.slice(start, start + PORTION);
@@ -172,13 +186,8 @@ export function createCoverageReader(
   async function forgetLinks(refs: Ref[], request: string): Promise<number> {
     let forgotten = 0;
     for (let start = 0; start < refs.length; start += PORTION) {
-      const args = {
-        target,
-        targets: [target],
-        refs: refs.slice(start, start + PORTION),
-        request,
-        priority: RECONCILE,
-      };
+      const portion = refs.slice(start, start + PORTION);
+      const args = { target, targets: [target], refs: portion, request, priority: RECONCILE };
       forgotten += Number((await scripts.run('forget_links', keys.base, args))[1]);
     }
     return forgotten;

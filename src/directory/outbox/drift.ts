@@ -31,9 +31,10 @@ export interface Drift {
 /** `stale`: record or link changed since the difference was seen. `busy`: a sync is running. */
 export type Noted = 'applied' | 'stale' | 'busy';
 
-/** The managed resource of a platform id. `text`: stored link. */
+/** Stored link and mark of a resource. */
 export interface ObservedResource {
   ref: Ref;
+  /** Text of the link; '' when there is none. */
   text: string;
   marked: boolean;
 }
@@ -55,6 +56,7 @@ export class RunLost extends Error {
 const PORTION = 200;
 const SCAN_COUNT = 1000;
 
+/** Returns the hash by which the scripts notice that a link was written meanwhile. @param text stored text of the link */
 export const hashOfLink = (text: string): string => createHash('sha1').update(text).digest('hex');
 
 export type DriftNotes = ReturnType<typeof createDriftNotes>;
@@ -67,12 +69,18 @@ export function createDriftNotes(
   const { target } = options;
   const key = (family: string): string => keys.key(family, target);
 
-  /** Stores the drifts in order. @throws RunLost when `fence` is not that of the current run */
+  /**
+   * Stores the drifts and marks their resources.
+   * @returns what became of each drift, in the given order
+   * @throws RunLost when `fence` is not that of the current run
+   */
   async function note(drifts: Drift[], request: string, fence?: string): Promise<Noted[]> {
     const outcomes: Noted[] = [];
     for (let start = 0; start < drifts.length; start += PORTION) {
       const portion = drifts.slice(start, start + PORTION).map((drift) => ({
-        ...{ ...drift, ...parseRef(drift.ref), observed: JSON.stringify(drift.observed) },
+        ...drift,
+        ...parseRef(drift.ref),
+        observed: JSON.stringify(drift.observed),
         priority: PRIORITIES.indexOf(drift.priority),
       }));
       const args = { target, targets: [target], request, fence, drifts: portion, kinds: DESTRUCTIVE_KINDS };
@@ -84,8 +92,8 @@ export function createDriftNotes(
   }
 
   /**
-   * Returns the resource that the reverse link of each platform id names, in the order given; undefined: there is none. A reverse
-   * link may be out of date, so the caller compares the platform id with that of the resource's link.
+   * Returns the resource that the reverse link of each platform id names, in the order given; undefined: there is none. A
+   * reverse link may be out of date, so the caller compares the platform id with that of the resource's link.
    */
   async function linkedTo(kind: Kind, platformIds: string[]): Promise<(ObservedResource | undefined)[]> {
     if (platformIds.length === 0) return [];
@@ -144,9 +152,9 @@ export function createDriftNotes(
     const users = await redis.smembers(keys.key('members', group));
     const members: { user: string; link: Link }[] = [];
     for (let start = 0; start < users.length; start += SCAN_COUNT) {
-      const some = users.slice(start, start + SCAN_COUNT);
-      const links = await redis.hmget(key('links'), ...some.map((user) => refOf('User', user)));
-      for (const [index, user] of some.entries()) {
+      const portion = users.slice(start, start + SCAN_COUNT);
+      const links = await redis.hmget(key('links'), ...portion.map((user) => refOf('User', user)));
+      for (const [index, user] of portion.entries()) {
         const { attributes: _values, ...link } = parseLink(links[index] ?? '');
         members.push({ user, link });
       }

@@ -10,17 +10,26 @@ export interface Condition {
   since: number;
   /** HTTP status of the platform's refusal. */
   status?: number;
-  /** Print of the settings of the target that led to it; absent: they do not matter. */
+  /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
-  /** The message tells a held or rejected change too, so the resource is in that list of exceptions as well. */
+  /**
+   * Set for a dead letter whose message also names a held or rejected change: the resource is in that list of exceptions
+   * too.
+   */
   besides?: 'Held' | 'Rejected';
 }
 
-/** Returns whether other settings than the present ones led to the condition. @param settings print of the present ones */
+/**
+ * Returns whether the condition arose under other settings than the present ones.
+ * @param settings print of the present ones
+ */
 export const isBySettingsOfThen = (condition: Pick<Condition, 'settings'>, settings: string): boolean =>
   condition.settings !== undefined && condition.settings !== settings;
 
-/** Returns the message of a condition; if the settings have changed since, it says so. @param settings as above */
+/**
+ * Returns the message of a condition, with a note if the settings have changed since.
+ * @param settings print of the present ones
+ */
 export const conditionText = (condition: Condition, settings: string): string =>
   isBySettingsOfThen(condition, settings)
     ? `${condition.message} (since ${new Date(condition.since).toISOString()}, by settings that have changed meanwhile: ` +
@@ -49,8 +58,8 @@ export interface Link {
   /** Attribute values last written or observed, by name. */
   attributes?: Record<string, unknown>;
   /**
-   * Names of values that were sent and not confirmed: core paths, and `attributes.<name>`. They are stored before the write, so
-   * that after a lost answer or a crash the old value does not count as applied.
+   * Names of values that were sent and not confirmed: core paths, and `attributes.<name>`. They are stored before the write,
+   * so that after a lost answer or a crash the old value does not count as applied.
    */
   unsure?: string[];
   /** Values of unsure names that a comparison saw at the platform: the value before the next write. */
@@ -60,11 +69,10 @@ export interface Link {
   /** Whether the user left: deleted at the source, out of scope, or protected. All memberships are added again on return. */
   departed?: boolean;
   /**
-   * Users whom the source removed from a group while the group is out of scope, or while the policy leaves members: `@` and the
-   * platform id of the account, or the id of a user without an account; earlier releases noted all by the id of the user. They
-   * are removed at the platform when the group is back, or the policy is `sync` again. Absent in a departed group: not noted,
-   * so each managed user who is no member at the source is removed. A group that was deleted at the source and left by the
-   * policy has this list and is departed.
+   * Users whom the source removed from this group while it is out of scope, or while the policy removes nobody. They are
+   * removed at the platform when the group is back in scope, or the policy is `sync` again. An entry is `@` and the platform
+   * id of the account, or the id of a user without an account; earlier releases stored the id of every user. Absent in a
+   * departed group: there is no list, so each managed user who is no member at the source is removed.
    */
   leavers?: string[];
   /** The account may be active although it should not be, because the policy of the target closes none. */
@@ -74,13 +82,12 @@ export interface Link {
   /** Unix milliseconds of the bridge's last write at the platform. Later changes there were made by others. */
   writtenAt?: number;
   /**
-   * Unix milliseconds at which the bridge closed the account and the platform confirmed it, or found that others had closed it while
-   * its deactivation waited; absent while it is open.
+   * Unix milliseconds at which the bridge closed the account, or found that somebody else had closed it; absent: it is open.
    */
   closedAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
-  /** How many of them, counted from the last, were refusals that may be transient. */
+  /** Number of the latest consecutive failed attempts that were refusals which may be transient. */
   transientRefusals?: number;
   /** Unix milliseconds since when the bridge has searched for the account id without success. */
   searchingSince?: number;
@@ -123,22 +130,22 @@ function renamed(members: Members, names: ReadonlyMap<string, string>): Members 
 }
 
 /**
- * Core values that most users have, computed from other values: the e-mail address is the userName, and the displayName is the
- * given and the family name. A value that is equal to its expected one is stored as SAME, to save memory.
+ * Core values that most users have, computed from other values: the e-mail address is the userName, and the displayName is
+ * the given and the family name. A value that is equal to its expected one is stored as SAME, to save memory.
  */
 const EXPECTED: [name: string, valueOf: (core: Members) => unknown][] = [
   ['emails', ({ userName }) => userName],
   ['displayName', (core) => `${String(core['name.givenName'])} ${String(core['name.familyName'])}`],
 ];
 
+/** Returns the stored text of a link. */
 export function toLinkText(link: Link): string {
   const { id, basis } = link;
-  // First, in this order: lua/link_states.lua finds them there.
-  const short: Members = {
-    ...(id === undefined ? {} : { id }),
-    ...(basis === undefined ? {} : { basis }),
-    ...link,
-  };
+  // The text begins with `id` and `basis`, where lua/link_states.lua reads them.
+  const short: Members = {};
+  if (id !== undefined) short.id = id;
+  if (basis !== undefined) short.basis = basis;
+  Object.assign(short, link);
   if (link.origin) short.origin = SHORT_ORIGINS.get(link.origin);
   if (link.core) {
     const core: Members = { ...link.core };
@@ -149,6 +156,7 @@ export function toLinkText(link: Link): string {
   return JSON.stringify(renamed(short, SHORT));
 }
 
+/** Returns the link of a stored text; '' gives a link without any field. */
 export function parseLink(text: string): Link {
   if (text === '') return {};
   const link = renamed(JSON.parse(text) as Members, LONG);

@@ -4,7 +4,6 @@ import type { Elsewhere } from '../resources/elsewhere.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
-
 import { parseReverseLink } from './reverse-link.ts';
 
 export { parseReverseLink } from './reverse-link.ts';
@@ -23,6 +22,7 @@ export type Links = ReturnType<typeof createLinks>;
 export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Elsewhere }) {
   const { redis, keys, elsewhere } = deps;
 
+  /** Returns the links in the order of the refs; an empty link for a resource without one. */
   async function getMany(target: string, refs: Ref[]): Promise<Link[]> {
     if (refs.length === 0) return [];
     return (await redis.hmget(keys.key('links', target), ...refs)).map((text) => parseLink(text ?? ''));
@@ -40,6 +40,7 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
 
   /** Returns up to `count` random links of a kind. */
   async function some(target: string, kind: Kind, count: number): Promise<Link[]> {
+    // More than `count` are read, because links of the other kind are left out.
     const found = (await redis.hrandfield(keys.key('links', target), 4 * count, 'WITHVALUES')) as string[];
     const links: Link[] = [];
     for (let index = 0; index + 1 < found.length && links.length < count; index += 2)

@@ -1,5 +1,5 @@
-// Keeps the resources that are not yet equal at a target. A mark says "look at this ref", never what happened to it; it is cleared only
-// by the worker that looked, and only if nothing changed meanwhile.
+// Keeps the marks of resources that are not in line at a target. A mark names a resource and never a change. Only the worker
+// that synced the resource clears the mark, and only if nothing changed meanwhile.
 import type { Redis } from 'ioredis';
 import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
@@ -21,16 +21,17 @@ export interface Claim {
   priority: Priority;
 }
 
-/** Whether a user may be granted a membership now; `underWay` says that a sync of the user is still to come. */
+/** Whether a user may be added to groups at the platform now. */
 export interface Readiness {
   user: string;
   link: Link;
   ready: boolean;
+  /** The user has a mark, so a later sync may make the user ready. */
   underWay: boolean;
 }
 
 const PENDING_PORTION = 5000;
-/** Marks of one script; a thousand take about 15 ms. */
+/** Marks that one script makes; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
 /** Pending removals that one script copies. */
 const INHERITED_PORTION = 200;
@@ -45,7 +46,8 @@ export function createOutbox(
     target: string;
     leaseMs: number;
     groupsMatter: boolean;
-    /** Address of the platform. */ address: string;
+    /** Address of the platform. */
+    address: string;
     /** Print of the settings that decide how resources are synced. */
     settings?: string | undefined;
     log?: StreamLimits | undefined;
@@ -87,7 +89,10 @@ export function createOutbox(
     return marks;
   }
 
-  /** Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal is pending. */
+  /**
+   * Returns whether memberships of these users may be added now: each is linked, its attributes are applied, and no removal
+   * is pending.
+   */
   async function readiness(users: string[]): Promise<Readiness[]> {
     if (users.length === 0) return [];
     const refs = users.map((user) => refOf('User', user));
@@ -99,9 +104,10 @@ export function createOutbox(
       users.map(async (user, index) => {
         const link = parseLink(links[index] ?? '');
         const mark = marks[index];
+        // A mark begins with its generation.
         const settled = mark ? link.observedGeneration === mark.slice(0, mark.indexOf(' ')) : !link.condition;
         const linked = link.id !== undefined && link.departed !== true;
-        // During a first load most users are not linked yet: for them the command is spared.
+        // Checked last: during a first load most users are not linked yet, and need no command.
         const ready = linked && settled && !(await hasRemoval(user));
         return { user, link, ready, underWay: typeof mark === 'string' };
       }),
@@ -111,6 +117,7 @@ export function createOutbox(
   const hasRemoval = async (user: string): Promise<boolean> =>
     (await redis.hvals(keys.key('pendingGroups', `${target}:${user}`))).includes('-');
 
+  /** Marks resources for a sync without a change. @param request correlation id of the order; '-': the bridge itself */
   async function mark(refs: Ref[], priority: Priority, request = '-'): Promise<void> {
     const order = { priority: PRIORITIES.indexOf(priority), request };
     for (let at = 0; at < refs.length; at += MARKS_PORTION)
@@ -146,13 +153,16 @@ export function createOutbox(
     return mark?.startsWith(`${work.generation} `) ?? false;
   }
 
+  /**
+   * Deletes the link of a resource whose account or group is gone at the platform, so that the next sync looks it up again.
+   */
   async function forgetLink(ref: Ref, platformId: string): Promise<void> {
     await run('forget_link', { ref, platformId });
   }
 
   /**
-   * Copies the pending removals of a group that was deleted at the source to the group that takes its platform group over, with
-   * what was rejected and what is held. Called before the former group loses its link.
+   * Copies the pending, held and rejected removals of a group that was deleted at the source to the group that takes its
+   * platform group over. Called before the former group loses its link.
    */
   async function inheritRemovals(former: string, heir: string): Promise<void> {
     let cursor = '0';
@@ -163,8 +173,8 @@ export function createOutbox(
   }
 
   /**
-   * Links a resource by order of an operator and marks it, so that all its values are written. `taken`: the platform id is linked to
-   * another resource. `busy`: a sync of the resource is running.
+   * Links a resource by order of an operator and marks it, so that all its values are written. `taken`: the platform id is
+   * linked to another resource. `busy`: a sync of the resource is running. `unknown`: the resource is not stored.
    */
   async function adoptLink(
     ref: Ref,
@@ -176,7 +186,7 @@ export function createOutbox(
     return tag as 'imported' | 'unchanged' | 'taken' | 'busy' | 'unknown';
   }
 
-  /** Returns whether the accounts were never recognised at this address; then nothing is written (ADR 0022). */
+  /** Returns whether the tenant was recognised at other addresses only. Then nothing is written (ADR 0022). */
   async function hasMoved(): Promise<boolean> {
     const known = await redis.smembers(keys.key('tenant', target));
     return known.length > 0 && !known.includes(address);

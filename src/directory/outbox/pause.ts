@@ -1,4 +1,4 @@
-// Stores the pause of all calls to a target with its cause, shared by all replicas through Redis; take_budget.lua keeps it.
+// Stores the pause of all calls to a target with its cause, shared by all replicas through Redis. take_budget.lua obeys it.
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../support/sources.ts';
 import { createKeyspace } from '../keys.ts';

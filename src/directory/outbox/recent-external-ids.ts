@@ -1,5 +1,6 @@
-// Notes for a while which externalIds were given to accounts of a target. A list of the platform that is younger than
-// the notes shows every older account; a newer one is found here, also when another process or connection created it.
+// Notes for half an hour which externalIds were given to accounts of a target. sync/listed-accounts.ts decides by a list of
+// the platform, which may be older than an account. Such an account is found here, even if another process or connection
+// created it.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';

@@ -25,7 +25,7 @@ export interface ResourceStatus {
   alarmAt: number | null;
   /** Names of values that differed at the platform in a comparison. */
   suspectedDrift: string[];
-  /** Pending memberships: of a user by group id, of a group by user id. */
+  /** Pending memberships: of a user by group id, of a group by user id. `r`: a removal that is not written. */
   pendingGroups: Map<string, '+' | '-' | 'r'>;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
@@ -63,6 +63,11 @@ export async function readResourceStatus(
   };
 }
 
+/**
+ * Converts the stored texts of a mark.
+ * @param score in `dirty`; null: the mark was delivered
+ * @param leased a sync is running
+ */
 export function toMarkState(
   mark: string,
   score: string | null,
@@ -72,13 +77,14 @@ export function toMarkState(
   const [generation = '', since = '0', ...request] = mark.split(' ');
   const priority =
     score === null ? Number(deliveryId?.split(' ')[1] ?? -1) : Math.floor(Number(score) / SPAN);
+  const waiting = score === null ? 'queued' : 'due';
   return {
     generation,
     since: Number(since),
     request: request.join(' '),
     priority: PRIORITIES[priority] ?? null,
     dueAt: score === null ? null : Number(score) % SPAN,
-    state: leased ? 'running' : score === null ? 'queued' : 'due',
+    state: leased ? 'running' : waiting,
   };
 }
 
@@ -96,6 +102,6 @@ async function guardState(
     redis.zscore(keys.key('guardHeld', `${target}:${kind}`), field),
     redis.zscore(keys.key('guardApproved', `${target}:${kind}`), field),
   ]);
-  const state = held !== null ? 'held' : approved !== null ? 'approved' : 'rejected';
-  return { kind, subject, state };
+  if (held !== null) return { kind, subject, state: 'held' };
+  return { kind, subject, state: approved === null ? 'rejected' : 'approved' };
 }

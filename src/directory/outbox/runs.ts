@@ -7,8 +7,8 @@ import type { Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /**
- * `drifted`: differences were only reported. `held`: changes wait for approval. `blocked`: dead letters remain. `unproven`: a
- * list was incomplete. `incomplete`: desired resources are missing. `failed`: the run ended with an error.
+ * `drifted`: differences were only reported. `held`: changes wait for approval. `blocked`: dead letters remain. `unproven`:
+ * a list was incomplete. `incomplete`: desired resources are missing. `failed`: the run ended with an error.
  */
 export type Outcome = 'converged' | 'drifted' | 'held' | 'blocked' | 'unproven' | 'incomplete' | 'failed';
 
@@ -72,9 +72,12 @@ export interface RunState {
 /** Positions of reads with one call per resource; each run continues at the position of the last. */
 export type Cursor = 'values' | 'members';
 
-/** Stored instead of a digest after a repair of derived data; the next run then maps and reads everything. */
+/** Stored in place of the digest of `mappedBy` after a repair of derived data: the next run maps and reads everything. */
 export const REPAIRED = 'repaired';
-/** Stored when a target is back in the settings; the next run then maps everything, because changes meanwhile have no marks there. */
+/**
+ * Stored in place of the digest of `mappedBy` when a target is back in the settings. Changes meanwhile left no marks for it,
+ * so the next run maps everything.
+ */
 export const RETURNED = 'returned';
 /** Groups that are noted by one script. */
 const SEEN_PORTION = 1000;
@@ -96,6 +99,7 @@ export function createRunStore(
     return taken === null ? undefined : fence;
   }
 
+  /** Renews the lock. @returns false when it is lost */
   const keep = async (fence: string, ttlMs: number): Promise<boolean> =>
     (await scripts.run('renew_run', keys.base, { target, fence, ttlMs }))[0] === 'held';
 
@@ -106,6 +110,7 @@ export function createRunStore(
 
   const isRunning = async (): Promise<boolean> => (await redis.exists(keys.key('run', target))) === 1;
 
+  /** Stores the report of a run, and counts a run that failed or did not compare everything. */
   async function end(report: RunReport): Promise<void> {
     const last = JSON.stringify(report);
     if (report.outcome === 'unproven' || report.outcome === 'failed') {
@@ -149,6 +154,7 @@ export function createRunStore(
     };
   }
 
+  /** Returns the position at which the next run continues; 0 at the beginning. */
   async function cursor(name: Cursor): Promise<number> {
     return Number((await redis.hget(state, name)) ?? 0);
   }

@@ -1,6 +1,7 @@
 -- Saves the link of a running sync and renews its lease.
 -- KEYS base
--- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom, rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs,
+-- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
+-- rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs,
 --        suspectedDrift (as they were read), platformKey (kind:platform id of the link), log (as append_log.lua) }, link
 --      formerId: the platform id that the link had
 --      takenFrom: the former resource that was linked to the platform id
@@ -15,8 +16,8 @@
 -- for each. Without this a first load of a large group would cost the square of its size.
 local COLLECT_MS, COLLECT_LIMIT_MS = 0.3, 60000
 
--- Removals from groups that are not written, or that a person rejected, concern the account. The user who takes the account over
--- has them now, and the guard judges them anew.
+-- Moves the pending and rejected removals of a former user to the user who takes the account over, because the account still
+-- is in these groups. The guard judges them anew.
 local function inherit_removals_of(former)
   for _, group in ipairs(redis.call('HKEYS', key('pendingGroups', p.target .. ':' .. former))) do
     if end_decided_removal(p.target, group, former) then

@@ -13,7 +13,7 @@ local breaker = key('breaker', p.target)
 local probe_at, probe_ms = unpack(redis.call('HMGET', breaker, 'probeAt', 'probeMs'))
 if probe_at then
   if tonumber(probe_at) > now then return { 'open', tonumber(probe_at) - now } end
-  -- This request is the probe; no other probe is allowed until it had its time.
+  -- This request is the probe; the next one is allowed after the probe interval.
   redis.call('HSET', breaker, 'probeAt', now + probe_ms, 'probing', 1)
 end
 redis.call('SET', bucket, string.format('%.3f', full + p.intervalMs), 'PX', math.ceil(full - now + p.intervalMs) + 1000)

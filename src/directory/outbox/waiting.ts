@@ -1,4 +1,5 @@
-// Lists the resources that are not applied at a target yet, in the order of their syncs: those in the queue or with a worker first.
+// Lists the resources that are not applied at a target yet, in the order of their syncs: first those in the queue or with a
+// worker, then those that wait in the outbox.
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
@@ -21,11 +22,12 @@ export async function readWaiting(
   const range = async (family: string, from: number, count: number): Promise<Ref[]> =>
     count <= 0 ? [] : ((await redis.zrange(key(family), String(from), String(from + count - 1))) as Ref[]);
   const underWay = await range('inflight', offset, limit);
+  // Number of resources in `inflight` before the first one of `dirty` on this page.
   const before = underWay.length > 0 ? offset + underWay.length : await redis.zcard(key('inflight'));
   const later = await range('dirty', Math.max(0, offset - before), limit - underWay.length);
-  // A change during a sync is in both lists, and is shown in the first.
-  const again = later.length > 0 ? await redis.zmscore(key('inflight'), ...later) : [];
-  const refs = [...underWay, ...later.filter((_, index) => again[index] === null)];
+  // A resource that was changed during its sync is in both lists, and is shown in the first.
+  const inBoth = later.length > 0 ? await redis.zmscore(key('inflight'), ...later) : [];
+  const refs = [...underWay, ...later.filter((_, index) => inBoth[index] === null)];
   if (refs.length === 0) return [];
   const [marks, scores, deliveries] = await Promise.all([
     redis.hmget(key('marks'), ...refs),
@@ -33,10 +35,13 @@ export async function readWaiting(
     redis.hmget(key('deliveries'), ...refs),
   ]);
   return refs.flatMap((ref, index) => {
-    const [mark, score, delivery] = [marks, scores, deliveries].map((each) => each[index] ?? null);
+    const mark = marks[index];
+    const score = scores[index] ?? null;
+    const delivery = deliveries[index] ?? null;
     if (!mark) return [];
+    // begin_sync.lua replaces the delivery id of a running sync by `-`.
     const isRunning = delivery?.startsWith('- ') ?? false;
-    const { since, priority, dueAt, state } = toMarkState(mark, score ?? null, delivery ?? null, isRunning);
+    const { since, priority, dueAt, state } = toMarkState(mark, score, delivery, isRunning);
     return [{ ref, since, priority, dueAt, state }];
   });
 }

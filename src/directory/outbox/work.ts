@@ -43,7 +43,7 @@ export interface DueWork {
   deletedAt: number | undefined;
   /** Names with suspected drift as JSON; '' when there are none. */
   suspectedDrift: string;
-  /** Values that the platform had then, by name, as JSON; '' when there are none. */
+  /** Values of these names that the comparison saw at the platform, as JSON; '' when there are none. */
   observedDrift: string;
   /** State that this sync decides on; the link stores it at the end (lua/basis.lua). */
   basis: string;
@@ -51,7 +51,12 @@ export interface DueWork {
   logEntries: LogEntry[];
 }
 
+/** `clean`: the ref has no mark. `busy`: another sync of the ref is running, or the target is stopped. */
 export type Begin = { kind: 'begun'; work: DueWork } | { kind: 'clean' } | { kind: 'busy' };
+/**
+ * `cleared`: the mark is gone; `lagMs`: time since its oldest change was accepted. `kept`: the sync continues later.
+ * `changed`: the resource was marked again during the sync. `fenced`: the lease was lost.
+ */
 export type Ack =
   { kind: 'cleared'; lagMs: number } | { kind: 'kept' } | { kind: 'changed' } | { kind: 'fenced' };
 
@@ -101,6 +106,7 @@ export function createWork(
     }
   }
 
+  /** Takes the lease of a ref and reads all data of its sync. */
   async function begin(ref: Ref, priority: Priority): Promise<Begin> {
     const { kind, id } = parseRef(ref);
     const reply = await run('begin_sync', {
@@ -196,8 +202,8 @@ export function createWork(
   }
 
   /**
-   * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`: groups
-   * that remove this user may continue. `alarmAt`: time of the next sync.
+   * Ends the sync. `forget`: the link is deleted. `dropGrants`: pending memberships of the user are dropped. `decided`:
+   * groups that remove this user may continue. `alarmAt`: time of the next sync.
    */
   async function ack(
     work: DueWork,
@@ -241,7 +247,11 @@ export function createWork(
       : { kind: tag as 'kept' | 'changed' | 'fenced' };
   }
 
-  /** @param isKept the removals are not written but kept: rejected, or of protected users @throws LeaseLost */
+  /**
+   * Clears pending memberships of a group.
+   * @param isKept the removals were rejected or are of protected users: they get the sign `r` and are not cleared
+   * @throws LeaseLost
+   */
   async function ackMembers(work: DueWork, sign: '+' | '-', users: string[], isKept = false): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
     const [tag] = await runFor(work, 'ack_members', { ...args, isKept });
@@ -265,6 +275,7 @@ function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?:
     : { ...rest, observed, basis };
 }
 
+/** Returns the pairs of a flat reply of Redis, such as field and value of a hash. */
 export function pairs(flat: string[]): [string, string][] {
   const result: [string, string][] = [];
   for (let index = 0; index + 1 < flat.length; index += 2)
