@@ -1,13 +1,13 @@
-// Names the attributes of which the bridge has written values, by a sample of the users of a target.
+// Finds the attributes whose values the bridge has written, by the links of a sample of the users of a target.
 import type { Links } from '../directory/outbox/links.ts';
 import { isEmpty } from '../sync/write-order.ts';
 import type { PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
-/** Users whose links are read. */
+/** Number of users whose links are read. */
 const SAMPLE = 1000;
 
-/** Returns the names of attributes that at least one user of the sample has by the last write. Reads Redis only. */
+/** Returns the names of attributes that have an applied value in at least one link of the sample. Reads Redis only. */
 export async function appliedAttributes(links: Pick<Links, 'some'>, target: string): Promise<Set<string>> {
   const users = await links.some(target, 'User', SAMPLE);
   const names = users.flatMap(({ id, attributes = {} }) =>
@@ -31,9 +31,17 @@ export async function unmappedEntries({
   const applied = await appliedAttributes(links, target.name);
   const unmapped = [...applied].filter((name) => target.mapping.types[name] === undefined).sort();
   return unmapped.map((name) => ({
-    ...{ action: 'unmanaged', kind: 'Attribute', ref: null, platformId: null, name, attribute: name },
-    ...{ before: null, after: null, effect: 'report', attribution: { cause: 'none' } },
+    action: 'unmanaged',
+    kind: 'Attribute',
+    ref: null,
+    platformId: null,
+    name,
+    attribute: name,
+    before: null,
+    after: null,
+    effect: 'report',
     reason: UNMAPPED,
+    attribution: { cause: 'none' },
     basis: { version: 0, link: '' },
   }));
 }

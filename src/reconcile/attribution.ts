@@ -1,5 +1,5 @@
-// Names the cause of a difference. Pure: decides by the platform's times of change, by its audit log, and by the times of
-// the bridge's last writes: of the resource, and of the value that differs.
+// Names the cause of a difference. Pure. The cause follows from the platform's audit log and from three times: when the platform
+// last changed the resource, when the bridge last wrote the resource, and when it last wrote the differing value.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
 import type { Restored } from './restored.ts';
@@ -32,7 +32,7 @@ export interface DriftFacts {
   restored: Restored | undefined;
 }
 
-/** Sets the attribution of every entry caused by drift. */
+/** Returns all entries; each entry caused by drift has its attribution set. */
 export function attributeDrift(verified: VerifiedUsers[], facts: DriftFacts): PlanEntry[] {
   return verified.flatMap((each) =>
     each.entries.map((entry) =>
@@ -41,7 +41,10 @@ export function attributeDrift(verified: VerifiedUsers[], facts: DriftFacts): Pl
   );
 }
 
-/** A definition that is deleted and made again takes all values with it, without a change of the accounts. */
+/**
+ * Adds a second possible cause to the reason of an entry whose value is gone. When an attribute definition is deleted and made
+ * again, all its values are gone, although no account shows a time of change.
+ */
 function withReason(entry: PlanEntry): PlanEntry {
   const { attribute, attribution, before } = entry;
   const isGone = attribute !== undefined && (before?.[attribute] ?? null) === null;
@@ -53,17 +56,18 @@ const VALUE_GONE =
 
 /** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
 export function earliestDrift(verified: VerifiedUsers[], lastWrite: ValueWrittenAt): number | undefined {
-  const times = verified
-    .flatMap(({ entries, changedAt, writtenAt }) =>
-      entries
-        .filter(isDrift)
-        .map(
-          (entry) => lastWrite(entry) ?? writtenAt ?? (changedAt === undefined ? NaN : Date.parse(changedAt)),
-        ),
-    )
-    .filter((time) => !Number.isNaN(time));
-  return times.length === 0 ? undefined : times.reduce((least, time) => Math.min(least, time));
+  let earliest: number | undefined;
+  for (const { entries, changedAt, writtenAt } of verified)
+    for (const entry of entries.filter(isDrift)) {
+      const time = lastWrite(entry) ?? writtenAt ?? timeOf(changedAt);
+      if (!Number.isNaN(time)) earliest = Math.min(earliest ?? time, time);
+    }
+  return earliest;
 }
+
+/** Parses the platform's time of change. @returns Unix milliseconds; NaN without a time */
+const timeOf = (changedAt: string | undefined): number =>
+  changedAt === undefined ? NaN : Date.parse(changedAt);
 
 function attributionOf(
   entry: PlanEntry,
@@ -71,16 +75,16 @@ function attributionOf(
   { trail, lastWrite, restored }: DriftFacts,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);
-  // Others may have changed the value since the bridge wrote it, also before the bridge's last write of another value.
-  // Without the name of the bridge's own account its later writes cannot be told from theirs. The comparison is as exact
-  // as the two clocks agree.
+  // Others may have changed this value at any time since the bridge last wrote it, so the search begins there. Without the name of the bridge's own account it begins at the
+  // bridge's last write of the resource, because earlier entries may be the bridge's own writes of other values.
   const since = (trail?.ourselves === undefined ? undefined : valueWrittenAt) ?? writtenAt;
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);
   if (stranger) return byEvent(stranger);
+  // Only a deletion explains that a resource has to be created again.
   const isFitting = ({ event }: AuditEvent): boolean => entry.action !== 'create' || /delet/i.test(event);
   const last = touched.find((event) => event.at > writtenAt && isFitting(event));
-  const changed = changedAt === undefined ? NaN : Date.parse(changedAt);
+  const changed = timeOf(changedAt);
   if (restored && isBeforeRestore(restored, { changed, writtenAt, valueWrittenAt }))
     return { ...(last ? byEvent(last) : {}), cause: 'changed after the backup' };
   if (Number.isNaN(changed)) {
@@ -106,7 +110,7 @@ function isBeforeRestore(
   }: { changed: number; writtenAt: number; valueWrittenAt?: number | undefined },
 ): boolean {
   if (valueWrittenAt > at || changed <= backupAt) return false;
-  // A later time of change that is the bridge's own write of another value tells nothing about this one.
+  // A time of change after the restore may be the bridge's own write of another value, which says nothing about this value.
   return Number.isNaN(changed) || changed <= Math.max(at, writtenAt);
 }
 

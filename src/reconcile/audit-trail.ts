@@ -9,7 +9,10 @@ const MOST_EVENTS = 20_000;
 /** Returns the audit log since a time in Unix milliseconds; undefined if it cannot be read. */
 export type ReadTrail = (since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>;
 
-/** @param whoWeAre name of the account that owns the API key, so that the bridge's own entries are recognised */
+/**
+ * Returns a function that reads the audit log of a target.
+ * @param whoWeAre returns the name of the account that owns the API key, by which the bridge's own entries are recognised
+ */
 export function createTrailReader(
   options: PlatformClientOptions,
   whoWeAre: (signal: AbortSignal) => Promise<string | undefined>,

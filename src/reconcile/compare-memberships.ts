@@ -1,4 +1,4 @@
-// Compares the groups of one user with those that the platform's account names; writes nothing.
+// Compares the groups of one user at the source with the groups at the platform; writes nothing.
 import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Ref } from '../directory/records.ts';
@@ -10,10 +10,10 @@ import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
 import { asking, type GroupOfAccount } from './verify-users.ts';
 
-/** Number of groups that are read, because the account does not name them; further ones are not compared. */
+/** Largest number of groups that are read because the account does not name them; further groups are not compared. */
 const MOST_READ = 20;
 const READ_AT_ONCE = 2;
-/** Reason of an entry for a group that the bridge keeps as it is, with the memberships that it wrote before. */
+/** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
 
 /** A user with an account, as the platform showed it. */
@@ -26,7 +26,7 @@ export interface ComparedUser {
   pending: ReadonlySet<string>;
 }
 
-/** @returns null when a group could not be read */
+/** Returns the differences between the user's groups at the source and at the platform; null when a group could not be read. */
 export async function compareMemberships(scan: ScanResult, user: ComparedUser): Promise<PlanEntry[] | null> {
   const { directory, links, drifts, target } = scan.scope;
   const [joined = []] = await directory.groupsOf([parseRef(user.ref).id]);
@@ -52,24 +52,26 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
   const missing = await inState('missing');
   const gone = await inState('gone');
 
-  const strange = user.memberOf.filter(({ id }) => !platformIds.has(id));
+  const unmatched = user.memberOf.filter(({ id }) => !platformIds.has(id));
   const found = await drifts.linkedTo(
     'Group',
-    strange.map(({ id }) => id),
+    unmatched.map(({ id }) => id),
   );
   // The reverse link may be out of date; then no managed group is linked to it.
   const holders = found.map((each, index) =>
-    each && parseLink(each.text).id === strange[index]?.id ? each : undefined,
+    each && parseLink(each.text).id === unmatched[index]?.id ? each : undefined,
   );
   const surplus = holders.filter((each) => each && !user.pending.has(parseRef(each.ref).id));
   return [
     ...(await madeAgain(scan, gone, user)),
-    ...(await managed(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
-    ...(await managed(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
-    ...strange
+    ...(await managedEntries(scan, missing, (member) => ({ missing: [member], surplus: [] }), user)),
+    ...(await managedEntries(scan, surplus, (member) => ({ missing: [], surplus: [member] }), user)),
+    ...unmatched
       .filter((_, index) => !holders[index])
-      .map((group) => unmanaged(user.ref, group, 'the bridge does not manage this group')),
-    ...user.memberOf.filter(({ id }) => leftOut.has(id)).map((group) => unmanaged(user.ref, group, LEFT_OUT)),
+      .map((group) => unmanagedEntry(user.ref, group, 'the bridge does not manage this group')),
+    ...user.memberOf
+      .filter(({ id }) => leftOut.has(id))
+      .map((group) => unmanagedEntry(user.ref, group, LEFT_OUT)),
   ];
 }
 
@@ -85,7 +87,10 @@ async function membershipIn(
   return group.members?.some(({ value }) => value === link.id) ? 'there' : 'missing';
 }
 
-/** Returns the entries of groups that are gone, each followed by the membership; those of other members are left out. */
+/**
+ * Returns an entry for each group that the platform no longer has, then an entry for this user's membership of each.
+ * Memberships of other users are left out.
+ */
 async function madeAgain(
   scan: ScanResult,
   gone: readonly ObservedResource[],
@@ -97,7 +102,12 @@ async function madeAgain(
     { withMembers: () => false },
   );
   const made = groups.flatMap(({ entries }) => entries);
-  const memberships = await managed(scan, gone, (member) => ({ missing: [member], surplus: [] }), user);
+  const memberships = await managedEntries(
+    scan,
+    gone,
+    (member) => ({ missing: [member], surplus: [] }),
+    user,
+  );
   const reason = 'member at the source; the group is made with all its members';
   return [
     ...made,
@@ -105,8 +115,8 @@ async function madeAgain(
   ];
 }
 
-/** Returns the entries of managed groups about this user: those that a comparison of each whole group would contain. */
-async function managed(
+/** Returns the entries about this user that a comparison of each whole group would contain. */
+async function managedEntries(
   { scope }: ScanResult,
   observed: readonly (ObservedResource | undefined)[],
   differences: (member: Member) => MemberDifferences,
@@ -126,7 +136,7 @@ async function managed(
     const name = scope.target.mapping.groupName(displayName);
     if (name === undefined)
       return difference.surplus.map(() =>
-        unmanaged(
+        unmanagedEntry(
           user,
           { id: group.id ?? '', name: String(group.core?.displayName ?? displayName) },
           LEFT_OUT,
@@ -134,8 +144,15 @@ async function managed(
       );
     const entries = groupEntries(
       {
-        ...{ ref, link: group, basis: { version: record.version, link: hashOfLink(text) }, marked },
-        ...{ isLost: false, isBack: false, isDeleted: false, wantedName: name, pending: [] },
+        ref,
+        link: group,
+        basis: { version: record.version, link: hashOfLink(text) },
+        marked,
+        isLost: false,
+        isBack: false,
+        isDeleted: false,
+        wantedName: name,
+        pending: [],
         // The desired name is passed as the observed one too, so that only memberships can differ.
         observed: { id: group.id ?? '', displayName: name },
         members: difference,
@@ -169,7 +186,10 @@ const inDeletedGroup = (
 const unmanaged = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
   ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
   member: { ref, platformId: null, name: '' },
-  ...{ before: { member: true }, after: { member: true }, effect: 'report' },
-  ...{ reason, attribution: { cause: 'none' } },
+  before: { member: true },
+  after: { member: true },
+  effect: 'report',
+  reason,
+  attribution: { cause: 'none' },
   basis: { version: 0, link: '' },
 });

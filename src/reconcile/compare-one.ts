@@ -17,6 +17,7 @@ export interface ComparedOne {
 }
 
 /**
+ * Compares one resource. The entries include those that its sync causes in other resources.
  * @param members whether the members of a group are compared too
  * @returns the differences; null when the platform could not be read, or the resource changed at each read
  */
@@ -46,8 +47,9 @@ export async function compareOne(
 }
 
 /**
- * Returns whether the groups of the account are compared, which needs an account. The sync of a user who is newly linked, or
- * comes back into scope, writes all memberships, and `withFollowers` lists them. Memberships of a user who left are not kept.
+ * Returns whether the groups of the account are compared, which needs an account. They are not compared for a user who is newly
+ * linked or comes back into scope: the sync writes all memberships, and `withFollowers` lists them. They are not compared for a
+ * departed user either, because the bridge no longer maintains the memberships.
  */
 function comparesMemberships(
   user: VerifiedUsers,

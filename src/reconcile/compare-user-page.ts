@@ -45,8 +45,9 @@ export interface UserScan {
   unseen: Set<Ref>;
   /** Listed accounts that no connection is linked to, by folded userName and by externalId. */
   strangers: Strangers;
-  /** The same accounts: platform id to userName. */
+  /** The accounts of `strangers`, as platform id to userName. */
   unmanaged: Map<string, string>;
+  /** Returns whether the list showed the account. */
   isListed: (platformId: string) => boolean;
 }
 
@@ -123,7 +124,7 @@ const toPrint = ({ ref, text }: ObservedResource, user: WireUser): Print => ({
   print: printOf(user),
 });
 
-/** Removes users whose fingerprint equals that of an earlier match and whose link was not written since that match. */
+/** Counts users whose fingerprint and link are unchanged since an earlier match as equal. @returns the other users */
 async function withoutKnownEqual(
   scan: ScanResult,
   draft: UserScanDraft,
@@ -177,7 +178,7 @@ async function mapAll(
       if (own.length > 0) draft.besides.set(ref, settled);
     } else if (own.length > 0) draft.settled.push(settled);
     else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
-    // The change that waits for a decision may be done at the platform.
+    // A person may already have made the held or rejected change at the platform; the verification finds out.
     else if (!marked && awaitsDecision(link)) draft.suspects.set(ref, []);
   }
   return equal;

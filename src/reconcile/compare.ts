@@ -33,6 +33,7 @@ export interface ComparedAttributes {
 /** Attribute types that SCIM lists return (contract 2.4). */
 const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
 
+/** Creates an empty record of the attributes that the platform's lists return. */
 export function createVisibility(): ComparedAttributes {
   const shown = new Set<string>();
   const expected = new Map<string, number>();
@@ -46,6 +47,7 @@ export function createVisibility(): ComparedAttributes {
   };
 }
 
+/** Core attributes that are compared, as paths. */
 const PATHS = ['userName', 'externalId', 'displayName', 'name.givenName', 'name.familyName', 'emails'];
 
 /**
@@ -84,6 +86,7 @@ export function desiredFromLink({ core = {}, attributes = {}, departed }: Link):
   return { inScope: departed !== true, active: active !== false, core: rest, attributes };
 }
 
+/** Returns the mapped state of a record as one that can be compared; out of scope counts as inactive. */
 export const desiredFromRecord = ({ inScope, active, core, attributes }: DesiredUser): DesiredAccount => ({
   inScope,
   active: inScope && active,
@@ -124,8 +127,9 @@ function isSameText(path: string, left: string, right: string | undefined): bool
 }
 
 /**
- * Returns the differences between an account and its desired state. Core attributes without desired value are ignored. Of
- * user attributes those are compared that lists return; with `values` from the value list, all are compared.
+ * Returns the differences between an account and its desired state. Core attributes without desired value are ignored.
+ * @param values all user attributes of the account, from the value list; without them only attributes of types that SCIM lists
+ *   return are compared
  */
 export function differences(
   wanted: DesiredAccount,
@@ -153,8 +157,8 @@ export function differences(
     if (type === undefined) continue;
     const value = wanted.attributes[name] ?? null;
     if (values !== undefined) {
-      const held = values.get(name) ?? null;
-      if (!sameValue(held, value)) found.push({ name: `attributes.${name}`, before: held, after: value });
+      const before = values.get(name) ?? null;
+      if (!sameValue(before, value)) found.push({ name: `attributes.${name}`, before, after: value });
       continue;
     }
     if (!LISTED.has(type)) continue;
@@ -167,8 +171,9 @@ export function differences(
 }
 
 /**
- * Returns the desired values that no list shows and that are not the last applied ones: a push or other mapping rules changed
- * them. A link that a repair restored has no applied values; its sync reads the account.
+ * Returns the desired values of attributes that no list shows, where they differ from the last applied values: a push or other
+ * mapping rules changed them. A link that a repair restored has no applied values, so nothing is returned; its sync reads the
+ * account.
  */
 export function unlistedChanges(
   wanted: DesiredAccount,
@@ -187,8 +192,8 @@ export function unlistedChanges(
 }
 
 /** Compares values; a platform may return numbers as text. */
-const isSameShown = (held: unknown, value: unknown): boolean =>
-  isSingle(held) && isSingle(value) && String(held) === String(value);
+const isSameShown = (shown: unknown, value: unknown): boolean =>
+  isSingle(shown) && isSingle(value) && String(shown) === String(value);
 
 const isSingle = (value: unknown): value is string | number =>
   typeof value === 'string' || typeof value === 'number';

@@ -24,19 +24,20 @@ export interface Cover {
   atRest: Ref[];
 }
 
-const nothing = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
+const emptyCover = (): Cover => ({ coverage: noCoverage(), absent: [], pending: [], lost: [], atRest: [] });
 
 /** Classifies all resources of a kind; linked ones are only counted. Runs in parallel to the scan of the list. */
 export async function readCover(scan: ScanResult, kind: Kind): Promise<Cover> {
-  const cover = nothing();
+  const cover = emptyCover();
   for await (const portion of scan.scope.coverage.briefly(kind)) {
     scan.signal.throwIfAborted();
-    take(cover, portion);
+    addPortion(cover, portion);
   }
   return cover;
 }
 
-function take(cover: Cover, portion: CoverPortion | BriefPortion): void {
+/** Adds the counts and resources of a portion to the cover. */
+function addPortion(cover: Cover, portion: CoverPortion | BriefPortion): void {
   count(cover.coverage, portion);
   for (const { ref, state } of portion.others) {
     if (LOST.has(state)) cover.lost.push(ref);
@@ -47,7 +48,8 @@ function take(cover: Cover, portion: CoverPortion | BriefPortion): void {
 /**
  * Finds linked resources that the list does not show. If the list matched as many links as there are, all were shown;
  * otherwise every linked resource is read with its platform id.
- * @param matched number of listed accounts that match a link
+ * @param matched number of listed accounts or groups that match a link
+ * @returns the cover with `absent` and `coverage.seen` set; its lost resources are added to `scan.lost`
  */
 export async function compareWithList(
   scan: ScanResult,
@@ -55,11 +57,11 @@ export async function compareWithList(
   cover: Cover,
   { matched, isListed }: { matched: number; isListed: (platformId: string) => boolean },
 ): Promise<Cover> {
-  const found = cover.coverage.linked === matched ? cover : nothing();
+  const found = cover.coverage.linked === matched ? cover : emptyCover();
   if (found !== cover) {
     for await (const portion of scan.scope.coverage.resources(kind)) {
       scan.signal.throwIfAborted();
-      take(found, portion);
+      addPortion(found, portion);
       for (const { ref, platformId } of portion.linked) if (!isListed(platformId)) found.absent.push(ref);
     }
   }
@@ -68,7 +70,7 @@ export async function compareWithList(
   return found;
 }
 
-/** Returns the resources with a held change, or with a rejected one, whose account or group the list does not show. */
+/** Returns the resources with a held or rejected change whose account or group the list does not show. */
 export async function unlistedWaiting(
   { scope }: ScanResult,
   kind: Kind,
@@ -98,6 +100,7 @@ export interface Orphans {
   lost: Ref[];
 }
 
+/** Returns the orphans of both kinds, and adds those without a mark to `scan.lost`. */
 export async function readOrphans(scan: ScanResult): Promise<Record<Kind, Orphans>> {
   const found: Record<Kind, Orphans> = {
     User: { pending: [], lost: [] },

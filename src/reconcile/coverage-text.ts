@@ -11,9 +11,9 @@ const WORDS = {
 } as const satisfies Partial<Record<Exclude<keyof Coverage, 'seen'>, string>>;
 
 /**
- * Formats counts: `300 desired: 298 linked (298 shown by the platform), 2 pending, 0 missing`. Only linked resources are looked for
- * in the platform's lists: the account of a person whose change is held is there too, and is not counted as shown.
- * @param isStored whether the counts are of now, and what the platform showed is of the last reconcile
+ * Formats counts: `300 desired: 298 linked (298 shown by the platform), 2 pending, 0 missing`. Only linked resources count as
+ * shown: a resource in another state, such as held, may have an account too, and is not looked for in the platform's lists.
+ * @param isStored true: the counts are current, and the number of shown resources is from the last reconcile
  */
 export function coverageText(coverage: Coverage, isStored = false): string {
   const { seen } = coverage;
@@ -21,12 +21,12 @@ export function coverageText(coverage: Coverage, isStored = false): string {
     seen === null || (seen === 0 && coverage.linked === 0)
       ? ''
       : ` (${seen} shown by the platform${isStored ? ' at the last reconcile' : ''})`;
-  const parts = (Object.keys(WORDS) as (keyof typeof WORDS)[])
-    .filter((name) => coverage[name] > 0 || name === 'linked' || name === 'missing')
-    .map(
-      (name) =>
-        `${coverage[name]} ${coverage[name] === 1 && name === 'deadLetters' ? 'dead letter' : WORDS[name]}` +
-        (name === 'linked' ? shown : ''),
-    );
+  const parts: string[] = [];
+  for (const name of Object.keys(WORDS) as (keyof typeof WORDS)[]) {
+    const count = coverage[name];
+    if (count === 0 && name !== 'linked' && name !== 'missing') continue;
+    const words = name === 'deadLetters' && count === 1 ? 'dead letter' : WORDS[name];
+    parts.push(`${count} ${words}${name === 'linked' ? shown : ''}`);
+  }
   return `${coverage.desired} desired: ${parts.join(', ')}`;
 }

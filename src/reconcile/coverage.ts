@@ -38,7 +38,10 @@ export async function readCoverageResult(
   return { coverage: { users: await read('User'), groups: await read('Group') }, lost };
 }
 
-/** Returns how many accounts or groups the last run saw; null when other resources are linked now than then. */
+/**
+ * Returns how many linked accounts or groups the last run saw; null when the number of linked resources has changed since.
+ * @param then coverage of the last run
+ */
 export const seenThen = ({ linked }: Coverage, then: Coverage | undefined): number | null =>
   then?.linked === linked ? then.seen : null;
 

@@ -1,5 +1,5 @@
-// Computes a digest of the mapping rules and the policy of a target. When it changes, the applied state may differ from the desired state,
-// so the next run maps every user again.
+// Computes a digest of the mapping rules and the policy of a target. When it changes, the applied state may differ from the
+// desired state, so the next run maps every user again.
 import { createHash } from 'node:crypto';
 import type { MappingRules } from '../sync/mapping.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
@@ -7,6 +7,7 @@ import { canonicalJson } from '../support/canonical-json.ts';
 /** Version of the mapping code; increase it when the same rules give other results. */
 const MAPPER = 1;
 
+/** Returns the digest of a target's rules, as 16 hex digits. */
 export function planDigest(
   rules: MappingRules & { users: { scope: string; protected?: string[] }; policy: string },
 ): string {

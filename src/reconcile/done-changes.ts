@@ -1,4 +1,4 @@
-// Finds held and rejected changes that the platform has already, because a person made them there: they wait for nobody.
+// Finds held and rejected changes that a person has already made at the platform, so that no operator needs to decide them.
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Link } from '../directory/outbox/links.ts';
@@ -16,13 +16,14 @@ export interface DoneChanges {
   basis: Basis;
 }
 
+/** Reasons of conditions that an operator decides. */
 const WAITS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
 
 /** Returns whether the guard holds a change of the resource, or a person rejected one. */
 export const awaitsDecision = ({ condition }: Link): boolean =>
   condition !== undefined && (WAITS.has(condition.reason) || condition.besides !== undefined);
 
-/** Returns the removals of a user that the platform has and the link does not know. */
+/** Returns the held or rejected removals of a user that the platform has already; undefined if there are none. */
 export function doneOfUser(user: UserCase): DoneChanges | undefined {
   const { ref, link, marked, wanted, observed, values, basis } = user;
   if (marked || link.id === undefined || !awaitsDecision(link)) return undefined;
@@ -57,7 +58,7 @@ export async function countDecidable(
   return counts;
 }
 
-/** Returns the note by which the sync of the resource takes the changes as done. */
+/** Returns the drift note that tells the next sync of the resource which changes are done. */
 export function toDoneNote({ items, basis }: DoneChanges): Drift {
   const [first] = items as [Destruction, ...Destruction[]];
   const { kind } = parseRef(first.ref);
@@ -68,20 +69,26 @@ export function toDoneNote({ items, basis }: DoneChanges): Drift {
       return item.kind === 'delete' && kind === 'Group' ? [['displayName', null]] : [];
     }),
   );
-  // The sync proves that a group is gone, and then drops its members' removals too: one 404 is no proof.
+  // One 404 does not prove that a group is gone. The sync proves it, and then drops the removals of its members too.
   const isGroupGone = items.some((item) => item.kind === 'delete');
   const done = items.flatMap((item) =>
     item.kind === 'removeMembers' && !isGroupGone ? (item.subject ?? []) : [],
   );
   return {
-    ...{ ref: first.ref, ...basis, names: Object.keys(observed), observed },
-    ...{ add: [], remove: [], done, priority: 'reconcile' },
+    ref: first.ref,
+    ...basis,
+    names: Object.keys(observed),
+    observed,
+    add: [],
+    remove: [],
+    done,
+    priority: 'reconcile',
   };
 }
 
 /**
- * Takes done changes off the lists: stores their notes, and tells in the provisioning log whom somebody else took out of a group.
- * The sync of the resource tells the other changes.
+ * Stores the notes of done changes, so that the next sync ends their wait for a decision. Logs the members that somebody else took
+ * out of a group; the sync of the resource logs the other changes.
  */
 export async function noteDone(
   { drifts, links, outbox, target, clock }: ReconcileScope,
@@ -101,9 +108,18 @@ export async function noteDone(
       const { id, core } = groups[index] ?? {};
       const name = String(core?.displayName ?? ref);
       return {
-        ...{ ref, name, request, priority, members, generation: '-', accepted: clock.now(), attempt: 1 },
+        ref,
+        name,
+        request,
+        priority,
+        members,
+        generation: '-',
+        accepted: clock.now(),
+        attempt: 1,
         ...(id === undefined ? {} : { platformId: id }),
-        ...{ action: 'none', status: 'skipped', reason: 'MadeByOthers' },
+        action: 'none',
+        status: 'skipped',
+        reason: 'MadeByOthers',
         message: `somebody else took ${out.length === 1 ? 'this member' : 'these members'} out of ${name} at the platform: nothing of it waits for a decision any more`,
       };
     }),

@@ -6,8 +6,8 @@ import type { PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /**
- * Returns the entries. An empty name is replaced by the name of the record, else by the id; the name of an unmanaged account by
- * its userName.
+ * Returns the entries with names. An empty name is replaced by the name of the record, or by the id if there is no record. The
+ * name of an unmanaged member is replaced by the userName of its account.
  * @param accounts userNames of unmanaged accounts, by platform id
  */
 export async function withNames(

@@ -2,9 +2,11 @@
 // next reconcile.
 import cron from 'node-cron';
 
-/** Number of runs that are examined. If they span less than a week and a day, the weekly gap may be missing, so more are examined. */
+/** Number of future runs that are computed. */
 const RUNS = 600;
+/** Number of runs that are computed if the first ones span less than ENOUGH_MS. */
 const MOST_RUNS = 8000;
+/** A week and a day: a shorter span may not contain the longest gap of a weekly schedule, such as a weekend. */
 const ENOUGH_MS = 8 * 86_400_000;
 
 /**

@@ -43,7 +43,7 @@ export async function withFollowers(
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
   const returning = returningUsers(found, verified);
   if (parents.size + returning.length === 0) return [...definitions, ...found];
-  // A note of such a membership would be written with the id of the account that is gone.
+  // A drift note of such a membership would name the account that is gone; the follower that is added below has the new account.
   const kept = found.filter(
     ({ action, member }) => action !== 'addMember' || !member?.ref || !parents.has(member.ref),
   );
@@ -57,8 +57,10 @@ export async function withFollowers(
     named.add(key);
     followers.push(toEntry(following));
   };
-  for (const parent of parents.values())
-    for (const each of parent.kind === 'Group' ? await membersOf(scan, parent, parents) : []) add(each);
+  for (const parent of parents.values()) {
+    if (parent.kind !== 'Group') continue;
+    for (const each of await membersOf(scan, parent, parents)) add(each);
+  }
   const users = [...[...parents.values()].filter(({ kind }) => kind === 'User'), ...returning];
   for (let start = 0; start < users.length; start += PORTION)
     for (const each of await groupsOf(scan, users.slice(start, start + PORTION), parents, memberOf))
@@ -66,7 +68,7 @@ export async function withFollowers(
   return [...definitions, ...kept, ...followers];
 }
 
-/** Returns one change of each user who comes back into scope. */
+/** Returns for each user who comes back into scope one of the user's changes, to which the memberships are added. */
 function returningUsers(found: readonly PlanEntry[], verified: readonly VerifiedUsers[]): PlanEntry[] {
   const refs = new Set(verified.flatMap(({ ref, isReturning }) => (isReturning ? [ref] : [])));
   const changes = found.filter(
@@ -82,6 +84,7 @@ function platformIdAfter({ action, after, platformId }: PlanEntry): string | und
   return NEWLY_LINKED.has(action) ? String(after?.id) : (platformId ?? undefined);
 }
 
+/** Returns the entry of a membership; `report` if the user's own last sync was refused. */
 function toEntry({ parent, group, user, link, name }: Following): PlanEntry {
   const refusal = refusalOf(link, false);
   const waits = refusal ? `; waits for the user, who needs a person (${refusal.reason})` : '';
@@ -191,7 +194,10 @@ const withoutWrite = (attribution: Attribution): Attribution =>
 
 const UNDEFINED = 'the platform does not define the attribute any more';
 
-/** A value of an attribute that the platform defines with another type is not written: a person has to correct the mapping. */
+/**
+ * Returns a conflict for a value of an attribute that the platform defines with another type, because a person has to correct the
+ * mapping. Other entries are returned as they are.
+ */
 function refused(entry: PlanEntry, conflicts: ReadonlyMap<string, string>): PlanEntry {
   const reason = entry.attribute === undefined ? undefined : conflicts.get(entry.attribute);
   if (reason === undefined || !isChange(entry)) return entry;
@@ -202,7 +208,11 @@ const NOT_DEFINED = 'the settings map it and the platform does not define it';
 const DELETED =
   'its definition was deleted at the platform, with all values: it is defined again, and the values are written again';
 
-/** Returns entries for attribute definitions that the first sync of a user creates, and those that are of another type. */
+/**
+ * Reads which attribute definitions differ from the settings, if the plan changes a user.
+ * @returns entries for missing definitions, which the first sync of a user creates; and by attribute name the reason why a
+ *   definition of another type is a conflict
+ */
 async function definitionEntries(
   scan: ScanResult,
   found: PlanEntry[],

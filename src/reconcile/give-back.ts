@@ -11,7 +11,7 @@ export interface GivenBack {
   returned: number;
   /** Items that are no longer in the person's folder, or whose move was refused. */
   left: number;
-  /** Why it stopped, as a sentence; the next order or run continues. */
+  /** Why the move stopped before all items were back, as a sentence; the next order or run continues. */
   problem?: string;
 }
 
@@ -57,7 +57,7 @@ export async function giveBack(
   return { returned: ended.returned, left: ended.left };
 }
 
-/** Moves an item to the folder where it was, or to the root if that is gone. */
+/** Moves an item to its former folder, or to the root if the platform no longer has that folder. */
 async function moveBack(
   { target }: ReconcileScope,
   { deployment }: HandoverHead,

@@ -15,17 +15,21 @@ const ACTION_OF: Record<DestructiveKind, Action> = {
 
 const PORTION = 1000;
 
-/** Returns entries for held changes that the comparison did not find. @param done changes that the platform has already */
+/**
+ * Returns entries for held changes that the comparison did not find.
+ * @param compared entries of the comparison
+ * @param done changes that the platform has already
+ */
 export async function heldEntries(
   scope: ReconcileScope,
-  found: PlanEntry[],
+  compared: PlanEntry[],
   done: readonly Destruction[],
 ): Promise<PlanEntry[]> {
   const { connection, outbox, links, target } = scope;
   const approval = await outbox.guardStore.open();
   if (!approval) return [];
   const named = new Set(
-    found.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
+    compared.map(({ action, ref, attribute, member }) => nameOf(action, ref, attribute ?? member?.ref)),
   );
   const isDone = new Set(done.map(changeText));
   const items: Destruction[] = [];
@@ -41,9 +45,8 @@ export async function heldEntries(
   const known = new Map<Ref, Link>();
   for (let start = 0; start < refs.length; start += PORTION) {
     const portion = refs.slice(start, start + PORTION);
-    (await links.getMany(target.name, portion)).forEach((link, index) =>
-      known.set(portion[index] ?? 'User:', link),
-    );
+    const found = await links.getMany(target.name, portion);
+    for (const [index, ref] of portion.entries()) known.set(ref, found[index] ?? {});
   }
   const reason = `held by the guard: scim-bridge approvals show ${connection}.${approval.id}`;
   return items.map((item) => toEntry(item, known, reason));
@@ -56,7 +59,7 @@ export async function rejectedRefs({ outbox }: ReconcileScope): Promise<Ref[]> {
   return found.flatMap(({ ref }) => ref ?? []);
 }
 
-/** Returns the dead letters that other settings than the present ones led to. */
+/** Returns the dead letters that were refused under earlier settings, so the present settings may lead to another answer. */
 export async function formerRefusals({
   outbox,
   links,

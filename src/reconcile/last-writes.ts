@@ -1,4 +1,4 @@
-// Finds when the bridge last wrote single values and memberships, by the provisioning log.
+// Searches the provisioning log for the time at which the bridge last wrote a value or a membership.
 import type { LogEntry } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
 import { sameValue } from '../sync/values.ts';
@@ -7,8 +7,8 @@ import type { ReconcileScope } from './scope.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
 /**
- * Returns the time at which the bridge last wrote what an entry is about, Unix milliseconds; the earliest one if it is about
- * several values. Undefined: the log has no such write, or the bridge wrote another value.
+ * Returns the time at which the bridge last wrote the value or membership of an entry, Unix milliseconds. For an entry with
+ * several values this is the earliest time. Undefined: the log has no such write, or the bridge wrote another value.
  */
 export type ValueWrittenAt = (entry: PlanEntry) => number | undefined;
 
@@ -18,9 +18,9 @@ interface Write {
   value?: unknown;
 }
 
-/** Values that the plan masks are not compared. */
+/** Stands for a secret value in a plan, which cannot be compared. */
 const MASKED = '[hidden]';
-/** Longest search of a long log. Values that were not found by then are judged by the last write of their account. */
+/** Longest search of a long log. For a value that is not found by then, the last write of its account is used. */
 const SEARCH_MS = 5000;
 
 /** Reads the log of the target until the last write of each drifted value is found, for at most SEARCH_MS. */
@@ -49,6 +49,7 @@ export async function readValueWrites(
   };
 }
 
+/** Returns the last write of each wanted value that was found, by ref and name. */
 async function search(
   { log }: ReconcileScope['outbox'],
   clock: ReconcileScope['clock'],
@@ -56,7 +57,8 @@ async function search(
 ): Promise<Map<string, Write>> {
   const writes = new Map<string, Write>();
   const endsAt = clock.now() + SEARCH_MS;
-  // A sync writes in several calls, and its last call changes the platform's time of change too.
+  // Time of the last write of each sync. A sync writes in several calls, and its last call sets the platform's time of change.
+  // The search is newest first, so the first entry of a sync is its last write.
   const ends = new Map<string, number>();
   const left = new Map([...wanted].map(([ref, names]) => [ref, new Set(names)]));
   const isWanted = ({ ref, status }: LogEntry): boolean => status === 'success' && left.has(ref);
@@ -82,7 +84,7 @@ const memberName = (user: string): string => `member ${user}`;
 /** Returns the names of an entry as the log has them, each with the value that the bridge wants. */
 function subjectsOf({ action, attribute, member, after }: PlanEntry): { name: string; value?: unknown }[] {
   if (member) return member.ref ? [{ name: memberName(member.ref.slice('User:'.length)) }] : [];
-  // A missing account or group has no value of its own.
+  // An account or group that is missing at the platform has no single value that the bridge wrote.
   if (action === 'create' || action === 'relink') return [];
   return Object.entries(after ?? {}).map(([name, value]) => ({
     name: attribute === undefined ? name : `attributes.${name}`,

@@ -23,6 +23,7 @@ export interface ProofKeeper<T extends { id: string }> {
   accept(page: ListedPage<T>): T[];
   /** Records a failure of the scan. */
   fail(reason: string): void;
+  /** Returns whether a page contained the id. */
   has(id: string): boolean;
   /** Returns the current proof; complete only after every page. */
   verdict(): ListProof;
@@ -63,6 +64,7 @@ export function createListProof<T extends { id: string }>(): ProofKeeper<T> {
   };
 }
 
+/** Returns why the number of received resources does not match the total; undefined if it does. */
 function shortfall(total: number | undefined, arrived: number): string | undefined {
   if (total === undefined) return 'no page arrived';
   if (arrived < total) return `${arrived} of ${total} arrived`;

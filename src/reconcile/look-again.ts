@@ -1,5 +1,5 @@
-// Reads resources again that a push or the bridge changed while they were read. Their first result may be outdated, and the sync
-// of the pushed value does not repair other values that others changed.
+// Reads a resource again if a push or the bridge changed it during the read, because the first result may be outdated. Leaving
+// it to the sync of that change is not enough: the sync does not repair other values that were changed at the platform.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ScanResult } from './scope.ts';
@@ -32,8 +32,8 @@ export async function lookAgain<T>(
 }
 
 /**
- * Sorts findings by whether record and link are unchanged since they were read; otherwise a difference may be the bridge's
- * own write. A resource that could not be read is counted as unknown.
+ * Sorts findings by whether mark and link are the same before and after the read. If they are not, a difference may be the
+ * bridge's own write. A resource that could not be read is counted as unknown.
  */
 export function toLook<T extends { ref: Ref }>(
   { counts }: ScanResult,
@@ -43,7 +43,8 @@ export function toLook<T extends { ref: Ref }>(
 ): Look<T> {
   const look: Look<T> = { verified: [], moved: [] };
   found.forEach((each, index) => {
-    const [was, is] = [before[index], after[index]];
+    const was = before[index];
+    const is = after[index];
     if (!each) counts.unknown++;
     else if (was?.text === is?.text && was?.marked === is?.marked) look.verified.push(each);
     else look.moved.push(each.ref);
