@@ -29,10 +29,14 @@ export interface CarriedOut {
   end: End;
   /** False: resources were left out, so another pass is needed. */
   isWhole: boolean;
-  /** Resources that were marked: their state is another one than the plan saw. */
+  /** Resources that this run marked. Their state has changed since the plan was made. */
   marked: Ref[];
 }
 
+/**
+ * Marks the changes of a plan, waits until they are applied, and stores notes for the next run.
+ * @throws RunLost when another run has taken over
+ */
 export async function applyPlan(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
@@ -51,7 +55,7 @@ export async function applyPlan(
     const end = findings.lost.length > 0 ? await restoreLost(scope, options, plan, findings.lost) : CONVERGED;
     // The next run maps these users again until one marks them.
     const mapped = findings.mapped && (options.repair || findings.unmapped.length === 0);
-    const isWhole = await keepBooks(scope, { ...findings, mapped }, 0);
+    const isWhole = await storeNotes(scope, { ...findings, mapped }, 0);
     return {
       end: await endOf(scope, options, { plan, proven, decided, synced: findings.lost, end }),
       isWhole,
@@ -59,7 +63,7 @@ export async function applyPlan(
     };
   }
   if (!agreed) {
-    await keepBooks(scope, { ...findings, mapped: false }, 0);
+    await storeNotes(scope, { ...findings, mapped: false }, 0);
     return {
       end: proven
         ? {
@@ -75,7 +79,7 @@ export async function applyPlan(
   await judgeAnew(scope, decided, note);
   const end = await restoreLost(scope, options, plan, findings.lost, applied.refs);
   const moved = applied.noted.stale + applied.noted.busy;
-  const isWhole = await keepBooks(scope, findings, moved);
+  const isWhole = await storeNotes(scope, findings, moved);
   const synced = [...applied.refs, ...findings.lost];
   return {
     end: await endOf(scope, options, { plan, proven, decided, synced, end }),
@@ -109,10 +113,13 @@ async function endOf(
 
 const unproven = (plan: Plan): End => ({ outcome: 'unproven', message: whyUnproven(plan) });
 
-/** Number of times that a run marks lost resources before it ends as incomplete. */
-const ROUNDS = 2;
+/** Largest number of times that a run marks lost resources before it ends as incomplete. */
+const MOST_ROUNDS = 2;
 
-/** Counts the state of all resources at the end of a run, and syncs resources that were lost meanwhile. */
+/**
+ * Counts the state of all resources at the end of a run, and syncs resources that were lost meanwhile.
+ * @returns the final coverage, and the end of the run
+ */
 export async function proveDesired(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
@@ -128,7 +135,8 @@ export async function proveDesired(
   for (let round = 1; ; round++) {
     const { coverage, lost } = await readCoverageResult(scope, findings.isShown, startedAt);
     if (result.outcome !== 'converged' || lost.length === 0) return { coverage, end: result };
-    if (round > ROUNDS) return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
+    if (round > MOST_ROUNDS)
+      return { coverage, end: { outcome: 'incomplete', message: whatIsMissing(coverage) } };
     result = await restoreLost(scope, options, plan, lost);
   }
 }
@@ -146,9 +154,10 @@ async function restoreLost(
 }
 
 /**
- * Returns the resources whose sync may end what waits for a decision: a held change that is no longer desired, for instance after
- * a change of rules, has no mark. New rules may end a rejection in the same way, and so may a removal that somebody made at the
- * platform. Rules that fail make users dead letters, and rules that work again end these.
+ * Returns the resources whose sync may end a wait for a decision or a dead letter:
+ * - held changes that are no longer desired, for instance after a change of rules; they have no mark;
+ * - rejected changes that new rules no longer want, and changes that somebody already made at the platform;
+ * - users whose mapping fails, and dead letters of rules that work again.
  */
 async function decidedRefs(
   scope: ReconcileScope,
@@ -161,8 +170,8 @@ async function decidedRefs(
 }
 
 /**
- * Marks these resources before the run notes that the new rules are mapped, and however it ends: no later run does so for a
- * rejection.
+ * Notes the done changes and marks the resources of `decidedRefs`. The caller does so before it stores that the new rules are
+ * mapped, because no later run marks rejected resources for these rules.
  */
 async function judgeAnew(
   scope: ReconcileScope,
@@ -174,7 +183,10 @@ async function judgeAnew(
   await scope.outbox.mark([...refs], 'reconcile', `plan:${plan.id}`);
 }
 
-/** Returns the open approvals, once these resources are synced: while the guard holds a change, the platform is not as desired. */
+/**
+ * Waits until these resources are synced.
+ * @returns the end `held` if the guard still holds a change, because the platform is not as desired then; undefined if it does not
+ */
 async function whatIsHeld(
   scope: ReconcileScope,
   options: ApplyPlanOptions,
@@ -199,35 +211,40 @@ export async function conflictsLeft(
   return left[0] && { count: left.length, reason: left[0].reason };
 }
 
-/** Returns the dead letters and the other conflicts. */
+/** Returns the end `blocked` if dead letters or other conflicts need a person, else `converged`. */
 async function needingPerson(scope: ReconcileScope, plan: Plan, synced: readonly Ref[]): Promise<End> {
   const letters = (await scope.outbox.blocked()).length;
   const others = (await conflictsLeft(scope, plan, synced))?.count ?? 0;
   if (letters + others === 0) return CONVERGED;
-  const parts = [
-    ...(letters > 0 ? [deadLetters(letters)] : []),
-    ...(others > 0
-      ? [`${counted(others, 'conflict')} ${others === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`]
-      : []),
-  ];
+  const parts: string[] = [];
+  if (letters > 0) parts.push(deadLetters(letters));
+  if (others > 0)
+    parts.push(
+      `${counted(others, 'conflict')} ${others === 1 ? 'needs' : 'need'} a person: see scim-bridge plan`,
+    );
   return { outcome: 'blocked', message: parts.join('; ') };
 }
 
+/** Returns for operators why the lists do not prove that every resource was compared. */
 export function whyUnproven({ proof, unknown }: Plan): string {
   const reasons = [proof.users.reason, proof.groups.reason].filter((reason) => reason !== undefined);
   if (unknown > 0) reasons.push(`${counted(unknown, 'resource')} could not be read`);
   return reasons.join('; ');
 }
 
-/** Stores notes for the next run. @param moved number of entries that were skipped @returns false when another pass is needed */
-async function keepBooks(
+/**
+ * Stores notes for the next run.
+ * @param moved number of resources that were not marked, because they had changed or were being synced
+ * @returns false when another pass is needed
+ */
+async function storeNotes(
   { runs, digest }: ReconcileScope,
   findings: RunFindings,
   moved: number,
 ): Promise<boolean> {
   for (const name of ['values', 'members'] as const) {
-    const place = findings.cursors[name];
-    if (place !== undefined) await runs.moveCursor(name, place);
+    const position = findings.cursors[name];
+    if (position !== undefined) await runs.moveCursor(name, position);
   }
   await runs.noteGroupsSeen(findings.groupsSeen);
   const isWhole = moved === 0 && (!findings.isRepaired || findings.moved === 0);

@@ -24,9 +24,13 @@ import {
 } from './plan-handover.ts';
 import type { ReconcileScope } from './scope.ts';
 
+/** Largest number of characters of a folder name that come from the person's name. */
 const MOST_NAME = 200;
 
-/** Moves the items of a plan. @returns the result, or the reason why nothing was moved; undefined: nothing was due */
+/**
+ * Moves the items of a plan, and moves items back to people who are active again.
+ * @returns the result for operators, with the reason if the handover stopped; undefined: nothing was due
+ */
 export async function handOver(
   scope: ReconcileScope,
   section: HandoverSection,
@@ -37,7 +41,8 @@ export async function handOver(
   const setting = scope.target.policy.handover;
   if (!setting || (due.length + returning.length === 0 && section.problem === null)) return undefined;
   const done = { moved: 0, returned: 0, refused: 0 };
-  const stop = async (): Promise<string | undefined> => {
+  /** Returns the reason why the handover stopped; undefined: everything due was done. */
+  const moveAll = async (): Promise<string | undefined> => {
     if (section.problem !== null) return section.problem;
     for (const { ref } of returning) {
       const back = await giveBack(scope, ref, options);
@@ -59,7 +64,7 @@ export async function handOver(
     }
     return undefined;
   };
-  const problem = await stop().catch((error: unknown) => {
+  const problem = await moveAll().catch((error: unknown) => {
     if (options.signal.aborted) throw options.signal.reason;
     return platformProblem(error);
   });
@@ -81,6 +86,7 @@ interface Ended {
   problem?: string;
 }
 
+/** Moves the items of one person. @throws errors that are not of the platform, and the reason of an abort */
 async function handOverPerson(
   scope: ReconcileScope,
   place: HandoverPlace,
@@ -135,7 +141,8 @@ async function handOverPerson(
       refused.set(itemKey(item), platformProblem(error));
     }
   }
-  // Items of a run that crashed, which the account no longer shows: each is in the folder already, or was moved by another user.
+  // Items that a crashed run planned and that the account no longer shows. Each was moved to the folder by that run, or elsewhere by
+  // another user.
   const current = new Set(items.map(itemKey));
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
   const ended = await confirmMoves(
@@ -179,13 +186,11 @@ async function beginHandover(
   const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
   const head: HandoverHead = {
     state: 'moving',
-    ...{
-      name: person.name,
-      platformId: link.id,
-      account: person.account,
-      closedAt: link.closedAt,
-      startedAt,
-    },
+    name: person.name,
+    platformId: link.id,
+    account: person.account,
+    closedAt: link.closedAt,
+    startedAt,
     deployment: place.deployment,
     ...(folderName === undefined || stored?.head.deployment !== place.deployment ? {} : { folderName }),
     ...(folder === undefined || stored?.head.deployment !== place.deployment ? {} : { folder }),
@@ -239,7 +244,11 @@ async function personFolder(
   return { id, name: folderName };
 }
 
-/** Reads the person's folder, and stores and logs each item that is in it. */
+/**
+ * Reads the person's folder, and stores what became of each item: moved, refused, or left where it is.
+ * @param current keys of the items that the account still owned before the moves
+ * @returns the numbers of moved items and of items whose place is not known yet
+ */
 async function confirmMoves(
   scope: ReconcileScope,
   ref: PlannedHandover['ref'],
@@ -276,7 +285,12 @@ async function confirmMoves(
     items: fresh,
     entries: fresh.map((item) =>
       handoverEntry(scope, ref, head, item, {
-        ...{ action, status: 'failure', request, from: item.from, to, why: item.reason ?? '' },
+        action,
+        status: 'failure',
+        request,
+        from: item.from,
+        to,
+        why: item.reason ?? '',
       }),
     ),
   });

@@ -19,9 +19,10 @@ export interface HandoverPlace {
   roots: WorkspaceItem[];
 }
 
-/** A sentence for operators. */
+/** Why the handover folder was not found. */
 export interface HandoverProblem {
   kind: 'problem';
+  /** A sentence for operators. */
   problem: string;
 }
 
@@ -38,9 +39,10 @@ export interface OwnedItem {
 
 /** Largest number of items of one person; the next run continues with the rest. */
 const MOST_ITEMS = 5000;
+/** Form of a folder id; a setting of another form is a folder name. */
 const IS_ID = /^[0-9]+$/;
 
-/** Returns a sentence for a failed call. @throws the error if it is none of the platform, or if the call was aborted */
+/** Returns a sentence for a failed call. @throws the error itself, if it does not come from the platform or the call was aborted */
 export function platformProblem(error: unknown): string {
   if (!(error instanceof PlatformError) || error instanceof PlatformAborted) throw error;
   return error instanceof PlatformResponse && error.platformMessage
@@ -50,7 +52,7 @@ export function platformProblem(error: unknown): string {
 
 const problem = (text: string): HandoverProblem => ({ kind: 'problem', problem: text });
 
-/** Reads the folders at the root, and the path of the handover folder. */
+/** Returns the handover folder with its path, and the folders at the root; or why the folder cannot be used. */
 export async function findHandoverPlace(
   workspace: PlatformWorkspace,
   { deployment, folder }: Pick<HandoverSetting, 'deployment' | 'folder'>,
@@ -93,8 +95,10 @@ export async function findHandoverPlace(
 }
 
 /**
- * Reads the items that the accounts own: folders at the root, then workbooks and reports that are in none of them. Items
- * below the handover folder are left out. @throws IncompleteList and other errors of the platform client
+ * Reads the items that the accounts own: folders at the root, then workbooks and reports outside the owner's root folders.
+ * Items below the handover folder are left out.
+ * @returns items by account
+ * @throws IncompleteList and other errors of the platform client
  */
 export async function readOwnedItems(
   workspace: PlatformWorkspace,
@@ -130,13 +134,18 @@ export async function readOwnedItems(
       const list = owned.get(item.ownerId ?? '');
       if (!list) continue;
       const from = await pathOf(item);
+      // An item below a root folder of its owner moves with that folder.
       const isCarried = from.some(({ id }) => id === folder.id || ownerOfTop.get(id) === item.ownerId);
       if (!isCarried) add(list, item, from);
     }
   return owned;
 }
 
-/** Reads where items are now: by `TYPE:id` the id of the folder, null for the root. Folders are found at the root only. */
+/**
+ * Reads where items are now. Folders are found at the root only.
+ * @param wanted items as `TYPE:id`
+ * @returns by item the id of its folder, or null for the root; an item that was not found is left out
+ */
 export async function readPlaces(
   workspace: PlatformWorkspace,
   deployment: string,

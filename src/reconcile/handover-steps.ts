@@ -31,7 +31,7 @@ export async function whyStopped(
   return breaker.open ? 'the target does not answer, and only probes are sent' : undefined;
 }
 
-/** Returns the items in a folder by `TYPE:id`; undefined: the folder does not exist. */
+/** Returns the items in a folder, by `TYPE:id`; undefined: the folder does not exist. */
 export async function contentOfPersonFolder(
   { target }: ReconcileScope,
   { deployment, folder }: { deployment: string; folder: string },
@@ -63,7 +63,12 @@ export function handoverEntry(
 ): LogEntry {
   const { action, status, request, from, to, why } = move;
   return {
-    ...{ ref, name, platformId, action, status, request },
+    ref,
+    name,
+    platformId,
+    action,
+    status,
+    request,
     generation: '0',
     accepted: clock.now(),
     priority: 'reconcile',

@@ -42,11 +42,11 @@ export interface PlanOptions {
   readTrail?: ((since: number, signal: AbortSignal) => Promise<AuditTrail | undefined>) | undefined;
   /** Stores fingerprints of equal accounts; undefined: nothing is written. */
   remember?: ScanResult['remember'];
-  /** Name of the plan. */
+  /** Id of the plan (`Plan.id`). */
   id: string;
 }
 
-/** Exceptions that a plan names; it counts all of them. */
+/** Largest number of exceptions that a plan lists; it counts all of them. */
 const MOST_EXCEPTIONS = 1000;
 
 /** Notes for the next run; run.ts stores them after the plan was applied. */
@@ -81,12 +81,13 @@ export interface RunFindings {
   isShown: (ref: Ref, platformId: string) => boolean;
 }
 
+/** Compares all users and groups of the scope with the platform. @returns the plan, and the notes that run.ts stores afterwards */
 export async function makePlan(
   scope: ReconcileScope,
   options: PlanOptions,
 ): Promise<{ plan: Plan; findings: RunFindings }> {
   const startedAt = scope.clock.now();
-  // Without a mark a member of a renamed group would count as in line.
+  // Marks the members of renamed groups that have no mark yet; without one they would count as in line with the new name.
   await scope.directory.markRenamed();
   const [mappedBy, hasMoved] = await Promise.all([scope.runs.mappedBy(), scope.outbox.hasMoved()]);
   const rulesChanged = mappedBy !== scope.digest;
@@ -114,21 +115,22 @@ export async function makePlan(
   const back = verifiedGroups.filter(({ isBack }) => isBack).map(({ ref }) => ref);
   const values = await verifyValues(scan, full);
   for (const ref of values.suspects) users.suspects.set(ref, []);
-  const seen = [...users.settled, ...(await secondLook(scan, users, values.suspects)), ...verifiedGroups];
+  const seen = [...users.settled, ...(await verifySuspects(scan, users, values.suspects)), ...verifiedGroups];
   const blocked = new Map((await scope.outbox.blocked()).map(({ ref, since }) => [ref, since]));
-  const verified = applyRefusals(nameLost(scan, seen), {
+  const verified = applyRefusals(withLostCause(scan, seen), {
     blocked,
     rulesChanged,
     settings: scope.outbox.settings,
   });
   const [restored, { convergedAt = 0 }] = await Promise.all([readRestored(scope.acts), scope.runs.read()]);
-  const doubtful = restored && convergedAt <= restored.at ? restored : undefined;
+  // Once a run has converged, drift is no longer explained by the restore.
+  const openRestore = restored && convergedAt <= restored.at ? restored : undefined;
   const lastWrite = await readValueWrites(scope, verified);
   const since = earliestDrift(verified, lastWrite);
   const hasDrift = verified.some(({ entries }) => entries.some(isDrift));
   const trail = hasDrift ? await options.readTrail?.(since ?? startedAt, options.signal) : undefined;
   const proven = withoutProof(
-    attributeDrift(verified, { trail, lastWrite, restored: doubtful }),
+    attributeDrift(verified, { trail, lastWrite, restored: openRestore }),
     users,
     groups,
   );
@@ -176,7 +178,7 @@ export async function makePlan(
       durationMs: scope.clock.now() - startedAt,
     },
     coverage: { users: users.coverage, groups: groupCoverage },
-    exceptions: await readStanding(scope, done),
+    exceptions: await readExceptions(scope, done),
     ...(restored ? { restored: inIso(restored) } : {}),
     ...(handover ? { handover } : {}),
     counts: countsOf(entries),
@@ -215,7 +217,7 @@ const inIso = ({ at, backupAt }: Restored): NonNullable<Plan['restored']> => ({
   backup: backupAt === undefined ? null : new Date(backupAt).toISOString(),
 });
 
-/** Counts of desired groups, without those that the settings leave out since their last sync. */
+/** Returns the coverage without the groups that the settings leave out since their last sync. */
 function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { id: string }[]): Coverage {
   const { desired, linked, seen } = coverage;
   const shown = leftOut.filter(({ id }) => isListed(id)).length;
@@ -227,12 +229,15 @@ function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { i
   };
 }
 
-/** New rules that the platform's definitions do not allow are mapped again by each run, so that each one shows the conflict. */
+/**
+ * Returns whether the platform defines an attribute with another type than the settings. Then the rules do not count as mapped, so
+ * that every run maps all users again and shows the conflict.
+ */
 const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
   entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);
 
 /** Returns the number of exceptions, and the oldest of them for display. @param done changes that the platform has already */
-async function readStanding(
+async function readExceptions(
   { outbox }: ReconcileScope,
   done: readonly DoneChanges[],
 ): Promise<Plan['exceptions']> {
@@ -249,6 +254,7 @@ async function readStanding(
   };
 }
 
+/** Scans the list of groups, and verifies each group that may differ. */
 async function lookAtGroups(
   scan: ScanResult,
   choice: GroupChoice,
@@ -262,7 +268,15 @@ async function lookAtGroups(
   return { groups, verified };
 }
 
-async function secondLook(scan: ScanResult, users: UserScan, valued: Set<Ref>): Promise<VerifiedUsers[]> {
+/**
+ * Verifies the users that differ in the list or were not compared with it.
+ * @param withValues users whose attribute values are read too
+ */
+async function verifySuspects(
+  scan: ScanResult,
+  users: UserScan,
+  withValues: Set<Ref>,
+): Promise<VerifiedUsers[]> {
   const options = {
     withValues: (ref: Ref) => valued.has(ref) || users.valued.has(ref),
     ...(users.proof.complete ? { strangers: users.strangers } : {}),
@@ -273,6 +287,7 @@ async function secondLook(scan: ScanResult, users: UserScan, valued: Set<Ref>): 
   return found;
 }
 
+/** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
 function recognised({ proof, recognition }: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {
   const { linked, same, hasMoved } = recognition;
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
@@ -280,19 +295,15 @@ function recognised({ proof, recognition }: UserScan): Pick<RunFindings, 'tenant
 }
 
 /** Sets the cause `not applied` for lost resources. */
-const nameLost = ({ lost }: ScanResult, verified: VerifiedUsers[]): VerifiedUsers[] =>
-  lost.size === 0
-    ? verified
-    : verified.map((each) =>
-        lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each,
-      );
+const withLostCause = ({ lost }: ScanResult, verified: VerifiedUsers[]): VerifiedUsers[] =>
+  verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
 
 const toNotApplied = (entry: PlanEntry): PlanEntry =>
   entry.attribution.cause === 'mapping changed'
     ? { ...entry, attribution: { ...entry.attribution, cause: 'not applied' } }
     : entry;
 
-/** Sets destructive entries to `report` when a list was incomplete. */
+/** Returns the entries; if a list was incomplete, destructive entries caused by drift are only reported. */
 function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan): PlanEntry[] {
   if (users.proof.complete && groups.proof.complete) return entries;
   return entries.map((entry) =>
@@ -302,6 +313,7 @@ function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan):
   );
 }
 
+/** Returns where the next run continues, the groups with equal members, and whether the current rules are mapped. */
 function findingsOf(
   groups: GroupScan,
   users: UserScan,

@@ -51,12 +51,13 @@ const KINDS: Partial<Record<PlanEntry['action'], DestructiveKind>> = {
   clearAttribute: 'clearAttributes',
 };
 
-/** Returns a user's id, or `@` and the platform id of an unmanaged account. */
+/** Returns the member of an entry as the outbox stores it: the user's id, or `@<platform id>` for an unmanaged account. */
 const memberName = ({ member }: PlanEntry): string | undefined => {
   if (!member) return undefined;
   return member.ref === null ? `@${member.platformId ?? ''}` : parseRef(member.ref).id;
 };
 
+/** Returns the change that the guard counts for an entry; none if the entry takes nothing away. */
 function toDestruction(entry: PlanEntry): Destruction[] {
   const kind = KINDS[entry.action];
   if (kind === undefined || entry.ref === null) return [];
@@ -66,13 +67,15 @@ function toDestruction(entry: PlanEntry): Destruction[] {
 
 const nameOf = ({ kind, ref, subject }: Destruction): string => `${kind} ${ref} ${subject ?? ''}`;
 
-/** An account is deactivated before it is deleted, and leaves its groups only after that decision. */
+/** Returns the deactivation that has to be decided before an account is deleted or leaves a group. */
 function awaitedBy({ action, kind, ref, member }: PlanEntry): Destruction[] {
-  const account = action === 'delete' && kind === 'User' ? ref : action === 'removeMember' && member?.ref;
+  let account: Ref | null | undefined;
+  if (action === 'delete' && kind === 'User') account = ref;
+  if (action === 'removeMember') account = member?.ref;
   return account ? [{ kind: 'deactivate', ref: account }] : [];
 }
 
-/** Returns whether a removal is a change of the plan, or the deactivation that such a change waits for. */
+/** Returns a test of whether a removal is a change of the plan, or the deactivation that such a change waits for. */
 export function removalsOf(plan: Plan): (item: Destruction) => boolean {
   const items = plan.entries
     .filter(isChange)
@@ -81,7 +84,10 @@ export function removalsOf(plan: Plan): (item: Destruction) => boolean {
   return (item) => names.has(nameOf(item));
 }
 
-/** Holds all entries of a kind that exceeds its limit, before any of them is marked. Other kinds are applied. */
+/**
+ * Holds all entries of a kind that exceeds its limit, before any of them is marked. Other kinds are applied.
+ * @returns the held changes
+ */
 async function holdOverLimit(
   { outbox }: ReconcileScope,
   own: PlanEntry[],
@@ -100,7 +106,7 @@ async function holdOverLimit(
   return over.filter((_, index) => permissions[index] === 'held');
 }
 
-/** Returns one note for each resource: the values that have to be written again. */
+/** Returns one drift note for each resource of the entries, with the values and memberships that have to be written again. */
 export function toDrifts(entries: PlanEntry[]): Drift[] {
   const drifts = new Map<Ref, Drift>();
   for (const entry of entries) {
@@ -130,8 +136,8 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
 }
 
 /**
- * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Other
- * changes than drift need none, because their new values differ from the link.
+ * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Only drift
+ * needs such names: other changes have new values, which differ from the link.
  */
 function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
   if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];

@@ -2,6 +2,7 @@
 import { createVisibility } from './compare.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
 
+/** Returns a scan without visibility notes, lost resources and stored fingerprints. */
 export const createNarrowScan = (scope: ReconcileScope, signal: AbortSignal): ScanResult => ({
   scope,
   signal,

@@ -31,10 +31,11 @@ export interface GroupCase {
   isBack: boolean;
   /** Desired name at the target; undefined when the group is out of scope. */
   wantedName: string | undefined;
-  /** Deleted at the source. */
+  /** True: the source deleted the group. */
   isDeleted: boolean;
   /** Undefined: the platform does not have the group. */
   observed: WireGroup | undefined;
+  /** An unmanaged group at the platform with the desired name. */
   namesake?: { id: string; name: string } | undefined;
   /** Why the sync will refuse the group that it finds: another connection is linked to it. */
   takenBy?: string | undefined;
@@ -49,7 +50,7 @@ export interface GroupRules {
   members: 'owned' | 'authoritative';
 }
 
-/** Follows the reason of a membership. */
+/** Text behind the reason of a membership that cannot be written yet. */
 export const WAITS_FOR_GROUP = '; waits for the group, which needs a person';
 
 const RENAMED = 'displayName differs; roles and policies go by the name';
@@ -64,7 +65,7 @@ export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
     return [deletion(group, rules), ...leaving];
   }
   if (group.wantedName === undefined) return [];
-  return [...existence(group, rules), ...pendingMembers(group, rules), ...strangeMembers(group, rules)];
+  return [...existence(group, rules), ...pendingMembers(group, rules), ...differingMembers(group, rules)];
 }
 
 const nameOf = ({ wantedName, observed, link }: GroupCase): string =>
@@ -86,13 +87,15 @@ function base(
   };
 }
 
-const ours = ({ marked }: GroupCase): Cause => (marked ? 'source changed' : 'mapping changed');
+/** Returns the cause of a difference that did not arise at the platform. */
+const ownCause = ({ marked }: GroupCase): Cause => (marked ? 'source changed' : 'mapping changed');
 
+/** Returns the entry of a group that the source deleted; a group that the bridge adopted is only reported. */
 function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
   const owned = group.link.origin !== 'adopted';
   const isLeft = policy.policy !== 'sync';
   return {
-    ...base(group, ours(group), owned && !isLeft ? 'apply' : 'report'),
+    ...base(group, ownCause(group), owned && !isLeft ? 'apply' : 'report'),
     action: 'delete',
     before: { displayName: group.observed?.displayName ?? null },
     after: null,
@@ -102,6 +105,7 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
   };
 }
 
+/** Returns the entries that create, adopt, relink or rename the group; none if it is there under the desired name. */
 function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   const { link, namesake, observed, wantedName = '' } = group;
   const after = { displayName: wantedName };
@@ -123,24 +127,25 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
     }
     const reason = `${lost}the one that carries its name is taken over`;
     const linked = { id: namesake.id, displayName: namesake.name };
-    const taken: PlanEntry = {
-      ...{ ...found, action: link.id === undefined ? 'adopt' : 'relink' },
-      ...{ after: linked, reason },
-    };
+    const action = link.id === undefined ? 'adopt' : 'relink';
+    const taken: PlanEntry = { ...found, action, after: linked, reason };
     if (namesake.name === wantedName || policy.policy === 'create-only') return [taken];
-    const renamed = {
+    const renamed: PlanEntry = {
       ...common,
-      ...{ platformId: namesake.id, before: { displayName: namesake.name }, reason: RENAMED },
+      action: 'update',
+      platformId: namesake.id,
+      before: { displayName: namesake.name },
+      reason: RENAMED,
     };
-    return [taken, { ...renamed, action: 'update' }];
+    return [taken, renamed];
   }
   if (observed.displayName === wantedName) return [];
   const applied = link.core?.displayName === wantedName;
-  // The names are equal for a platform that stores names without case.
+  // The platform may store the name in another letter case, which a rename would not change.
   if (applied && fold(observed.displayName) === fold(wantedName)) return [];
   return [
     {
-      ...base(group, applied ? 'platform changed' : ours(group), frozen ? 'report' : 'apply'),
+      ...base(group, applied ? 'platform changed' : ownCause(group), frozen ? 'report' : 'apply'),
       action: 'update',
       before: { displayName: observed.displayName },
       after,
@@ -149,6 +154,7 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   ];
 }
 
+/** Returns the entries of pending memberships. */
 function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   return group.pending.map(({ member, sign, refusal }) => {
     if (sign !== '+') {
@@ -180,19 +186,20 @@ function pendingMembers(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   });
 }
 
-/** Returns a test of whether the policy left a member whom the source removed. */
+/** Returns a test of whether the source removed a member and the policy of the target left that member in the group. */
 function isLeaverOf({ link }: GroupCase): (member: Member) => boolean {
   const isNoted = notedLeavers(link);
   return ({ ref, platformId }) => ref !== null && isNoted?.(parseRef(ref).id, platformId) === true;
 }
 
-/** Returns the removals of members whom the policy left in a group that was deleted at the source. */
+/** Returns the removals of such members from a group that was deleted at the source. */
 function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
   const surplus = (group.members?.surplus ?? []).filter(isLeaverOf(group));
-  return strangeMembers({ ...group, members: { missing: [], surplus } }, rules);
+  return differingMembers({ ...group, members: { missing: [], surplus } }, rules);
 }
 
-function strangeMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
+/** Returns the entries of members that the platform lacks, and of members that only the platform has. */
+function differingMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
   const { missing = [], surplus = [] } = group.members ?? {};
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
   const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);

@@ -13,10 +13,11 @@ export interface PlannedHandover {
   name: string;
   /** Numeric user id of the account, as text. */
   account: string;
-  /** `due`: this run moves it. `later`: at `at`. `return`: the person is active again, and gets it back. */
+  /** `due`: this run moves the items. `later`: a run after `at` moves them. `return`: the person is active again and gets them back. */
   state: 'due' | 'later' | 'return';
-  /** ISO 8601. */
+  /** Time at which the account was closed, ISO 8601. */
   closedAt: string;
+  /** Time from which the items are moved, ISO 8601. */
   at: string;
   /** The handover folder and the person's folder below it. */
   folder: string;
@@ -34,13 +35,14 @@ export interface HandoverSection {
 
 interface PlanHandoverOptions {
   signal: AbortSignal;
-  /** Whether the lists of the platform were read whole. */
+  /** Whether the lists of the platform were read completely. */
   isProven: boolean;
+  /** Entries of the plan. Resources with an entry are left out, because their state is not settled. */
   entries: PlanEntry[];
 }
 
 export const DAY_MS = 86_400_000;
-/** An account without a known id costs a call. */
+/** Largest number of people in a plan, because an account without a known id costs a call. */
 const MOST_PEOPLE = 1000;
 const PORTION = 500;
 
@@ -51,8 +53,8 @@ interface Leaver {
 }
 
 /**
- * Returns whether the bridge closed the account (Link.closedAt), the platform confirmed it, and no change of the account is pending or
- * held.
+ * Returns whether the bridge closed the account (`Link.closedAt`), the platform confirmed it, and no change of the account is
+ * pending or held.
  */
 export const isClosed = (link: Link): link is Link & { closedAt: number; id: string } =>
   link.id !== undefined &&
@@ -68,7 +70,7 @@ const hasItemsLeft = (link: Link, head: HandoverHead | undefined): boolean =>
   (head.state === 'moved' && (head.refused ?? 0) > 0) ||
   head.closedAt !== link.closedAt;
 
-/** Returns the section of a plan; undefined: the setting is off, or no account has work to be moved. */
+/** Returns the handover section of a plan; undefined: the setting is off, or no item is to be moved. */
 export async function planHandover(
   scope: ReconcileScope,
   { signal, isProven, entries }: PlanHandoverOptions,
@@ -107,7 +109,10 @@ export async function planHandover(
     const name = String(link.core?.userName ?? ref);
     return [
       {
-        ...{ ref, name, account, items },
+        ref,
+        name,
+        account,
+        items,
         state: at <= now ? 'due' : 'later',
         closedAt: new Date(link.closedAt).toISOString(),
         at: new Date(at).toISOString(),
@@ -120,6 +125,7 @@ export async function planHandover(
   return { ...section, folder: place.folder.name, problem, people: [...returning, ...people] };
 }
 
+/** Returns the closed accounts that may have items to move, the earliest closed first. */
 async function leaversOf({ links, target, handovers }: ReconcileScope): Promise<Leaver[]> {
   const isProtected = protectedNames(target.policy.users.protected);
   const closed: { ref: Ref; link: Leaver['link'] }[] = [];
@@ -133,6 +139,7 @@ async function leaversOf({ links, target, handovers }: ReconcileScope): Promise<
   });
 }
 
+/** Returns a test of whether the userName in a link is one of the names, without regard to letter case. */
 export function protectedNames(names: readonly string[]): (link: Link) => boolean {
   const folded = new Set(names.map(fold));
   return ({ core }) => folded.has(fold(String(core?.userName ?? '')));

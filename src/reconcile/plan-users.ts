@@ -49,6 +49,7 @@ export interface TargetRules {
   visibility: ComparedAttributes;
 }
 
+/** Desired state of a user whom the source deleted. */
 const GONE: DesiredAccount = { inScope: false, active: false, core: {}, attributes: {} };
 
 /** Returns the entries of one user; none when it is as desired. attribution.ts refines the cause `platform changed`. */
@@ -59,7 +60,7 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return [];
   const wanted = user.wanted ?? GONE;
   if (link.id === undefined) return wanted.inScope ? planNewUser(user, wanted, rules) : [];
-  if (observed === undefined) return wanted.inScope ? missing(user, wanted, rules) : [];
+  if (observed === undefined) return wanted.inScope ? missingAccount(user, wanted, rules) : [];
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
   const isNew = changedSinceApplied(link, wanted);
@@ -73,8 +74,9 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns whether a push or other rules changed a value since it was applied; always false for a link without applied values,
- * which a repair restored. Such a value is written even if no account shows the attribute, because it may be new.
+ * Returns a test of whether a push or other rules changed a value since it was applied. A changed value is written even if no
+ * account shows the attribute, because the attribute may be new. The test is always false for a link that a repair restored,
+ * because such a link has no applied values.
  */
 function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
   const applied = desiredFromLink(link);
@@ -106,6 +108,7 @@ function base(user: UserCase, cause: Cause): Omit<PlanEntry, 'action' | 'before'
   };
 }
 
+/** Returns the entries of a user who has no account yet. */
 function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { namesake, marked, takenBy } = user;
   const common = base(user, marked ? 'source changed' : 'mapping changed');
@@ -125,10 +128,14 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
 
 const taken = (user: UserCase, after: Values, reason: string): PlanEntry => ({
   ...base(user, 'none'),
-  ...{ action: 'conflict', before: null, after, reason },
+  action: 'conflict',
+  before: null,
+  after,
+  reason,
 });
 
-function missing(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
+/** Returns the entries of a linked user whose account the platform no longer has. */
+function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRules): PlanEntry[] {
   const { policy } = rules;
   const { namesake, takenBy } = user;
   if (takenBy !== undefined) return [taken(user, createdValues(wanted), takenBy)];
@@ -144,12 +151,7 @@ function missing(user: UserCase, wanted: DesiredAccount, rules: TargetRules): Pl
           { ...common, action: 'relink', before, after, reason },
           ...(effect === 'apply' ? adoptedChanges(user, wanted, rules) : []),
         ]
-      : [
-          {
-            ...{ ...common, action: 'conflict', before, after },
-            reason: `${reason}; adopt is ${policy.adopt}`,
-          },
-        ];
+      : [{ ...common, action: 'conflict', before, after, reason: `${reason}; adopt is ${policy.adopt}` }];
   }
   const reason = 'its account is gone at the platform';
   return [{ ...common, action: 'create', before: null, after: createdValues(wanted), reason }];
@@ -190,6 +192,7 @@ function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): 
   };
 }
 
+/** Returns the entries of the differences: one for each attribute, and one for all core values of the same cause. */
 function changes(
   user: UserCase,
   wanted: DesiredAccount,
@@ -210,14 +213,14 @@ function changes(
     after: Values,
     reason: string,
   ): void => {
-    const held = frozen || (action === 'deactivate' && rules.policy.policy !== 'sync');
+    const isReported = frozen || (action === 'deactivate' && rules.policy.policy !== 'sync');
     entries.push({
       ...base(user, causeOf(difference)),
       action,
       before,
       after,
-      effect: held ? 'report' : 'apply',
-      reason: held ? `${reason}${leftBy(rules.policy)}` : reason,
+      effect: isReported ? 'report' : 'apply',
+      reason: isReported ? `${reason}${leftBy(rules.policy)}` : reason,
     });
   };
   for (const difference of found) {

@@ -21,7 +21,7 @@ export interface Cost {
 export interface Plan {
   format: 'scim-bridge plan';
   formatVersion: 1;
-  /** Marks that this plan leaves carry it as `plan:<id>`. */
+  /** Marks that a run sets for this plan have the request id `plan:<id>`. */
   id: string;
   createdAt: string;
   connection: string;
@@ -45,6 +45,7 @@ export interface Plan {
   entries: PlanEntry[];
 }
 
+/** Place of the hash in the last piece of a saved plan. */
 const HASH_AT = '],"hash":"'.length;
 const HASH_LENGTH = 64;
 
@@ -56,6 +57,7 @@ export interface SavedPlans {
   hash: string;
 }
 
+/** Returns the number of entries of each action. */
 export function countsOf(entries: PlanEntry[]): Plan['counts'] {
   const counts: Plan['counts'] = {};
   for (const { action } of entries) counts[action] = (counts[action] ?? 0) + 1;
@@ -85,7 +87,11 @@ export function inReadingOrder(entries: PlanEntry[]): PlanEntry[] {
     rank: RANK.get(entry.action) ?? ACTIONS.length,
     key: keyOf(entry),
   }));
-  keyed.sort((a, b) => a.rank - b.rank || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  keyed.sort((left, right) => {
+    if (left.rank !== right.rank) return left.rank - right.rank;
+    if (left.key === right.key) return 0;
+    return left.key < right.key ? -1 : 1;
+  });
   return keyed.map(({ entry }) => entry);
 }
 
@@ -98,8 +104,8 @@ export const writesIn = (plan: Plan): number => changesIn(plan) + peopleDue(plan
 export type PlanOutcome = 'changes' | 'unproven' | 'no changes';
 
 /**
- * Summarises comparisons. `changes`: something differs, a handover is due, or a desired resource is missing. `unproven`: no difference was
- * found, and an incomplete read does not prove that there is none.
+ * Summarises comparisons. `changes`: something differs, a handover is due, or a desired resource is missing. `unproven`: no
+ * difference was found, but a read was incomplete, so there may be one.
  */
 export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
   const isMissing = ({ coverage: { users, groups } }: Plan): boolean => users.missing + groups.missing > 0;
@@ -109,15 +115,15 @@ export function outcomeOf(plans: readonly Plan[]): PlanOutcome {
   return plans.every(isProven) ? 'no changes' : 'unproven';
 }
 
-/** Returns the plan with the entries caused at the platform only. */
+/** Returns the plan reduced to the entries that are caused at the platform, and without the handover. */
 export function driftOnly({ handover: _, ...plan }: Plan): Plan {
   const entries = plan.entries.filter(isDrift);
   return { ...plan, entries, counts: countsOf(entries) };
 }
 
 /**
- * Yields the document of saved plans (SavedPlans) as JSON text, entry by entry, so that a large plan is never one text in
- * memory and the caller can yield between pieces. The hash is over the canonical JSON of the plans.
+ * Yields a SavedPlans document as JSON text, one entry at a time. So a large plan is never one text in memory, and the caller can
+ * let other work run between two pieces.
  */
 export function* savedPieces(plans: Plan[]): Generator<string> {
   const hash = createHash('sha256').update('[');
@@ -139,6 +145,7 @@ export function* savedPieces(plans: Plan[]): Generator<string> {
   yield `],"hash":"${hash.update(']').digest('hex')}"}`;
 }
 
+/** Returns the hash that a saved document of these plans has. */
 function hashOf(plans: Plan[]): string {
   let last = '';
   for (const piece of savedPieces(plans)) last = piece;

@@ -7,13 +7,13 @@ import type { ReconcileScope } from './scope.ts';
 import { withHeldRemoval } from './unwritten.ts';
 
 export interface PutOff {
-  /** Wait for a change that the guard holds. */
+  /** Resources that wait for a change that the guard holds. */
   held: Ref[];
-  /** Failed again, with the reason of the last failure. */
+  /** Resources whose write the platform ignores, with the reason of the last failure. */
   failing: { ref: Ref; message: string }[];
 }
 
-/** Number of ignored writes in a row from which a resource counts as failing; the first may be a slip of the platform. */
+/** Number of ignored writes in a row from which a resource counts as failing; a single one may be an accident. */
 const FAILS_AGAIN = 2;
 
 /** Returns those of the marked resources for which a run does not wait. */
@@ -27,6 +27,10 @@ export async function readPutOff(
     outbox,
     all.flatMap(({ ref, link }) => (ref.startsWith('User:') && mayWait(link) ? [ref] : [])),
   );
+  const isLater = async (ref: Ref): Promise<boolean> => {
+    const { mark } = await outbox.resourceStatus(ref);
+    return mark?.state === 'due' && (mark.dueAt ?? 0) > clock.now();
+  };
   const putOff: PutOff = { held: [], failing: [] };
   for (const { ref, link } of all) {
     // A resource whose own change was held and approved keeps its condition until its sync succeeds.
@@ -36,14 +40,9 @@ export async function readPutOff(
     else putOff.failing.push({ ref, message: link.condition?.message ?? '' });
   }
   return putOff;
-
-  async function isLater(ref: Ref): Promise<boolean> {
-    const { mark } = await outbox.resourceStatus(ref);
-    return mark?.state === 'due' && (mark.dueAt ?? 0) > clock.now();
-  }
 }
 
-/** A sync that waits for removals from groups has no failed attempts. */
+/** Returns whether the sync of a user may wait for removals from groups: such a sync has no failed attempts. */
 const mayWait = ({ attempts, condition }: Link): boolean => attempts === undefined && condition === undefined;
 
 const isFailing = ({ attempts = 0, condition }: Link): boolean =>

@@ -1,4 +1,4 @@
-// Removes entries whose write the platform has refused permanently: a run would only get the same refusal again. Pure.
+// Replaces entries whose write the platform has refused permanently, because a run would only get the same refusal again. Pure.
 import { conditionText } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
@@ -15,8 +15,9 @@ export interface Refusals {
 }
 
 /**
- * Removes the entries of resources that were refused and have not changed since the refusal. A dead letter becomes one conflict
- * entry, with a `report` entry for each membership that waits for it; a dropped dead letter becomes a `report` entry.
+ * Replaces the entries of resources that were refused and have not changed since the refusal. A dead letter becomes one conflict
+ * entry, and a `report` entry for each membership that waits for the group. After a drop from the dead letters the entries stay,
+ * with the effect `report`.
  */
 export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
   return verified.map((each) => {
@@ -88,7 +89,7 @@ function toConflict(answered: PlanEntry[], reason: string): PlanEntry {
   };
 }
 
-/** Returns the memberships of a group that is a dead letter. */
+/** Returns `report` entries for the memberships of a group that is a dead letter. */
 const waiting = (answered: readonly PlanEntry[]): PlanEntry[] =>
   answered
     .filter(({ member }) => member !== undefined)
