@@ -49,6 +49,7 @@ function personLines({ name, state, at, closedAt, folder, items }: PlannedHandov
   ];
 }
 
+/** Returns an item as text: `workbook "NAME" (ID)`. */
 export const itemText = ({ type, name, id }: Pick<OwnedItem, 'type' | 'name' | 'id'>): string =>
   `${type.toLowerCase()} "${name}" (${id})`;
 

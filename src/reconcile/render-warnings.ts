@@ -2,6 +2,7 @@
 import { counted } from '../support/counted.ts';
 import type { Plan } from './plan.ts';
 
+/** Returns a line for each limit; none for a plan that was read completely. */
 export function warningLines({ proof, unknown, restored, entries }: Plan): string[] {
   const found = (['users', 'groups'] as const)
     .filter((list) => !proof[list].complete)

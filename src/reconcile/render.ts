@@ -17,6 +17,7 @@ export interface RenderOptions {
 
 /** Largest number of changes that are listed one by one; more are summarised unless `all` is set. */
 const ONE_BY_ONE = 40;
+/** Number of names that a part of the summary shows. */
 const EXAMPLES = 3;
 /** Largest number of parts of one action in the summary, and of causes. */
 const MOST_PARTS = 4;
@@ -57,7 +58,7 @@ const SIGNS: Record<Action, string> = {
 
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
 
-/** Returns lines of text without line breaks. */
+/** Returns the plan as lines of text. */
 export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: RenderOptions): string[] {
   const paint = (sign: string, text: string): string =>
     colour ? `\u001b[${COLOURS[sign] ?? 0}m${text}\u001b[0m` : text;
@@ -71,11 +72,11 @@ export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: Rende
     ...(byOne ? [] : causes(changes)),
     ...warningLines(plan),
     ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
-    ...aside(plan, withoutExceptions(plan, others), all, paint),
+    ...reportedLines(plan, withoutExceptions(plan, others), all, paint),
     ...exceptionLines(plan, all, paint),
     ...handoverLines(plan.handover, all),
     ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
-    ...cost(plan),
+    ...costLines(plan),
   ];
 }
 
@@ -126,7 +127,7 @@ function causes(changes: PlanEntry[]): string[] {
   return [`  causes: ${shown.join(', ')}${left > 0 ? `, ${left} others` : ''}`];
 }
 
-/** Returns the subject of an entry: kind, name and attribute or member. */
+/** Returns what a part of the summary is about: a group, an attribute, the updated values, or a kind of resource. */
 function subjectOf({ kind, action, attribute, name, member, after }: PlanEntry): string {
   if (member) return `group ${name}`;
   if (attribute !== undefined) return `attribute ${attribute}`;
@@ -139,6 +140,7 @@ function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
   return cause === 'none' ? '' : `${cause}${who}${at === undefined ? '' : ` at ${at}`}`;
 }
 
+/** Returns lines with the largest groups of changes of each action, and examples of each group. */
 function summary(changes: PlanEntry[], paint: (sign: string, text: string) => string): string[] {
   const lines: string[] = [];
   for (const action of ACTIONS) {
@@ -203,7 +205,8 @@ function diffOf({ before, after }: PlanEntry): string[] {
 
 const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanaged' && kind === 'Attribute';
 
-function aside(
+/** Returns the lines about entries that no run writes, grouped by their reason. */
+function reportedLines(
   { restored }: Plan,
   entries: PlanEntry[],
   all: boolean,
@@ -256,11 +259,11 @@ function aside(
   return lines;
 }
 
-/** A membership is about a person, or about an account that nobody pushed. */
+/** Returns a membership in words: `person NAME in GROUP`, or `account NAME in GROUP` for an unmanaged account. */
 const memberIn = ({ ref, name, platformId }: NonNullable<PlanEntry['member']>, group: string): string =>
   `${ref === null ? 'account' : 'person'} ${name || (platformId ?? '')} in ${group}`;
 
-/** A person or group whose new name the platform refuses is known by both names. */
+/** Returns the subject of an entry in words; if the platform refuses a new name, with both names. */
 function subjectWords({ kind, name, member, after }: PlanEntry): string {
   if (member) return capital(memberIn(member, name));
   const wanted = kind === 'User' ? after?.userName : after?.displayName;
@@ -270,7 +273,7 @@ function subjectWords({ kind, name, member, after }: PlanEntry): string {
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** Returns the entries about other resources than the exceptions, which have a section of their own. */
+/** Returns the entries without those of resources that the section of exceptions names. */
 function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntry[] {
   const named = new Set(exceptions.items.map(({ ref }) => ref));
   return entries.filter(({ ref }) => ref === null || !named.has(ref));
@@ -296,7 +299,8 @@ function exceptionLines(
   ];
 }
 
-function cost({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {
+/** Returns lines about the number of calls, and about values that were not read. */
+function costLines({ cost: { calls, values, members, durationMs }, proof }: Plan): string[] {
   const lines = [
     '',
     `Compared ${counted(proof.users.seen, 'user')} and ${counted(proof.groups.seen, 'group')} with ${counted(calls, 'call')} in ${(durationMs / 1000).toFixed(1)} s. Members were read of ${members.read} of ${counted(members.of, 'group')}.`,

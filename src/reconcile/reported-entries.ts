@@ -8,13 +8,16 @@ import type { GroupScan } from './scan-groups.ts';
 import type { UserScan } from './compare-user-page.ts';
 import type { ReconcileScope } from './scope.ts';
 
-/** Returns entries for dead letters, with the reason of the worker. */
+/**
+ * Returns entries for dead letters, with the reason that the worker stored.
+ * @param compared entries of the comparison; a dead letter that is a conflict there gets no second entry
+ */
 export async function blockedEntries(
   scope: ReconcileScope,
   blocked: Ref[],
-  found: PlanEntry[],
+  compared: PlanEntry[],
 ): Promise<PlanEntry[]> {
-  const named = new Set(found.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
+  const named = new Set(compared.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
   const refs = blocked.filter((ref) => !named.has(ref));
   const [links, names] = await Promise.all([
     scope.links.getMany(scope.target.name, refs),
@@ -44,7 +47,10 @@ export async function blockedEntries(
   });
 }
 
-/** Returns entries for accounts and groups that only the platform has. */
+/**
+ * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts, or that cause a
+ * conflict, are left out.
+ */
 export function unmanagedEntries(
   users: Pick<UserScan, 'unmanaged'>,
   groups: Pick<GroupScan, 'unmanaged'>,

@@ -1,15 +1,16 @@
-// Reads the last restore of a connection: the bridge does not know its own writes between the backup and the restore.
+// Reads the last restore of a connection. After a restore the bridge no longer knows what it wrote between backup and restore.
 import type { Acts } from '../directory/logs/acts.ts';
 
 export interface Restored {
   /** Time of the restore, Unix milliseconds. */
   at: number;
-  /** Time of the backup, Unix milliseconds; undefined: the audit entry does not tell it any more. */
+  /** Time of the backup, Unix milliseconds; undefined: the audit entry does not contain it. */
   backupAt?: number;
 }
 
 /** Returns the last restore that the audit log knows; undefined: there was none. */
 export async function readRestored(acts: Pick<Acts, 'search'>): Promise<Restored | undefined> {
+  // The search is newest first.
   for await (const { entries } of acts.search({}, ({ act }) => act === 'restore')) {
     const [last] = entries;
     if (!last) continue;

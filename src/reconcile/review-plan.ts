@@ -1,4 +1,4 @@
-// Compares a saved plan with the present state before it is applied: which of its entries are stale, and which are carried out.
+// Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already made.
 import type { Ref } from '../directory/records.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { isChange, type PlanEntry } from './entry.ts';
@@ -10,7 +10,7 @@ import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
 
 export interface PlanReview {
-  /** Entries whose record, link or platform state is another one than the plan has seen, and not the one that it leads to. */
+  /** Entries whose record, link or platform state has changed since the plan, and is not the state that the plan leads to. */
   stale: PlanEntry[];
   /** The plan without the entries of which nothing is left to do. */
   left: Plan;
@@ -21,7 +21,7 @@ export interface PlanReview {
   done: number;
 }
 
-/** Reads all resources of a plan again. */
+/** Reads all resources of a plan again, and sorts its entries by whether they are stale, already made or left to apply. */
 export async function reviewPlan(
   scope: ReconcileScope,
   plan: Plan,
@@ -33,14 +33,16 @@ export async function reviewPlan(
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
   const moved = own.filter((entry) => !present.has(essence(entry)));
   const done = new Set(moved.filter((entry) => isCarriedOut(entry, now)));
-  // An entry is written with the sync of the resource that it follows, which is not marked when nothing of its own is left.
+  // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so the
+  // follower is checked by itself.
   const remaining = new Set(own.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
   const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
   const followers = plan.entries.filter(
     (entry) => isChange(entry) && entry.follows !== undefined && ended.has(entry.follows),
   );
   const followed = await verifyAgain(scan, followers);
-  // A value of an attribute proves its definition, which has no ref.
+  // An attribute definition has no ref. The user that it follows has its values, which proves that it
+  // exists.
   const isWritten = (entry: PlanEntry): boolean => entry.ref === null || isCarriedOut(entry, followed);
   const gone = new Set([...done, ...followers.filter(isWritten)]);
   const entries = plan.entries.filter((entry) => !gone.has(entry));
@@ -57,13 +59,17 @@ async function verifyAgain(
   scan: ScanResult,
   entries: readonly PlanEntry[],
 ): Promise<ReadonlyMap<Ref, VerifiedUsers>> {
-  const refsOf = (kind: PlanEntry['kind'], has: (entry: PlanEntry) => boolean = () => true): Set<Ref> =>
-    new Set(entries.flatMap((entry) => (entry.kind === kind && entry.ref && has(entry) ? [entry.ref] : [])));
+  const refsOf = (kind: PlanEntry['kind'], isMeant: (entry: PlanEntry) => boolean): Set<Ref> =>
+    new Set(
+      entries.flatMap((entry) => (entry.kind === kind && entry.ref && isMeant(entry) ? [entry.ref] : [])),
+    );
+  const users = refsOf('User', () => true);
+  const groups = refsOf('Group', () => true);
   const valued = refsOf('User', ({ attribute }) => attribute !== undefined);
   const membered = refsOf('Group', ({ member }) => member !== undefined);
   const verified = [
-    ...(await verifyUsers(scan, [...refsOf('User')], { withValues: (ref) => valued.has(ref) })),
-    ...(await verifyGroups(scan, [...refsOf('Group')], { withMembers: (ref) => membered.has(ref) })),
+    ...(await verifyUsers(scan, [...users], { withValues: (ref) => valued.has(ref) })),
+    ...(await verifyGroups(scan, [...groups], { withMembers: (ref) => membered.has(ref) })),
   ];
   return new Map(verified.map((each) => [each.ref, each]));
 }
@@ -81,13 +87,20 @@ const essence = ({
   basis,
 }: PlanEntry): string =>
   canonicalJson({
-    ...{ action, ref, platformId, attribute, before, after, effect, basis },
+    action,
+    ref,
+    platformId,
+    attribute,
+    before,
+    after,
+    effect,
+    basis,
     member: member && { ref: member.ref, platformId: member.platformId },
   });
 
 /**
- * Returns whether the source wants what it wanted, and nothing of what the entry changes differs from that any more. An entry that
- * follows another resource has the version of that one, which was compared there.
+ * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
+ * differs there. The version of a follower is not compared, because its basis is that of the resource that it follows.
  */
 function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedUsers>): boolean {
   const found = entry.ref === null ? undefined : now.get(entry.ref);
@@ -100,6 +113,7 @@ function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedUsers>): b
 /** Actions that make, link or remove the whole resource. */
 const WHOLE: ReadonlySet<PlanEntry['action']> = new Set(['create', 'adopt', 'relink', 'delete']);
 
+/** Returns whether a present difference is about the part of the resource that the entry of the plan changes. */
 function concernsSame(entry: PlanEntry, other: PlanEntry): boolean {
   if (other.action === 'unmanaged') return false;
   // A conflict without desired values is an attribute that cannot be mapped: the plan cannot have an entry for its value.

@@ -7,7 +7,7 @@ import type { ReconcileScope } from './scope.ts';
 export const RIGHT_MS = 30_000;
 export const POLL_MS = 200;
 
-/** Reason of an abort that is no failure of the run: the service stopped, and the next start makes a scheduled run up. */
+/** Reason of an abort when the service stops. It is no failure: the next start of the service repeats a missed run. */
 export class RunStopped extends Error {
   override name = 'RunStopped';
 }
@@ -15,10 +15,11 @@ export class RunStopped extends Error {
 interface Right {
   /** Aborted by the caller, or when the lock is lost. */
   signal: AbortSignal;
+  /** Stops the heartbeats and releases the lock. */
   release: () => Promise<void>;
 }
 
-/** Keeps the lock with heartbeats. @param fence of the run that took it */
+/** Keeps the lock with heartbeats. @param fence fence of the run that took the lock */
 export function keepRight({ runs }: ReconcileScope, fence: string, signal: AbortSignal): Right {
   const lost = new AbortController();
   const keepAlive = setInterval(() => {

@@ -24,7 +24,7 @@ export interface RunOptions extends PlanOptions, ApplyPlanOptions {
   acceptTenant?: boolean;
   /** Operator who ordered the run; undefined: the schedule. */
   orderedBy?: Actor | undefined;
-  /** A run that another process has begun counts as this one. Without it a run of its own follows. */
+  /** True: if another run is in progress, wait for it and return its report, unless it failed. False: wait, then run. */
   joins?: boolean;
   /** Called when the run waits for one that is in progress. */
   onWait?: () => void;
@@ -37,11 +37,11 @@ export interface RunResult {
 }
 
 /** Largest number of passes after a repair; the next run handles the remaining resources. */
-const PASSES = 4;
+const MOST_PASSES = 4;
 
 /**
- * Runs one reconcile, after a run that is in progress: that one may have read a resource before the change that this one is
- * to find. A run that `joins` returns its report instead.
+ * Runs one reconcile. If another run is in progress, this one waits and then compares again, because the other run may have read a
+ * resource before its latest change. With `joins` the report of the other run is returned instead.
  * @throws errors of the platform client and of Redis; RunLost when another run took the lock
  */
 export async function reconcile(scope: ReconcileScope, options: RunOptions): Promise<RunResult> {
@@ -54,7 +54,7 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
   const { runs, clock } = scope;
   for (;;) {
     const fence = await runs.take(RIGHT_MS);
-    if (fence !== undefined) return hold(scope, options, fence);
+    if (fence !== undefined) return runLocked(scope, options, fence);
     const askedAt = clock.now();
     options.onWait?.();
     while (await runs.isRunning()) {
@@ -63,14 +63,15 @@ export async function reconcile(scope: ReconcileScope, options: RunOptions): Pro
     }
     if (!options.joins) continue;
     const { last } = await runs.read();
-    // A killed run leaves no report; then this run starts.
+    // A report that only found differences does not count for a run that repairs them.
     const isRepair = last?.outcome !== 'drifted' || !options.repair;
+    // A killed run leaves no report; then this run starts.
     if (last && last.endedAt >= askedAt && last.outcome !== 'failed' && isRepair) return { report: last };
   }
 }
 
 /**
- * Applies what is left of a saved plan (review-plan.ts). @param done number of its changes that are carried out
+ * Applies what is left of a saved plan (review-plan.ts). @param review.done number of changes that are already made
  * @throws RunLost when another run took the lock
  */
 export async function applySaved(
@@ -101,7 +102,7 @@ export async function applySaved(
 }
 
 /**
- * Returns the end of a saved plan whose marks were applied. Of an empty plan nothing was compared.
+ * Returns the end of a run that applied a saved plan. For an empty plan the end says that nothing was compared.
  * @param was.done number of changes that the review took out of the plan
  * @param was.isDone whether no change of the plan was left to write when the run began
  */
@@ -141,7 +142,8 @@ async function recordOrder(
   if (orderedBy) await acts.record({ act, ...orderedBy, target: target.name, ...details });
 }
 
-async function hold(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
+/** Runs a reconcile under the lock, stores its report and releases the lock. */
+async function runLocked(scope: ReconcileScope, options: RunOptions, fence: string): Promise<RunResult> {
   const { runs, clock } = scope;
   const startedAt = clock.now();
   const right = keepRight(scope, fence, options.signal);
@@ -160,7 +162,11 @@ async function hold(scope: ReconcileScope, options: RunOptions, fence: string): 
       return { report, plan: made.plan };
     }
     let carried = await applyPlan(scope, again, fence, made.plan, made.findings);
-    for (let pass = 1; pass < PASSES && !carried.isWhole && carried.end.outcome === 'converged'; pass++) {
+    for (
+      let pass = 1;
+      pass < MOST_PASSES && !carried.isWhole && carried.end.outcome === 'converged';
+      pass++
+    ) {
       made = await makePlan(scope, again);
       carried = await applyPlan(scope, again, fence, made.plan, made.findings);
     }
@@ -210,7 +216,7 @@ async function recognise(
   return undefined;
 }
 
-/** Outcomes after which work is handed over: all that the plan names was written, or waits for an operator. */
+/** Outcomes after which items are handed over: each change of the plan was written, or waits for an operator. */
 const HANDS_OVER = new Set<End['outcome']>(['converged', 'held', 'blocked']);
 
 /** Moves the items of the plan's handover. @returns the outcome, with the number of moved items in its message */
@@ -226,7 +232,7 @@ async function withHandover(
   return { ...end, message: withPart(end.message, said) };
 }
 
-/** Adds the number of resources that changed during every read. The sync of their pushes does not see what others changed. */
+/** Adds to the message the number of resources that changed during every read, so they were not compared. */
 const noteMoved = (end: End, moved: number): End =>
   end.outcome === 'converged' && moved > 0
     ? {
@@ -258,13 +264,14 @@ function exceptFor(end: End, exceptions: ExceptionCounts, left: string): End {
   };
 }
 
+/** Returns the report of a run that ended by itself. */
 function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, message }: End): RunReport {
   return {
     run: `plan:${plan.id}`,
     startedAt,
     endedAt,
     outcome,
-    // Without what is rejected or held: no run writes that.
+    // Rejected and held changes are left out, because no run writes them.
     counts: countsOf(plan.entries.filter((entry) => isChange(entry) || isNotice(entry))),
     drift: driftCounts(plan),
     users: plan.proof.users.seen,
@@ -273,13 +280,14 @@ function toReport(plan: Plan, startedAt: number, endedAt: number, { outcome, mes
   };
 }
 
+/** Stores the report of a failed run. */
 async function noteFailure(
   { runs, clock }: ReconcileScope,
   { id }: RunOptions,
   startedAt: number,
   error: Error,
 ): Promise<void> {
-  // A run that fails has not looked at the conflicts of the one before.
+  // A failed run has not counted the conflicts, so those of the last run are kept.
   const conflicts = await runs.read().then(
     ({ last }) => last?.conflicts,
     () => undefined,

@@ -10,8 +10,10 @@ import { createListProof, type ListProof } from './list-proof.ts';
 import { isUnconditional } from './compare-user-page.ts';
 import { scanList } from './scan.ts';
 
+/** Requested page size; the platform may lower it. */
 const PAGE = 200;
-const WALKS = 2;
+/** Largest number of scans: the list is read once more if it changed while it was read. */
+const MAX_SCANS = 2;
 /** Number of unchanged groups whose members are read in each run, the longest unread first. */
 const IN_TURN = 20;
 /** Age from which a time of change is reliable: a change in the same moment could have the same time stamp. */
@@ -26,14 +28,17 @@ export interface GroupScan {
   suspects: Set<Ref>;
   /** Groups whose members have to be read. */
   withMembers: Set<Ref>;
+  /** Unmanaged groups, by folded name. */
   byName: Map<string, { id: string; name: string }>;
-  /** Ids of groups of other connections, by name. */
+  /** Ids of groups of other connections, by folded name. */
   taken: Map<string, string>;
+  /** Unmanaged groups: platform id to name. */
   unmanaged: Map<string, string>;
   /** Time of the last change of each linked group, if it is old enough to be reliable. */
   changedAt: Map<Ref, string>;
-  /** Position at which the next run continues. */
+  /** Position in the order of creation at which the next run continues to read members. */
   cursor: number;
+  /** Returns whether the list showed the group. */
   isListed: (platformId: string) => boolean;
 }
 
@@ -44,13 +49,15 @@ export interface GroupChoice {
   full: boolean;
 }
 
+/** Reads the whole list of groups, again if it was incomplete, and returns the groups that may differ. */
 export async function scanGroups(
   scan: ScanResult,
   choice: GroupChoice,
   orphans: Orphans,
 ): Promise<GroupScan> {
-  let found = await walk(scan, choice);
-  for (let again = 1; again < WALKS && !found.proof.complete; again++) found = await walk(scan, choice);
+  let found = await scanOnce(scan, choice);
+  for (let again = 1; again < MAX_SCANS && !found.proof.complete; again++)
+    found = await scanOnce(scan, choice);
   await addDesired(scan, found, choice, orphans);
   await takeTurns(scan, found);
   for (const ref of found.withMembers) found.suspects.add(ref);
@@ -75,7 +82,7 @@ async function addDesired(
   for (const ref of cover.lost) found.withMembers.add(ref);
 }
 
-async function walk(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
+async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
   const { scope, signal, counts } = scan;
   const reader = createListProof<WireGroup>();
   const draft: GroupScan = {
@@ -109,6 +116,7 @@ async function walk(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
   return draft;
 }
 
+/** Compares the groups of one page with their links, and adds them to the draft. */
 async function takePage(
   scan: ScanResult,
   draft: GroupScan,
@@ -145,7 +153,7 @@ async function takePage(
   });
 }
 
-/** Adds the next groups in order of creation, from the position of the last run. */
+/** Selects the next IN_TURN groups in order of creation, from the position of the last run; after the last group the first follows. */
 async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
   const { directory } = scan.scope;
   let left = IN_TURN;

@@ -1,5 +1,5 @@
-// Scans all users of the platform and finds those that differ. Users without a mark are compared with their links, which
-// hold the applied state; it equals the desired state while the mapping is unchanged.
+// Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in their
+// links, because it equals the desired state while the mapping is unchanged.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage } from '../directory/outbox/coverage.ts';
 import { parseLink } from '../directory/outbox/links.ts';
@@ -17,6 +17,7 @@ import { asking } from './verify-users.ts';
 
 /** Requested page size; the platform may lower it. */
 const PAGE = 500;
+/** Number of items in a portion of `chunks`. */
 const CHUNK = 500;
 /** Pages that are compared at the same time. */
 const PAGES_IN_WORK = 3;
@@ -37,6 +38,7 @@ export async function scanUsers(scan: ScanResult, mapsAll: boolean, orphans: Orp
   return found;
 }
 
+/** Reads the list once, and compares each page while the next ones arrive. */
 async function scanOnce(scan: ScanResult, mapsAll: boolean): Promise<UserScanDraft> {
   const { scope, signal, counts } = scan;
   const { client } = scope.target;
@@ -112,7 +114,7 @@ async function countNamesakes(
 
 /**
  * Notes mapped attributes that the platform does not define, or defines with another type, as visible. No account has a value for
- * them, so otherwise the missing values would count as not returned, and not as differences.
+ * them. Without this note the missing values would count as not returned by the lists, and would not be differences.
  */
 async function noteUndefined(scan: ScanResult, { suspects }: UserScan): Promise<void> {
   const { visibility, scope } = scan;

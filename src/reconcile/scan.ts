@@ -15,10 +15,10 @@ export interface ScanOptions {
   inFlight: number;
 }
 
-/** One page; `tooLarge`: request fewer resources; undefined: the page could not be read. */
+/** A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read. */
 type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
 
-/** Limit of pages in memory as a multiple of concurrent requests, when an earlier page is late. */
+/** Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late. */
 const AHEAD = 2;
 const ATTEMPTS = 3;
 const BACKOFF = { baseMs: 500, maxMs: 5000 };
@@ -67,6 +67,7 @@ export async function* scanList<T extends { id: string }>(
     }
   };
 
+  /** Reads a range that is too large as one page, in ever smaller parts. */
   async function* inParts(startIndex: number, count: number): AsyncGenerator<T[], void, undefined> {
     if (count === 1) {
       proof.fail(ONE_TOO_LARGE);
@@ -120,6 +121,7 @@ const enough =
   (found: number, total: number): boolean =>
     found > 0 || total === 0 || count === 0;
 
+/** Requests a page up to ATTEMPTS times. If none is good enough, the proof fails and the largest page is returned. */
 async function insist<T extends { id: string }>(
   fetch: () => Promise<ListedPage<T>>,
   proof: ProofKeeper<T>,

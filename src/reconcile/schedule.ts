@@ -19,7 +19,7 @@ export interface ScheduledScope {
 }
 
 export interface ScheduleOptions {
-  /** node-cron pattern; null: a run starts only with a process, if `atStart` gives a reason. */
+  /** node-cron pattern; null: a run starts only when a process starts and `reasonAtStart` returns a reason. */
   schedule: string | null;
   timezone: string;
   onDrift: 'repair' | 'report';
@@ -32,11 +32,13 @@ export interface Scheduler {
   stop: () => Promise<void>;
 }
 
+/** Wait before Redis is asked again. */
 const RETRY_MS = 5000;
 /** Scheduled times of the last day are compared with the end of the last run. */
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
 
+/** Starts the schedule, and a run for each scope that needs one now. @returns the function that stops both */
 export function startScheduler(
   deps: { clock: Clock; ids: Ids; logger: Logger },
   scopes: ScheduledScope[],
@@ -83,8 +85,8 @@ export function startScheduler(
   };
 }
 
-/** Reads the state, when Redis answers. @returns the reason for a run at the start of a process; undefined: none is needed */
-async function atStart(
+/** Reads the state as soon as Redis answers. @returns why a run is needed when the process starts; undefined: none is needed */
+async function reasonAtStart(
   clock: Clock,
   scope: ReconcileScope,
   isDue: (moment: Date) => boolean,
@@ -129,6 +131,7 @@ export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date
   return true;
 }
 
+/** Runs one reconcile and logs its result; errors are logged, not thrown. */
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },
   { scope, guard, readTrail }: ScheduledScope,

@@ -19,6 +19,7 @@ export interface ReconcileScope {
   target: Target;
   /** Digest of the mapping rules of this target (digest.ts). */
   digest: string;
+  /** Setting `groups.members`. */
   members: 'owned' | 'authoritative';
   /** Number of concurrent platform calls. */
   concurrency: number;
@@ -47,9 +48,10 @@ export interface ScanResult {
   scope: ReconcileScope;
   signal: AbortSignal;
   visibility: ComparedAttributes;
-  /** Counts of calls, unreadable resources and skipped resources. */
   counts: {
+    /** Number of platform calls. */
     calls: number;
+    /** Number of resources that could not be read. */
     unknown: number;
     /** Number of resources that were skipped because a sync was running. */
     moved: number;

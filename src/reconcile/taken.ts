@@ -1,4 +1,5 @@
-// Tells of an account or group that another connection of the target is linked to, so that a plan does not promise a create.
+// Finds accounts and groups that another connection of the target is linked to. The sync refuses to take such a resource over, so
+// the plan shows a conflict and no create.
 import type { Kind } from '../directory/records.ts';
 import { takenText } from '../sync/taken-by-connection.ts';
 import type { ScanResult } from './scope.ts';
@@ -9,6 +10,7 @@ export interface TakenIds {
   byExternalId: Map<string, string>;
 }
 
+/** Returns empty maps. */
 export const noTaken = (): TakenIds => ({ byName: new Map(), byExternalId: new Map() });
 
 /** Returns the reason why the sync will refuse an account or group of this id; undefined: no other connection has it. */

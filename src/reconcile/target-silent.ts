@@ -23,7 +23,7 @@ export function targetSilent(
   const status = silence?.last?.status ?? (isStopped ? state.status : undefined) ?? 0;
   // Another process may have failed before this one.
   const since = state.since ?? silence?.since ?? now;
-  // A refusal that this process got itself is one of its own key.
+  // If this process was refused itself, the refused key is the one of its own settings.
   const ofOtherKey = silence?.last?.status === 401 ? undefined : state.ofOtherKey;
   const how = `The target ${target} ${breakerWords({ status, only: state.only, ofOtherKey })} since ${iso(since)}`;
   if (status === 401)
@@ -52,6 +52,7 @@ export function targetRefusesRate(
   );
 }
 
+/** Returns how the last call failed, as the rest of a sentence; '' if the status says it. */
 function detailOf(last: TargetSilence['last'], status: number): string {
   if (last?.error === 'PlatformIntermediary') return ': a proxy answers in its place';
   if (status > 0) return '';

@@ -1,4 +1,4 @@
-// Waits until the marks of a run are applied, and tells how they ended.
+// Waits until the marks of a run are applied, and returns the outcome.
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Outcome } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
@@ -28,8 +28,9 @@ export interface AwaitOptions {
 export const CONVERGED: End = { outcome: 'converged' };
 
 /**
- * Returns the end of a run with held changes; dead letters are named too. Public ids of approvals begin with the name of the connection.
- * @param run.ofRun held changes of this run; default: all of the approval
+ * Returns the end of a run with held changes; its message names the approval and counts the dead letters.
+ * @param counts.letters number of dead letters
+ * @param counts.ofRun number of held changes that belong to this run; default: all changes of the approval
  */
 export function toHeld(
   { connection }: ReconcileScope,
@@ -55,8 +56,9 @@ const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(let
 const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
 
 /**
- * Reads portions from the start of the list and removes applied resources, up to the first portion with waiting ones, which move
- * to the end. Reading the whole list several times a second would block Redis and this process during a large run.
+ * Returns the list without resources that were seen to be applied. It reads portions from the start, and stops at the first one with
+ * resources that still wait; these move to the end of the list. Reading the whole list several times a second would block Redis and
+ * this process during a large run.
  */
 async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
   for (let at = 0; at < refs.length; at += MARKS_PORTION) {
@@ -66,13 +68,13 @@ async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]):
   return [];
 }
 
-/** Where a report is kept, the hold may be over. */
+/** Returns how to end a hold. The words do not say that the target is on hold now, because stored reports contain them too. */
 export const releaseAdvice = (target: string): string => `scim-bridge release --target ${target} ends a hold`;
 
 /**
- * Waits until no resource of the plan has a dirty mark, and returns their outcomes. Resources whose sync waits for a person or
- * fails again and again end the wait too.
- * @param saved the plan, when it is a saved one: then its own removals and the dead letters of its resources count, and no others
+ * Waits until no resource of the plan has a dirty mark, and returns the end of the run. It does not wait for a resource whose sync
+ * waits for a person or fails again and again.
+ * @param saved a saved plan; with it only the removals and dead letters of the plan count, otherwise all of the target
  */
 export async function untilApplied(
   scope: ReconcileScope,
@@ -88,7 +90,7 @@ export async function untilApplied(
     signal.throwIfAborted();
     const before = left.length;
     left = await withoutApplied(scope, left);
-    // While others move on, those that wait need no look.
+    // The reasons of waiting resources are read only when no other resource was applied since the last look.
     if (left.length === before) left = await withoutPutOff(scope, left, putOff);
     if (left.length < before) movedAt = clock.now();
     onProgress?.({ phase: 'apply', done: refs.length - left.length, total: refs.length });
@@ -119,7 +121,7 @@ export async function untilApplied(
   return letters > 0 ? blocked(letters) : CONVERGED;
 }
 
-/** Takes those for which the run does not wait out of the list, and notes them. */
+/** Returns the list without the resources for which the run does not wait, and adds these to `putOff`. */
 async function withoutPutOff(scope: ReconcileScope, left: Ref[], putOff: PutOff): Promise<Ref[]> {
   const { held, failing } = await readPutOff(scope, left.slice(0, MARKS_PORTION));
   putOff.held.push(...held);

@@ -35,16 +35,16 @@ const REASONS = {
     'the account is deleted after its deactivation, which an operator rejected: see scim-bridge exceptions',
   protected: 'the person is listed in users.protected, so it is not written',
 };
-/** Follows the reason of a pending membership. */
+/** Text behind the reason of a pending membership that waits. */
 const WAITS: Record<MembershipWait, string> = {
   held: '; waits for the held account: see scim-bridge approvals list',
   heldRemoval:
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
-/** Follows the reason of a change that waits for the name or account of a resource whose own change is held. */
+/** Text behind the reason of a change that waits until another resource, whose own change is held, gives up its name or account. */
 const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
-/** Conditions of an account that stop its additions to groups, although no operator has to repair anything. */
+/** By the condition of an account, why its additions to groups wait for a decision. */
 const WAITING: Readonly<Record<string, MembershipWait>> = {
   Held: 'held',
   LastAdministrator: 'held',
@@ -125,8 +125,8 @@ export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[
 }
 
 /**
- * Returns the changes that are pending memberships and wait. A removal is written with the held deactivation (members.ts); an
- * addition after the condition of the account has ended and no removal from another group is pending.
+ * Returns the pending memberships that wait, with the reason. A removal waits for the held deactivation, whose sync writes it. An
+ * addition waits until the condition of the account has ended, and until no removal of the person from another group is held.
  */
 export async function waitingMemberships(
   { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,
@@ -139,6 +139,7 @@ export async function waitingMemberships(
     return ref && isChange(entry) && entry.attribution.cause === 'source changed' ? [{ entry, ref }] : [];
   });
   const users = [...new Set(pending.map(({ ref }) => ref))];
+  // By user: why additions wait because of the account, and whether removals wait for its deactivation.
   const waits = new Map<Ref, { add?: MembershipWait | undefined; isLeaver: boolean }>();
   for (let start = 0; start < users.length; start += PORTION) {
     const portion = users.slice(start, start + PORTION);
@@ -158,10 +159,10 @@ export async function waitingMemberships(
     added.map(({ ref }) => ref),
   );
   for (const { entry, ref } of pending) {
-    const { add = moved.has(ref) ? 'heldRemoval' : undefined, isLeaver } = waits.get(ref) ?? {
-      isLeaver: false,
-    };
-    const wait = entry.action === 'addMember' ? add : isLeaver ? 'held' : undefined;
+    const known = waits.get(ref);
+    let wait: MembershipWait | undefined;
+    if (entry.action === 'addMember') wait = known?.add ?? (moved.has(ref) ? 'heldRemoval' : undefined);
+    else if (known?.isLeaver) wait = 'held';
     if (wait) waiting.set(entry, wait);
   }
   return waiting;
@@ -234,17 +235,17 @@ async function behindHeld(
   return pending.flatMap(({ entry, refs }) => (refs.some((ref) => behind.has(ref)) ? [entry] : []));
 }
 
-/** Without an account or group at the platform a resource has no held change of its own. */
+/** Returns whether the held change is one of another resource: a resource without account or group has none of its own. */
 const isBehindHeld = ({ id, condition }: Link): boolean => id === undefined && condition?.reason === 'Held';
 
-/** Returns the users of whom the guard holds a removal from a group. */
+/** Returns those of the users of whom the guard holds a removal from a group. */
 export async function withHeldRemoval(
   { guardStore, pendingRemovals }: Pick<ReconcileScope['outbox'], 'guardStore' | 'pendingRemovals'>,
   users: readonly Ref[],
 ): Promise<Set<Ref>> {
   const found = new Set<Ref>();
   const all = [...new Set(users)];
-  // Mostly nothing is held, and a first load has many additions.
+  // Usually nothing is held. The check saves many reads in a first load, which has many additions.
   if (all.length === 0 || (await guardStore.open()) === undefined) return found;
   for (let start = 0; start < all.length; start += PORTION) {
     const portion = all.slice(start, start + PORTION);

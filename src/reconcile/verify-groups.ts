@@ -15,14 +15,18 @@ import { takenElsewhereText } from './taken.ts';
 import { asking, type VerifiedUsers } from './verify-users.ts';
 import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './plan-groups.ts';
 
+/** Unmanaged groups of a complete list, and groups of other connections. */
 export interface GroupStrangers {
+  /** Unmanaged groups, by folded name. */
   byName: ReadonlyMap<string, { id: string; name: string }>;
-  /** Ids of groups of other connections, by name. */
+  /** Ids of groups of other connections, by folded name. */
   taken: ReadonlyMap<string, string>;
 }
 
 export interface VerifyGroupsOptions {
+  /** Returns whether the members of a group are compared too. */
   withMembers: (ref: Ref) => boolean;
+  /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
   strangers?: GroupStrangers | undefined;
 }
 
@@ -33,6 +37,7 @@ export const verifyGroups = (
   options: VerifyGroupsOptions,
 ): Promise<VerifiedUsers[]> => lookAgain(scan, refs, (left) => lookAtEach(scan, left, options));
 
+/** Reads each group once, and sorts the findings by whether the group changed meanwhile. */
 async function lookAtEach(
   scan: ScanResult,
   refs: Ref[],
@@ -56,6 +61,7 @@ async function lookAtEach(
   return toLook(scan, found, observed, now);
 }
 
+/** Verifies one group. @returns undefined when the platform could not be read */
 async function verifyGroup(
   scan: ScanResult,
   { ref, text, marked }: ObservedResource,
@@ -74,15 +80,15 @@ async function verifyGroup(
       : { ref, entries: [], leftOut: link.id };
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = await outbox.pendingMembers(id);
-  // Member changes of a group that was out of scope, or of one whose members the policy left, were not written, so its sync
-  // compares all of them.
+  // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of such a
+  // group compares all members.
   const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
   const isBack =
     (link.departed === true && wantedName !== undefined) ||
     (isLeftByPolicy && target.policy.policy === 'sync');
   const isRead = withMembers(ref) || isBack || isLeftByPolicy;
   const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
-  const observed = await read(scan, link, isRead);
+  const observed = await readGroup(scan, link, isRead);
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
   const namesake =
@@ -128,8 +134,8 @@ async function verifyGroup(
 }
 
 /**
- * Returns the held and rejected removals that the platform has: of members who are not in the group, or of the group itself. The
- * decision about a removal ends with it, so an account that could not be read proves nothing: a member list may be truncated.
+ * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in it. Each
+ * of these members is read, because a member list may be truncated. An account that could not be read does not count as removed.
  */
 async function doneOfGroup(
   scan: ScanResult,
@@ -162,7 +168,8 @@ async function doneOfGroup(
   return leavers.filter((_, index) => gone[index]).map(toRemoval);
 }
 
-async function read(
+/** Reads a linked group; `absent` without a link or after a 404. */
+async function readGroup(
   scan: ScanResult,
   link: Link,
   members: boolean,
@@ -173,6 +180,7 @@ async function read(
   );
 }
 
+/** Returns an unmanaged group of this name. */
 async function findNamesake(
   scan: ScanResult,
   name: string,
@@ -194,6 +202,7 @@ async function findNamesake(
 
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
+/** Returns the pending memberships of a group, without additions of users who are out of scope. */
 async function pendingOf(scan: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
   const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
   const observed = await scan.scope.drifts.observe(users.map((user) => refOf('User', user)));
@@ -228,14 +237,14 @@ async function compareMembers(
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
   const absent = await mapBounded(missing, 2, (member) => isReallyMissing(scan, group, member));
-  const strange = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
+  const unexpected = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
   const holders = await scan.scope.drifts.linkedTo(
     'User',
-    strange.map(([id]) => id),
+    unexpected.map(([id]) => id),
   );
-  const surplus = await mapBounded(strange, 2, async ([platformId, display], index): Promise<Member[]> => {
+  const surplus = await mapBounded(unexpected, 2, async ([platformId, display], index): Promise<Member[]> => {
     const holder = holders[index];
-    if (!holder) return foreigner(scan, platformId, display);
+    if (!holder) return unmanagedMember(scan, platformId, display);
     const link = parseLink(holder.text);
     if (isProtected(link, scan.scope.target.policy.users.protected) || signs.has(parseRef(holder.ref).id))
       return [];
@@ -251,8 +260,8 @@ async function isReallyMissing(scan: ScanResult, group: WireGroup, { platformId 
   return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
 }
 
-/** Returns an unmanaged member; undefined when another connection manages the account. */
-async function foreigner(scan: ScanResult, platformId: string, display: string): Promise<Member[]> {
+/** Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be read. */
+async function unmanagedMember(scan: ScanResult, platformId: string, display: string): Promise<Member[]> {
   const { members, target } = scan.scope;
   if (members === 'owned') return [{ ref: null, platformId, name: display }];
   const account = await asking(scan, (signal) => target.client.users.get(platformId, { signal }));

@@ -37,7 +37,7 @@ export interface VerifiedUsers {
   writtenAt?: number | undefined;
   /** Refusal of the last sync, if no mark is pending. */
   refusal?: Condition | undefined;
-  /** Groups of the account, or of the one that is to be adopted. */
+  /** Groups of the user's account, or of the account that is to be adopted. */
   memberOf?: readonly GroupOfAccount[] | undefined;
   /** The user comes back into scope, so its sync writes all memberships again. */
   isReturning?: boolean;
@@ -47,7 +47,7 @@ export interface VerifiedUsers {
   done?: DoneChanges | undefined;
   /** Platform ids of unmanaged members whose removal from the group is pending, held or rejected; they have no entry. */
   unmanagedLeavers?: ReadonlySet<string>;
-  /** The list of members of the group was read. */
+  /** Whether the member list of the group was read. */
   isMembersRead?: boolean;
   /** The mapping of an attribute fails; only the next sync notes that. */
   isUnmappable?: boolean;
@@ -55,7 +55,7 @@ export interface VerifiedUsers {
   isBack?: boolean;
 }
 
-/** Unmanaged accounts by externalId and userName; undefined after an incomplete list. */
+/** Unmanaged accounts of a complete list, by folded userName and by externalId. */
 export interface Strangers {
   byName: ReadonlyMap<string, { id: string; userName: string }>;
   byExternalId: ReadonlyMap<string, { id: string; userName: string }>;
@@ -66,9 +66,11 @@ export interface Strangers {
 export interface VerifyUsersOptions {
   /** Returns whether the value list of a user is read, which costs one call. */
   withValues: (ref: Ref) => boolean;
+  /** Undefined: the list was not read completely, so a namesake is looked up by a call. */
   strangers?: Strangers | undefined;
 }
 
+/** Number of users whose records and links are read at once. */
 const BATCH = 100;
 
 /** Reads each user alone. A user that cannot be read, or changes at each read, is left out and never counts as absent. */
@@ -78,7 +80,7 @@ export const verifyUsers = (
   options: VerifyUsersOptions,
 ): Promise<VerifiedUsers[]> => lookAgain(scan, refs, (left) => lookAtUsers(scan, left, options));
 
-/** Reads the users of each portion before and after their accounts. */
+/** Reads the links of each portion before and after its accounts, and sorts the findings by whether a user changed meanwhile. */
 async function lookAtUsers(
   scan: ScanResult,
   refs: Ref[],
@@ -146,7 +148,7 @@ async function verifyUser(
   const { protected: listed } = scan.scope.target.policy.users;
   const desiredName = wanted?.wanted.core.userName;
   if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return { ref, entries: [] };
-  const observed = await read(scan, link);
+  const observed = await readUser(scan, link);
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
   const namesake = present || !wanted ? undefined : await findNamesake(scan, wanted.wanted, strangers);
@@ -193,7 +195,7 @@ export async function accountOf(
   return another ? undefined : match?.id;
 }
 
-/** Returns whether a value waits to be emptied, which somebody may have done at the platform. */
+/** Returns whether the emptying of a value waits for a decision, so that a person may have emptied it at the platform. */
 const mayBeEmptied = (link: Link, user: UserToVerify | undefined): boolean =>
   awaitsDecision(link) &&
   Object.entries(user?.wanted.attributes ?? {}).some(
@@ -205,6 +207,7 @@ export const groupsOfAccount = (account: WireUser | undefined): GroupOfAccount[]
   account &&
   (account.groups ?? []).map(({ value, display }) => ({ id: String(value), name: display ?? String(value) }));
 
+/** Returns whether a departed user is in scope again. */
 export const isReturning = ({ departed }: Link, user: UserToVerify | undefined): boolean =>
   departed === true && user?.wanted.inScope === true;
 
@@ -229,24 +232,25 @@ async function readAdoptable(
   return { account, values: { ...echoed, ...Object.fromEntries(values ?? []) } };
 }
 
+/** Returns the rules of the target for `userEntries`. */
 export const rulesOf = ({ scope: { target }, visibility }: ScanResult) => ({
   policy: target.policy,
   types: target.mapping.types,
   visibility,
 });
 
-type Standing = Pick<UserCase, 'ref' | 'link' | 'basis'>;
-
 /** Returns whether the mapping of an attribute fails. */
 export const isUnmappable = (user: UserToVerify | undefined): user is UserToVerify =>
   user !== undefined && user.wanted.inScope && user.faults.length > 0;
 
 /** Returns conflict entries for attributes whose mapping fails. */
-export const faultEntries = (user: Standing, wanted: UserToVerify | undefined): PlanEntry[] =>
+export const faultEntries = (user: ConflictCase, wanted: UserToVerify | undefined): PlanEntry[] =>
   isUnmappable(wanted) ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)] : [];
 
+type ConflictCase = Pick<UserCase, 'ref' | 'link' | 'basis'>;
+
 /** Returns a conflict entry, which needs an operator. */
-export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEntry => ({
+export const conflict = ({ ref, link, basis }: ConflictCase, reason: string): PlanEntry => ({
   action: 'conflict',
   kind: 'User',
   ref,
@@ -260,12 +264,17 @@ export const conflict = ({ ref, link, basis }: Standing, reason: string): PlanEn
   basis,
 });
 
-async function read(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
+/** Reads a linked account; `absent` without a link or after a 404. */
+async function readUser(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   return asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));
 }
 
-/** Runs a read. A 404 returns undefined; other errors of the platform leave the resource out. */
+/**
+ * Runs a read of the platform and counts it as a call.
+ * @returns `absent` for a 404, `unknown` for any other error
+ * @throws the reason of an abort
+ */
 export async function asking<T>(
   scan: ScanResult,
   call: (signal: AbortSignal) => Promise<T>,

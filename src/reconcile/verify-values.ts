@@ -12,9 +12,13 @@ import { accountOf, readValues } from './verify-users.ts';
 const VALUES_IN_TURN = 100;
 
 interface ValueLook {
+  /** Users whose values differ. */
   suspects: Set<Ref>;
+  /** Number of users whose value list was read. */
   read: number;
+  /** Number of all users; 0 if every mapped attribute is in the SCIM lists. */
   of: number;
+  /** Position at which the next run continues; undefined: nothing was read. */
   cursor: number | undefined;
 }
 
@@ -43,6 +47,7 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   return look;
 }
 
+/** Compares the values of these users, and adds the users that differ to `look.suspects`. */
 async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Promise<void> {
   const { drifts, concurrency, target } = scan.scope;
   const observed = await drifts.observe(refs);

@@ -12,13 +12,14 @@ const SILENCE_MS = 9000;
 const CHECK_MS = 250;
 /** Failures in a row that count as silence while the breaker is closed. */
 const FEW = 3;
-/** Statuses of which one answer counts. */
+/** Statuses that count as a failure of the target at the first answer. */
 const CLEAR = new Set([401, 503]);
-/** The limit for a wait after good answers; it is longer than the usual window of a rate limit. */
+/** Longest wait for the rate limit after a good answer, milliseconds; it is longer than the usual window of a rate limit. */
 const LIMITED_MS = 120_000;
 /** Wait for the rate limit after which it is reported, milliseconds. */
 const TELL_AFTER_MS = 3000;
 
+/** Returns whether the failures are enough to give up. */
 const isOver = ({ failures, last }: TargetSilence, { open }: BreakerState): boolean =>
   open || failures === 0 || failures >= FEW || CLEAR.has(last?.status ?? 0);
 
@@ -54,7 +55,7 @@ export async function whileAnswering<T>(
     const { open, pause } = state;
     const silence = answering.read();
     const limited = answering.readLimited();
-    // The calls of this process may not go out at all.
+    // Time since when the shared breaker or a refused key stops all calls, so that this process gets no answer of its own.
     const stopped = answering.noteStop('failing', open || isForKey(pause));
     const waiting = answering.noteStop('waiting', pause !== undefined || limited !== undefined);
     const isSilent =
@@ -83,7 +84,7 @@ export async function whileAnswering<T>(
       .finally(() => (isChecking = false));
   }, CHECK_MS);
   try {
-    // The key may be new since the service was refused.
+    // The service may have been refused with an older key, so a pause for the key ends and the key of these settings is tried.
     await target.budget.tryKey();
     return await Promise.race([work(either), afterAbort(either, clock)]);
   } catch (error) {
