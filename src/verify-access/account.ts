@@ -10,6 +10,7 @@ import type { AccountView } from './report.ts';
 
 /** A managed group that the user should be in, or should have left, with its name at the platform. */
 export interface ExpectedGroup {
+  /** Undefined: the group is not linked yet. */
   platformId: string | undefined;
   name: string;
 }
@@ -20,7 +21,9 @@ type AccountIds = { id: string; account?: string | undefined };
 export interface Reading {
   user: WireUser;
   view: AccountView;
+  /** Attribute definitions of the tenant. */
   definitions: UserAttribute[];
+  /** Sentences about what could not be read. */
   notes: string[];
 }
 
@@ -37,7 +40,11 @@ async function unlessAbsent<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Returns the account; undefined if the platform no longer has it. @throws PlatformError if a call fails */
+/**
+ * Returns the account; undefined if the platform no longer has it.
+ * @param wanted groups that are read by id if the account does not list them
+ * @throws PlatformError if a call fails
+ */
 export async function readAccount(
   client: PlatformClient,
   link: AccountIds,
@@ -87,7 +94,7 @@ async function accountIdOf(
   return exact.length === 1 ? exact[0]?.id : undefined;
 }
 
-/** Returns the names of the groups that the user lists or that list the user, because the platform may omit groups. */
+/** Returns the names of the user's groups. The platform may omit groups of a user, so the wanted groups are read too. */
 async function groupsOf(
   { groups }: PlatformClient,
   user: WireUser,

@@ -38,11 +38,13 @@ export interface Facts {
   leftAlone: LeftAlone[];
   context: SecurityContext | undefined;
   visibility: Visibility | undefined;
-  /** Failure that ended the check before its end. */
+  /** Failure that stopped the check. */
   fault: AccessFault | undefined;
   /** Whether the operator named the query; only then does its refusal fail the link `visible`. */
   isQueryAsked: boolean;
+  /** Duration of the reads of Redis, milliseconds. */
   storedTookMs: number;
+  /** Duration of the reads of the account, milliseconds. */
   readTookMs: number;
 }
 
@@ -57,6 +59,7 @@ export function nobody(asked: string): AccessReport {
   return { ok: false, result: 'missing', fault: null, asked, ...none, chain, ...empty };
 }
 
+/** Returns the report of a known user. */
 export function toReport(facts: Facts): AccessReport {
   const { asked, target, person, reading, differences, context, visibility } = facts;
   const chain = [pushLink(facts), storedLink(facts), appliedLink(facts), visibleLink(facts)];
@@ -82,6 +85,7 @@ export function toReport(facts: Facts): AccessReport {
   };
 }
 
+/** Returns `missing` if a link failed, `unknown` if one was not checked, else `complete`. */
 function resultOf(chain: readonly ChainLink[]): AccessResult {
   if (chain.some(({ ok }) => ok === false)) return 'missing';
   return chain.every(({ ok }) => ok === true) ? 'complete' : 'unknown';
@@ -113,9 +117,9 @@ function appliedLink(facts: Facts): ChainLink {
   const { writes, link, wanted, isMarked, differences, readTookMs: tookMs } = facts;
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
   const times = {
-    // An older write is not of this push.
+    // A write before the push did not apply it.
     ...(at === undefined || at < pushedAt(facts) ? {} : { at: iso(at) }),
-    // A later write, such as one of a reconcile, tells nothing about the time that the push took.
+    // Without a write of this push the duration is unknown: a later write may be one of a reconcile.
     ...(writes.ofPushAt === undefined ? {} : { afterMs: writes.ofPushAt - pushedAt(facts) }),
     tookMs,
   };
@@ -154,8 +158,8 @@ function desiredWords({ leftAlone }: Facts): string {
 }
 
 /**
- * Returns why the account differs: the condition of the user, a deactivation that waits or was rejected, and groups that the
- * source has taken the user out of.
+ * Returns why the account differs, as the rest of a sentence; '' without a known cause. Causes are the condition of the user, a
+ * deactivation that waits or was rejected, and removals from groups that are not written yet.
  */
 function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked } = facts;
@@ -165,7 +169,7 @@ function becauseOf(facts: Facts): string {
   const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed';
   const cause = isAboutValues ? undefined : condition?.message;
   const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
-  // The condition of a leaver tells about the deactivation.
+  // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
   const causes = [
     ...(cause === undefined ? [] : [cause]),
@@ -201,7 +205,7 @@ function visibleLink(facts: Facts): ChainLink {
   const { deployment, seenAtMs, tookMs } = visibility;
   const place = `${deployment.name} (${deployment.environment})`;
   const seen = toVisible(facts, visibility, place);
-  // Data that a leaver still sees is no success.
+  // A closed user must see nothing, so visible data fails the link.
   const shown =
     wanted.kind === 'closed' && seen.ok === true
       ? { ok: false, detail: `${seen.detail}, although ${wanted.why}${becauseOf(facts)}` }
@@ -234,7 +238,7 @@ function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<Ch
   return provesAbsence(query.kind) ? { ok: false, detail } : { detail };
 }
 
-/** Returns true for no rows, and for one row of aggregates over no rows. */
+/** Returns whether a query found no data: no rows, or one row whose aggregates are all 0 or empty. */
 function isEmpty({ query, rows }: QueryOutcome & { kind: 'rows' }): boolean {
   const [first] = rows;
   if (!first) return true;

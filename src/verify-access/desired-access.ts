@@ -24,11 +24,13 @@ export type DesiredAccess =
       leftOut: ExpectedGroup[];
     };
 
-/** A group that the source has taken the user out of, and in which the platform may still have the user. */
+/** A group that the user left at the source, with a removal that is not written yet. */
 export interface LeavingGroup extends ExpectedGroup {
+  /** State of the removal: the guard holds it, a person rejected it, or it waits for its sync. */
   state: 'held' | 'rejected' | 'pending';
 }
 
+/** Returns the access that the source and the settings want for a user at a target. Reads Redis only. */
 export async function desiredAccessOf(scope: ReconcileScope, person: FoundResource): Promise<DesiredAccess> {
   const { id, record, ref } = person;
   const { directory, links, outbox, target } = scope;
@@ -76,7 +78,7 @@ async function leavingOf(
   }));
 }
 
-/** Returns the groups that the account still names. */
+/** Returns those of the left groups that the account is still in. */
 export function stillIn(leaving: readonly LeavingGroup[], { view }: Reading): LeavingGroup[] {
   const present = new Set(view.groups.map(fold));
   return leaving.filter(({ name }) => present.has(fold(name)));
@@ -91,17 +93,17 @@ export function differencesOf(wanted: DesiredAccess, reading: Reading | undefine
   const { desired, groups, leaving } = wanted;
   const { user, view } = reading;
   const differences: AccountDifference[] = [];
-  const compare = (name: string, wish: unknown, actual: unknown): void => {
-    if (!sameValue(wish, actual)) differences.push({ name, desired: wish ?? null, actual: actual ?? null });
+  const compare = (name: string, value: unknown, actual: unknown): void => {
+    if (!sameValue(value, actual)) differences.push({ name, desired: value ?? null, actual: actual ?? null });
   };
   compare('active', true, view.active);
   const core = observedCore(user, desired.core);
-  for (const [path, wish] of Object.entries(desired.core)) {
-    // An attribute without desired value is not managed.
-    if (wish !== null) compare(path, wish, core[path]);
+  for (const [path, value] of Object.entries(desired.core)) {
+    // A core attribute without desired value is not managed.
+    if (value !== null) compare(path, value, core[path]);
   }
-  for (const [name, wish] of Object.entries(desired.attributes)) {
-    compare(`attributes.${name}`, wish, view.attributes[name]);
+  for (const [name, value] of Object.entries(desired.attributes)) {
+    compare(`attributes.${name}`, value, view.attributes[name]);
   }
   for (const { attribute, reason } of desired.faults)
     differences.push({

@@ -13,12 +13,15 @@ export interface LastWrites {
 /** Largest number of log entries that are read; older writes are not found. */
 const MOST_ENTRIES = 10_000;
 /**
- * A push sets the time of the record by the clock of a process, and its acceptance by that of Redis. If they differ by at most
- * this, they belong to the same push.
+ * Largest difference between two times of one push. A process sets the time of the record by its own clock; the time of acceptance
+ * comes from the clock of Redis.
  */
 const SAME_PUSH_MS = 1000;
 
-/** @param pushedAt time of the last push, Unix milliseconds */
+/**
+ * Searches the log from its newest entry for the writes of a user.
+ * @param pushedAt time of the last push, Unix milliseconds
+ */
 export async function lastWrites(
   { outbox }: Pick<ReconcileScope, 'outbox'>,
   ref: Ref,

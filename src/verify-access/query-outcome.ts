@@ -17,13 +17,15 @@ const HIDDEN = /requested hidden member/i;
 const COMPILE_ERROR = /compile errors?\b|schema (?:compilation|validation)/i;
 const NO_VALUES = /Values required for filter: (\{.*)/s;
 const WRONG_FORM = /"filters\[(\d+)\]" does not match any of the allowed types/;
-/** The server's error is the same for a member that the model keeps private. */
+/** Added to the meaning of `hidden`, because the server sends the same error for a private member. */
 const PRIVATE = ', or it is private in the model (public: false)';
-/** A template of a policy writes a missing attribute as the word `undefined`. */
+/** A policy's template inserts the word `undefined` for a missing attribute, which the database then refuses. */
 const UNDEFINED_VALUE = /invalid input syntax for type [\w ]+: "undefined"/;
 
 export interface FailedCall {
+  /** Null: the call was not a query. */
   query: LoadQuery | null;
+  /** Groups of the user. */
   groups: readonly string[];
   /** Whether the call used the API secret of the deployment. */
   hasSecret: boolean;
@@ -41,7 +43,7 @@ export function toFailedQuery(error: PlatformError, call: FailedCall): FailedQue
   return { kind, query: call.query, message, meaning: meaningOf(kind, error, call) };
 }
 
-/** Returns the text of the server; of a web page its text without tags; else the message of the error. */
+/** Returns the text of the server, without tags if it is a web page; without a text the message of the error. */
 function serverWords(error: PlatformError): string {
   const own = 'platformMessage' in error ? String(error.platformMessage) : '';
   const text = own.trimStart().startsWith('<') ? own.replace(/<[^>]*>?/g, ' ') : own;
@@ -61,7 +63,10 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
   return status === 400 || status === 200 ? 'refused' : 'failed';
 }
 
-/** Returns whether a filter of a policy has no usable value: the message names a filter that the query does not contain. */
+/**
+ * Returns whether a filter of a policy has no usable value. In that case the message names a filter that is not one of the query's
+ * own filters.
+ */
 function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   if (UNDEFINED_VALUE.test(message)) return true;
   const own = query?.filters ?? [];

@@ -45,9 +45,9 @@ export interface AccessQuestion extends DataChoice {
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * Returns the chain push → stored → applied → visible of one user at one target.
- * The report is complete as far as the platform answered; its `fault` names the failure that ended the check.
- * @throws UnclearQuestion if several users match
+ * Returns the chain push → stored → applied → visible of one user at one target. If a call fails, the report contains the links that
+ * were checked before, and its `fault` names the failure.
+ * @throws UnclearQuestion if several users match; errors that are no failure of the platform
  */
 export async function verifyAccess(
   { scopes, addresses }: AccessDeps,
@@ -76,10 +76,11 @@ export async function verifyAccess(
   }
   const address = addresses[chosen.scope.target.name];
   if (!address) throw new Error(`The settings have no target ${chosen.scope.target.name}.`);
-  return lookAt(chosen.scope, chosen.person, address, question, signal);
+  return checkAccess(chosen.scope, chosen.person, address, question, signal);
 }
 
-async function lookAt(
+/** Runs the checks for one user at one target. */
+async function checkAccess(
   scope: ReconcileScope,
   person: FoundResource,
   address: TargetAddress,
@@ -99,13 +100,16 @@ async function lookAt(
   const wire = wireOf(scope, address, timeoutMs);
   const { scimToken } = address;
   const platform = createPlatformClient({
-    ...{ ...wire, url: address.url, token: address.token, clock },
+    ...wire,
+    url: address.url,
+    token: address.token,
+    clock,
     ...(scimToken === null ? {} : { scimToken }),
   });
   const deadline = timeLimit(timeoutMs);
   const call = { signal: AbortSignal.any([signal, deadline]) };
   let fault: AccessFault | undefined;
-  /** Returns undefined and notes the fault where the platform fails; an abort by the caller is passed on. */
+  /** Returns the result; if the platform fails, sets `fault` and returns undefined. @throws other errors, and after an abort by the caller */
   const unlessFault = async <T>(work: Promise<T>): Promise<T | undefined> => {
     try {
       return await work;
@@ -156,7 +160,10 @@ async function lookAt(
   }
 }
 
-/** Returns undefined for an error that is no failure of the platform and no unclear choice. */
+/**
+ * Returns the fault for a failure of the platform or an unclear choice; undefined for any other error.
+ * @param expiredMs the time limit, if it has passed
+ */
 function toFault(error: unknown, expiredMs: number | undefined): AccessFault | undefined {
   if (error instanceof UnclearQuestion) return { at: 'choice', message: error.message };
   if (!(error instanceof PlatformError)) return undefined;
@@ -170,6 +177,7 @@ function toFault(error: unknown, expiredMs: number | undefined): AccessFault | u
 
 const hasId = (link: Link): link is Link & { id: string } => link.id !== undefined;
 
+/** Returns the options of the platform clients. Each call takes a token of the target's shared budget. */
 function wireOf({ target }: ReconcileScope, address: TargetAddress, limitMs: number) {
   const { allowLoopbackHttp } = address;
   const timeoutMs = Math.min(address.timeoutMs, limitMs);
@@ -188,6 +196,7 @@ export type AccessAnswer =
   /** The platform cannot be read. */
   | { kind: 'unread'; message: string };
 
+/** Runs verifyAccess, and returns expected failures as values. @throws other errors */
 export async function askAccess(
   deps: AccessDeps,
   question: AccessQuestion,

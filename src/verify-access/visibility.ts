@@ -36,8 +36,9 @@ export interface Visibility {
   hasSecret: boolean;
   /** Failure of the data API. */
   fault: AccessFault | undefined;
-  /** Time at which the entities were read, Unix milliseconds; `tookMs` counts from the first call. */
+  /** Time at which the entities were read, Unix milliseconds. */
   seenAtMs: number;
+  /** Time from the first call until the entities were read, milliseconds. */
   tookMs: number;
   query: QueryOutcome;
   notes: string[];
@@ -53,11 +54,13 @@ export interface DataDeps {
 
 /** Lifetime of the meta-sync token; the platform always allows less than an hour (contract 4.3). */
 const META_TOKEN_SECONDS = 300;
+/** Largest number of rows of a query that has no limit of its own. */
 const MOST_ROWS = 100;
 
 /**
  * Returns the visible entities and the outcome of a query. A failure of the data API is part of the result.
- * @param call with a signal that also aborts at the time limit; `callerSignal` aborts only by the caller
+ * @param call its signal aborts at the time limit too
+ * @param callerSignal aborts only when the caller does; then errors are thrown
  * @throws UnclearQuestion if the deployment or environment does not exist; PlatformError if the platform's API fails
  */
 export async function lookThrough(
@@ -113,8 +116,9 @@ export async function lookThrough(
     const seenAtMs = clock.now();
     const entities = Array.isArray(model) ? model : null;
     const query = choice.query ?? (entities ? fittingQuery(entities, securityContext) : undefined);
-    const outcome: QueryOutcome =
-      query !== undefined ? await runQuery(query) : Array.isArray(model) ? { kind: 'nothingToAsk' } : model;
+    let outcome: QueryOutcome = { kind: 'nothingToAsk' };
+    if (query !== undefined) outcome = await runQuery(query);
+    else if (!Array.isArray(model)) outcome = model;
     if (!Array.isArray(model) && query !== undefined)
       notes.push(`the entities could not be read: ${model.message}`);
     return {
@@ -137,11 +141,13 @@ export async function lookThrough(
 const baseOf = (url: string): string => url.replace(/\/+$/, '').replace(/\/v1$/, '');
 
 const toVisible = ({ name, type, measures, dimensions }: ModelEntity): VisibleEntity => ({
-  ...{ name, type },
+  name,
+  type,
   measures: measures.length,
   dimensions: dimensions.length,
 });
 
+/** Returns the deployment of this id or name, or the first one. Adds a note if there are several to choose from. */
 async function chooseDeployment(
   { deployments }: WholePlatform,
   wanted: string | undefined,
@@ -161,6 +167,7 @@ async function chooseDeployment(
   return chosen;
 }
 
+/** Returns the environment of this id or name, or the production environment. */
 async function chooseEnvironment(
   { environments }: WholePlatform,
   deployment: Deployment,
