@@ -19,7 +19,7 @@ export interface TargetHooks {
 }
 
 export interface Instruments {
-  /** Returns the observer of the requests below a mount path. */
+  /** Returns the observer of the requests below a mount path; the path is empty for requests to no address of the bridge. */
   requests: (root: string) => OnAnswered;
   onDeviation: (connection: string, kind: string) => void;
   /** Counts an attempt to deliver a notice. */
@@ -57,6 +57,7 @@ const RISK = { windowMs: 3_600_000, atLeast: 20 };
 /** Scrapes within this time share one read of Redis, milliseconds. */
 const FRESH_MS = 1000;
 
+/** Creates the metrics of this process, and the callbacks that record them. */
 export function createInstruments(
   { clock }: { clock: Clock },
   { config, role }: { config: Config; role: string },
@@ -87,11 +88,11 @@ export function createInstruments(
     scrape: async (sources) => {
       for (const [connection, risk] of risks) metrics.quarantineRisk.set({ connection }, risk.share());
       showTokens(metrics, sources.tokens());
-      if (!look || clock.now() - lookedAt >= FRESH_MS) {
-        lookedAt = clock.now();
-        look = readShared(metrics, Object.keys(config.targets), sources);
+      if (!reading || clock.now() - readAt >= FRESH_MS) {
+        readAt = clock.now();
+        reading = readShared(metrics, Object.keys(config.targets), sources);
       }
-      await look;
+      await reading;
       return metrics.text();
     },
   };
@@ -108,11 +109,13 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
 }
 
 /**
- * Returns the connection name of a mount path: `/scim/v2` is `default`, `/connections/<name>/scim/v2` is
- * `<name>`.
+ * Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`, and `none` for
+ * the empty path of requests to other addresses.
  */
-const connectionAt = (root: string): string =>
-  root === '' ? 'none' : root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
+function connectionAt(root: string): string {
+  if (root === '') return 'none';
+  return root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
+}
 
 /** Applies Entra ID's rule: a 404 for a missing user is an expected answer, not a failure. */
 const isFailure = (operation: string, status: number): boolean =>
@@ -186,6 +189,7 @@ function watchTarget(metrics: Metrics, target: string, tallies: Tallies): Target
   };
 }
 
+/** Values of the label `resource`, by the path segment of a route. */
 const NAMES: Record<string, string> = {
   users: 'accounts',
   'user-attributes': 'attributes',
@@ -204,15 +208,16 @@ function resourceOf(route: string): string {
 
 export interface FailureShare {
   note: (failed: boolean) => void;
-  /** Returns a number from 0 to 1 for the last window; 0 below `atLeast` events. */
+  /** Returns the share of failures in the last window, from 0 to 1. Fewer than `atLeast` events count as `atLeast`. */
   share: () => number;
 }
 
+/** Number of slots of the window. */
 const PARTS = 60;
 
 /**
- * Creates a window of sixty slots. With fewer than `atLeast` events the share is 0: one failure out of one
- * event is not a trend.
+ * Creates a share over a sliding window of sixty slots. The failures are divided by at least `atLeast` events, so that one failure
+ * out of one event gives no share of 1.
  */
 export function createFailureShare(
   { clock }: { clock: Clock },

@@ -13,11 +13,13 @@ interface Definition {
   buckets?: readonly number[];
 }
 
+// Upper bounds of buckets, in seconds.
 const TIME_TO_ANSWER = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const TIME_OF_A_CALL = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 const WAITS = [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300];
 const LAG = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600];
 
+/** Definitions of the metrics, by the name that code uses. */
 export const METRICS = {
   httpRequests: {
     type: 'counter',
@@ -245,7 +247,9 @@ export const METRICS = {
 } as const satisfies Record<string, Definition>;
 
 type Definitions = typeof METRICS;
+/** Label names of a metric. */
 type Label<K extends keyof Definitions> = Definitions[K]['labels'][number];
+/** Class of prom-client for the type of a metric. */
 type Instrument<K extends keyof Definitions> = Definitions[K]['type'] extends 'counter'
   ? Counter<Label<K>>
   : Definitions[K]['type'] extends 'gauge'
@@ -261,6 +265,7 @@ export type Metrics = { [K in keyof Definitions]: Instrument<K> } & {
 /** Sampling interval of the event loop delay, milliseconds. */
 const LOOP_PRECISION_MS = 50;
 
+/** Creates a registry with all metrics and with the default metrics of Node.js. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_PRECISION_MS });
