@@ -1,4 +1,4 @@
-// Reads the decisions about the changes of a resource: its rejections, and the first of two approvals.
+// Reads the decisions about the changes of a resource: rejections, and first approvals that still need a second person.
 import type { Decision } from '../directory/guard/decisions.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Link } from '../directory/outbox/links.ts';
@@ -40,30 +40,24 @@ export async function rejectionsOf(
   const own = guard.some(({ state }) => state === 'rejected');
   if (!own && groups.length === 0) return [];
   const decisions = (await outbox.guardStore.decisions()).filter(({ action }) => action === 'reject');
-  const shown = (found: Decision | undefined, rest: { ref: Ref; group: string | null }) =>
-    found === undefined
-      ? []
-      : [
-          {
-            ...{ id: `${connection}.${found.id}`, by: found.by, at: new Date(found.at).toISOString() },
-            ...rest,
-          },
-        ];
-  const { id } = parseRef(ref);
-  return [
-    ...(own
-      ? shown(
-          newest(decisions, (item) => item.ref === ref),
-          { ref, group: null },
-        )
-      : []),
-    ...groups.flatMap((group) =>
-      shown(
-        newest(decisions, (item) => item.ref === group.ref && item.subject === id),
-        { ref: group.ref as Ref, group: group.name },
-      ),
-    ),
-  ];
+  const rejections: Explanation['rejections'] = [];
+  const add = (
+    isMeant: (item: Destruction) => boolean,
+    changed: { ref: Ref; group: string | null },
+  ): void => {
+    const found = newest(decisions, isMeant);
+    if (!found) return;
+    const { id, by, at } = found;
+    rejections.push({ id: `${connection}.${id}`, by, at: new Date(at).toISOString(), ...changed });
+  };
+  if (own) add((item) => item.ref === ref, { ref, group: null });
+  const user = parseRef(ref).id;
+  for (const group of groups)
+    add((item) => item.ref === group.ref && item.subject === user, {
+      ref: group.ref as Ref,
+      group: group.name,
+    });
+  return rejections;
 }
 
 const isRejected = ({ state, condition }: MembershipState): boolean =>

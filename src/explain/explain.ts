@@ -1,4 +1,4 @@
-// Explains why a user or group is, or is not, as desired at each target, by what Redis keeps and the platform shows.
+// Explains why a user or group is, or is not, as desired at each target. The facts come from Redis and from a read of the platform.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
 import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
@@ -24,20 +24,20 @@ import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
 
 const LOG_ENTRIES = 50;
-/** Time to search the log for entries of the resource, milliseconds: it may have a million entries of other resources. */
+/** Longest search of the log, milliseconds. The log may have a million entries of other resources. */
 const LOG_MS = 10_000;
 
 export interface ExplainOptions {
   /**
-   * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these
-   * explains a difference already; also while a change of an account is held or rejected.
+   * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these already
+   * explains a difference. A resource with a held or rejected change is read too.
    */
   readPlatform?: boolean | undefined;
   /** Time to look for entries of the provisioning log, milliseconds. */
   logMs?: number | undefined;
 }
 
-/** Explains all resources that `text` may identify, at every target; empty when there are none. */
+/** Returns an explanation for each resource that `text` may identify, at every target; empty when there are none. */
 export async function explain(
   scopes: readonly ReconcileScope[],
   text: string,
@@ -66,8 +66,10 @@ export function connectionsOf(scopes: readonly ReconcileScope[]): Searched[] {
   return [...byConnection.values()];
 }
 
+/** Formats Unix milliseconds as ISO 8601. */
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
+/** Reads the facts about a resource at one target, and explains them. */
 async function explainAt(
   scope: ReconcileScope,
   found: FoundResource,
@@ -94,9 +96,9 @@ async function explainAt(
     where.guard.some(({ state }) => state === 'held') ||
     related.memberships.some(({ condition }) => condition === 'Held');
   const approval = isHeld ? await outbox.guardStore.open() : undefined;
-  // The status of a pending or held resource is known without a read of the platform.
   // No comparison reads a group that the settings leave out.
   const isLeftOut = found.kind === 'Group' && detail.inScope === false;
+  // A pending change or a condition explains the status already, so the platform is not read.
   const isQuiet = !link.condition && where.guard.length === 0;
   const isSettled = !where.mark && where.blockedSince === null && (isQuiet || awaitsDecision(link));
   const look =
@@ -111,8 +113,12 @@ async function explainAt(
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {
-    ...{ connection: scope.connection, target: target.name },
-    ...{ ref: found.ref, kind: found.kind, id: found.id, name: found.name },
+    connection: scope.connection,
+    target: target.name,
+    ref: found.ref,
+    kind: found.kind,
+    id: found.id,
+    name: found.name,
     stored: storedOf(found),
     deletedAt: found.deleted ? iso(found.deleted.deletedAt) : null,
     ...detail,
@@ -146,6 +152,7 @@ async function explainAt(
   return { ...facts, ...verdict, reasons, timeline: toTimeline(facts) };
 }
 
+/** Returns the newest log entries of the resource; the search ends after `logMs` or LOG_ENTRIES. */
 async function newestEntries(
   scope: ReconcileScope,
   { connection, ref }: FoundResource,
@@ -191,7 +198,7 @@ async function userDetail(scope: ReconcileScope, found: FoundResource, link: Lin
   };
 }
 
-/** Values of an account or group that was asked for and is not there yet are not applied. */
+/** Returns the link, or an empty one before the create is confirmed: its values may not be at the platform. */
 const appliedIn = (link: Link): Link => (link.id === undefined ? {} : link);
 
 function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource, link: Link): Detail {
@@ -207,6 +214,7 @@ function groupDetail({ target }: ReconcileScope, { record, name }: FoundResource
   };
 }
 
+/** Returns the breaker and the pause, if changes wait for them. */
 function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
   const { open, since = 0, status = 0, only = null, ofOtherKey = false, pause } = state;
   return {

@@ -8,8 +8,8 @@ import type { HandoverExplanation } from './handover.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 
 /**
- * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: hold of an operator,
- * the target does not answer, or no worker runs. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by policy.
+ * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: the target is on hold or does
+ * not answer, or no worker runs. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by policy.
  * `notForTarget`: out of scope. `differs`: the settings changed since the last sync, or the platform was changed by
  * others. `gone`: deleted at the source and closed at the target.
  */
@@ -41,7 +41,7 @@ export interface AttributeState {
   observed?: unknown;
 }
 
-/** A difference at the platform, as in a plan. */
+/** A difference at the platform, with the fields of a plan entry. */
 export type PlatformDifference = Pick<PlanEntry, 'action' | 'reason' | 'before' | 'after'> & {
   /** Name of the attribute or of the member; null: the resource itself. */
   subject: string | null;
@@ -96,9 +96,9 @@ export interface Explanation {
     lastWrite: string | null;
   };
   /**
-   * The resource as the platform showed it when the explanation was made. `unread`: it did not answer in time. Null: not
-   * asked, because nothing is linked, a change or a condition is known already, or the caller decided so. Differences that the
-   * guard holds or a person rejected are no differences here.
+   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time. Null: the platform was not
+   * read, because nothing is linked, a change or a condition is known already, or the caller decided so. Held and rejected changes do
+   * not count as differences here.
    */
   platform: {
     at: string;
@@ -112,7 +112,7 @@ export interface Explanation {
     leftByPolicy: string[];
     /** Number of held or rejected changes that the platform has already. */
     done: number;
-    /** Number of differences that the guard will hold when a run is to write them. */
+    /** Number of differences that the guard would hold if a run wrote them now. */
     toBeHeld: number;
   } | null;
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
@@ -132,8 +132,8 @@ export interface Explanation {
   /** A user's groups, or up to a hundred pending members of a group. */
   memberships: MembershipState[];
   /**
-   * Groups whose members somebody changed at the platform: the person is out of them, and the removal there was held or rejected.
-   * The next reconcile notes it.
+   * Groups that the person is no longer in, because somebody made a held or rejected removal at the platform. The next reconcile ends
+   * the wait for a decision.
    */
   leftByHand: string[];
   /** Of a group. */
@@ -180,7 +180,7 @@ export interface Explanation {
   handover: HandoverExplanation | null;
   /** Time of the connection's last restore, ISO 8601, and the backup in words; null: there was none. */
   restored: { at: string; backup: string } | null;
-  /** Oldest first. */
+  /** Events of the resource, oldest first. */
   timeline: { at: string; event: 'stored' | 'accepted' | 'applied' | 'noted' | 'compared'; text: string }[];
   /** The newest entries of the provisioning log, newest first. */
   log: LocatedEntry[];

@@ -1,11 +1,12 @@
-// Converts the changes of a resource that the guard holds, or that a person decided, to sentences. Pure.
+// Formats the held and decided changes of a resource as sentences. Pure.
 import type { DestructiveKind } from '../guard/judge.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedFacts, MembershipState } from './explanation.ts';
 
-/** Number of names in a sentence. */
+/** Largest number of names in a sentence. */
 export const MOST_NAMED = 5;
 
+/** Returns the first names, and the number of further ones. */
 export const someOf = (names: readonly string[]): string =>
   names.slice(0, MOST_NAMED).join(', ') +
   (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '');
@@ -18,7 +19,7 @@ const GUARD_WORDS: Record<Exclude<DestructiveKind, 'removeMembers'>, string> = {
   clearAttributes: 'cleared attribute',
 };
 
-/** Returns a number of changes of a kind, in words. */
+/** Returns a number of changes in words, such as `2 removals from groups`. */
 function guardText(count: number, change: DestructiveKind, kind: ExplainedFacts['kind']): string {
   if (change !== 'removeMembers') return counted(count, GUARD_WORDS[change]);
   return kind === 'User'
@@ -26,14 +27,14 @@ function guardText(count: number, change: DestructiveKind, kind: ExplainedFacts[
     : counted(count, 'removal of a member', 'removals of members');
 }
 
-/** Returns the number of changes of each kind, in words. */
+/** Returns one text with a number for each kind of the changes. */
 function countsOf(changes: ExplainedFacts['guard'], resource: ExplainedFacts['kind']): string[] {
   const counts = new Map<DestructiveKind, number>();
   for (const { kind } of changes) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts].map(([kind, count]) => guardText(count, kind, resource));
 }
 
-/** One sentence for all changes in the same state. */
+/** Returns a sentence for each state, with the numbers of its changes. */
 export const guardReasons = ({ guard, kind }: ExplainedFacts): string[] =>
   (['held', 'approved', 'rejected'] as const).flatMap((state) => {
     const words = countsOf(
@@ -43,7 +44,7 @@ export const guardReasons = ({ guard, kind }: ExplainedFacts): string[] =>
     return words.length === 0 ? [] : [`${capital(state)}, of what the guard judged: ${words.join(', ')}.`];
   });
 
-/** Returns sentences with the held changes and the id of the approval that covers them. */
+/** Returns a sentence with the held changes and the id of the approval that covers them; undefined: nothing is held. */
 export function approvalReason({
   approval,
   condition,
@@ -54,7 +55,7 @@ export function approvalReason({
   const held = memberships.filter((each) => each.condition === 'Held');
   const isFollowing = ({ state }: MembershipState): boolean => kind === 'Group' && state === 'toRemove';
   const following = held.filter(isFollowing).map(({ name }) => name);
-  // A deleted group and a new one may have the same name.
+  // A deleted group and a new one may have the same name, so their refs tell them apart.
   const isShared = ({ name }: MembershipState): boolean =>
     held.filter((each) => each.name === name).length > 1;
   const waiting = held
@@ -102,7 +103,10 @@ export const firstApprovalReasons = ({ firstApprovals }: ExplainedFacts): string
       `${by} approved ${counted(total, 'change')} at ${at}: a second person approves with scim-bridge approvals approve ${id}.`,
   );
 
-/** One sentence for each rejection. The advice of the condition names the command for the changes of the resource itself. */
+/**
+ * Returns a sentence for each rejection, with the command that withdraws it. The command is left out where the advice of the condition
+ * names it.
+ */
 export function rejectionReasons({ condition, kind, ref, rejections }: ExplainedFacts): string[] {
   const shown = rejections.slice(0, MOST_NAMED).map((each) => {
     const what =
@@ -156,7 +160,7 @@ export function doneByHandSummary(facts: ExplainedFacts): string {
   return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${isOne ? 'was' : 'were'} made there ${doneBy(facts)}. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
 }
 
-/** Returns how many of several held and rejected changes somebody made at the platform. */
+/** Returns a sentence with the number of held and rejected changes that a person made at the platform, if others are left. */
 export function partlyDone(facts: ExplainedFacts): string | undefined {
   const done = facts.platform?.done ?? 0;
   if (done === 0 || isDoneByHand(facts)) return undefined;

@@ -9,7 +9,7 @@ import { counted } from '../support/counted.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
 export interface HandoverExplanation {
-  /** `later`, `due`: to be moved; the others as the command handover list prints them. */
+  /** `later`, `due`: the items are to be moved. Other states are those of the command handover list. */
   state: ListedHandover['state'] | 'later' | 'due';
   closedAt: string;
   /** Time of the move, ISO 8601: planned or done. */
@@ -29,8 +29,8 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const READ_TIMEOUT_MS = 3000;
 
 /**
- * Returns null when no handover is stored and the settings plan none.
- * @param reads whether the handover folder is looked for at the platform, without which nothing is moved
+ * Returns the planned or stored handover of a person; null when there is none.
+ * @param reads whether the platform is asked for the handover folder, because nothing is moved if it is missing
  */
 export async function handoverOf(
   scope: ReconcileScope,
@@ -55,7 +55,11 @@ export async function handoverOf(
         : `handover: it ${when}, and ${obstacle}`;
     return {
       state: isDue ? 'due' : 'later',
-      ...{ closedAt: iso(link.closedAt), at: iso(at), deployment, folder, moved: null },
+      closedAt: iso(link.closedAt),
+      at: iso(at),
+      deployment,
+      folder,
+      moved: null,
       text,
     };
   }
@@ -80,6 +84,7 @@ export async function handoverOf(
   return { state, closedAt, at, deployment, folder, moved, text: texts[state] };
 }
 
+/** Returns the sentence for a handover that has ended. */
 function movedText(
   { moved, refused, where, at }: { moved: number; refused: number; where: string; at: string },
   isActive: boolean,

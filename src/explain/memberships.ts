@@ -9,6 +9,7 @@ import { withHeldRemoval } from '../reconcile/unwritten.ts';
 import { removal } from '../sync/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
+/** Largest number of pending members that are described. */
 const SHOWN_MEMBERS = 100;
 /** Members whose links are read, to see whether the bridge leaves them out of the group. */
 const MOST_READ = 1000;
@@ -139,12 +140,16 @@ const FOLLOWING = {
   condition: 'Held',
 };
 
-const stateOf = (sign: '+' | '-' | 'r' | undefined): MembershipState['state'] =>
-  sign === undefined ? 'applied' : sign === '+' ? 'toAdd' : 'toRemove';
+/** @param sign of the pending membership: add, remove, or removal rejected; undefined: nothing is pending */
+function stateOf(sign: '+' | '-' | 'r' | undefined): MembershipState['state'] {
+  if (sign === undefined) return 'applied';
+  return sign === '+' ? 'toAdd' : 'toRemove';
+}
 
 /** Reasons of conditions that end by themselves. */
 const PASSING = new Set(['NotApplied', 'PlatformFailed']);
 
+/** Returns the cause of a membership that waits for the condition of the other resource. */
 function causeOf(
   condition: Link['condition'],
   settings: string,

@@ -13,16 +13,20 @@ import { timeLimit } from '../support/time-limit.ts';
 
 /** Time for all reads of one resource, milliseconds. */
 const READ_TIMEOUT_MS = 3000;
-/** Members of a group up to which they are compared too: 100 a call. */
+/** Largest number of members of a group that are compared; a call returns 100 of them. */
 const COMPARED_MEMBERS = 1000;
 
 interface PlatformLook {
   platform: NonNullable<Explanation['platform']>;
-  /** Adds the values at the platform, where it was read. */
+  /** Returns the values with `observed` set; unchanged if the platform could not be read. */
   observe: (values: AttributeState[]) => AttributeState[];
 }
 
-/** Compares the resource with the platform within 3 s. @param members number of desired members of a group */
+/**
+ * Compares the resource with the platform within READ_TIMEOUT_MS.
+ * @param members number of desired members of a group
+ * @throws errors that are no failure of the platform
+ */
 export async function lookAtPlatform(
   scope: ReconcileScope,
   ref: Ref,
@@ -48,11 +52,11 @@ export async function lookAtPlatform(
   try {
     const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
     if (compared === null) return unread;
-    // No run writes what is held or rejected, or a membership that waits: the explanation names these by itself.
+    // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
     const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };
-    // The other side of a membership: the group of a person (also one that is made again), or the member of a group.
+    // Name of the other side of a membership: the group of a person, even one that is made again, or the member of a group.
     const otherSide = (entry: PlanEntry): string | undefined => {
       const { kind, name, member } = entry;
       const isGroupOfPerson = kind === 'Group' && (member ? member.ref === ref : entry.ref !== ref);
@@ -99,7 +103,7 @@ const ACTION_OF_KIND: Record<DestructiveKind, PlanEntry['action']> = {
   clearAttributes: 'clearAttribute',
 };
 
-/** Returns how many of the differences the guard holds, by its counts of now, when a run is to write them. */
+/** Returns how many of the differences the guard would hold if a run wrote them now. */
 async function countToBeHeld(
   { outbox, target }: ReconcileScope,
   found: readonly PlanEntry[],
@@ -115,10 +119,10 @@ async function countToBeHeld(
   return DESTRUCTIVE_KINDS.filter(isHeld).reduce((sum, kind) => sum + wanted(kind), 0);
 }
 
-/** Groups of one person whose members are read, to see whether somebody took the person out. */
+/** Largest number of groups of one person whose members are read, to see whether somebody took the person out. */
 const MOST_LEFT = 5;
 
-/** Returns the groups of which the guard holds the removal of a person, or a person rejected it, and that are left already. */
+/** Returns the groups with a held or rejected removal of the user, that the user is no longer in at the platform. */
 export async function groupsLeftByHand(
   scope: ReconcileScope,
   user: Ref,
@@ -146,7 +150,10 @@ export async function groupsLeftByHand(
   return left;
 }
 
-/** A value without a difference is at the platform as desired. Without an account or group there is none. */
+/**
+ * Returns the values with `observed` set: the desired value where no difference was found, null where the platform has no account or
+ * group.
+ */
 function withObserved(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
   const isThere = entries.every(({ action }) => action !== 'create' && action !== 'relink');
   const seen = new Map<string, unknown>();

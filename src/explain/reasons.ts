@@ -28,8 +28,8 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   const say = (sentence: string | false | null | undefined): void => {
     if (sentence) reasons.push(sentence);
   };
-  // The next run ends the condition, so nobody has to decide about it.
   const { exception } = facts;
+  // The next run ends the condition, so no person has to decide about it.
   const isDone = isDoneByHand(facts);
   say(
     exception &&
@@ -48,7 +48,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
       `On hold since ${hold.since} by ${hold.by}${hold.note ? ` (${hold.note})` : ''}: scim-bridge release --target ${facts.target} ends it.`,
   );
   say(breaker && breakerReason(facts.target, breaker, summary));
-  // A condition names the only kind of change that it is about.
+  // A condition already names its kind of change, so the changes are counted only if there are several kinds.
   const kinds = new Set(guard.map(({ kind, state }) => `${state} ${kind}`));
   if (!isDone && (!condition || kinds.size > 1)) for (const sentence of guardReasons(facts)) say(sentence);
   say(mark && waitingFor(facts));
@@ -103,6 +103,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   return reasons;
 }
 
+/** Returns a sentence about failing calls or a refused key; '' if the summary says it. */
 function breakerReason(
   target: string,
   { open, since, ...told }: NonNullable<ExplainedFacts['breaker']>,
@@ -113,13 +114,16 @@ function breakerReason(
   return `Calls to the target have failed in a row since ${since} (${answerWords(told.status)}): only probes go out until one succeeds.`;
 }
 
-/** A dropped dead letter cannot be retried as one. The sentence about the approval is the advice of a held change. */
+/**
+ * Returns the advice of the condition. A dropped dead letter gets its own advice, because it cannot be retried as a dead letter. A held
+ * change gets none, because the sentence about the approval says what to do.
+ */
 function adviceOf({ condition, exception, ref, approval }: ExplainedFacts): string {
   if (exception?.reason === 'Dropped') return `Correct the cause, then scim-bridge sync ${ref}.`;
   return condition?.reason === 'Held' && approval !== null ? '' : (condition?.advice ?? '');
 }
 
-/** The memberships are listed by name; a sentence tells how many wait. */
+/** Returns a sentence with the numbers of memberships that wait; '' if there are none. Their names are listed elsewhere. */
 function membershipReason({ kind, memberships, members }: ExplainedFacts): string {
   const waiting = (state: string): number => memberships.filter((each) => each.state === state).length;
   const noun = kind === 'User' ? 'group' : 'member';
@@ -184,6 +188,7 @@ function valueReasons({ values, inScope, link, target }: ExplainedFacts, summary
   return sentences;
 }
 
+/** Returns sentences about the differences at the platform. */
 function differenceReasons({ platform }: ExplainedFacts): string[] {
   const all = platform?.differences ?? [];
   const defined = new Set(all.filter(isDefinition).map(({ subject }) => subject));
@@ -211,7 +216,7 @@ function addedReason({ platform, kind, restored }: ExplainedFacts): string | und
     : `At the platform it has ${more} more, which ${author}: ${someOf(added)}.`;
 }
 
-/** A membership in a group that the settings leave out counts for what a person sees too, and no push ends it. */
+/** Returns a sentence about memberships in groups that the settings leave out: they give access too, and no push ends them. */
 function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   const groups = platform?.leftOutGroups ?? [];
   if (groups.length === 0) return undefined;
@@ -246,18 +251,19 @@ function nestedReason({ members }: ExplainedFacts): string | undefined {
 const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
 const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler', 'versionsDiffer'];
 
-/** Findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
+/** Returns the findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
   if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
   if (values.every(({ state }) => isSettledValue(state))) return [];
   return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
 }
 
+/** Returns sentences about what a marked change waits for; '' if other sentences say it. */
 function waitingFor(facts: ExplainedFacts): string {
   const { mark, link, memberships, pause } = facts;
-  // While the target is on hold, no time at which the change is due counts.
+  // While the target is on hold, the due time of the change has no effect.
   if (!mark || facts.hold) return '';
-  // A sync that runs waits too.
+  // A running sync waits for the end of a pause too, and the summary names the pause.
   if (mark.state === 'running' && pause) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
   if (noWorkerOf(facts)) return '';

@@ -5,10 +5,11 @@ import type { AttributeState, Explanation, ExplanationVerdict, MembershipState }
 import { clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
-/** Number of lines of a page, and the largest number of lines of its first parts. */
+/** Number of lines of a page. */
 const LINES = 36;
+/** Largest number of lines of each part at the start of a page. */
 const MOST = { head: 2, summary: 2, reasons: 8, link: 2 };
-/** Number of lines of one reason. */
+/** Largest number of lines of one reason. */
 const REASON_LINES = 4;
 
 const SIGNS: Record<ExplanationVerdict, string> = {
@@ -42,6 +43,7 @@ export function renderExplanation(found: Explanation, { all }: { all: boolean })
   return all ? everything(parts) : page(parts, found);
 }
 
+/** Returns every line in full. */
 function everything(parts: Parts): string[] {
   const { head, summary, reasons, stored, link, values, groups, memberships, timeline } = parts;
   const section = (title: string, lines: string[]): string[] =>
@@ -62,6 +64,7 @@ function everything(parts: Parts): string[] {
 const VALUES = 'Values (desired ← last applied)';
 const TIMELINE = 'Timeline';
 
+/** Returns a page of at most LINES lines: the first parts, then lists that share the rest. */
 function page(parts: Parts, found: Explanation): string[] {
   const short = shortener(found);
   const text = (line: string, most: number, indent = ''): string[] =>
@@ -98,6 +101,7 @@ function page(parts: Parts, found: Explanation): string[] {
 
 const toLine = (row: string): string => clipLine(`  ${row}`, LINE_COLUMNS);
 
+/** Returns whether all rows are shown in full on this number of lines. */
 const fits = (rows: string[], lines: number): boolean =>
   rows.length <= lines && rows.every((row) => toLine(row) === `  ${row}`);
 
@@ -144,8 +148,10 @@ function shortener({ name, nameAtTarget, memberships }: Explanation): (text: str
     clipWords(names.reduce((left, each) => left.replaceAll(each, middleCut(each)), visible(text)));
 }
 
+/** Largest number of characters of a name on a page. */
 const LONG_NAME = 48;
 
+/** Returns a long name without its middle part. */
 const middleCut = (name: string): string => {
   const characters = [...name];
   return characters.length <= LONG_NAME
@@ -174,7 +180,7 @@ const byState = <T extends { state: string }>(all: T[], last: string): T[] => [
   ...all.filter(({ state }) => state === last),
 ];
 
-/** The times of pushes are in the timeline, and `active` is one of the values. */
+/** Returns the stored state in words, without the times, which are in the timeline, and without `active`, which is one of the values. */
 function storedText({ stored, inScope, name, nameAtTarget }: Explanation): string {
   if (!stored) return 'deleted at the source';
   const { version, externalId } = stored;
@@ -242,7 +248,7 @@ const STATE_SIGNS: Record<AttributeState['state'], string> = {
   kept: '–',
 };
 
-/** A value that cannot be mapped has its reason among the reasons. */
+/** Returns a value as a line. The reason why a value cannot be mapped is among the reasons. */
 function valueLine({ name, desired, applied, state }: AttributeState): string {
   const shown = `${STATE_SIGNS[state]} ${name}: ${JSON.stringify(desired)}`;
   return state === 'equal' ? shown : `${shown} ← ${JSON.stringify(applied)}`;
@@ -268,8 +274,8 @@ interface Row {
 }
 
 /**
- * Equal consecutive events are one line, equal consecutive pairs of events two, and a message that the page has shown already is not
- * repeated.
+ * Returns the timeline as lines. Equal consecutive events become one line, and equal consecutive pairs of events two lines. The message
+ * of the condition is not repeated, because the reasons contain it.
  */
 function timelineLines({ timeline, condition }: Explanation): string[] {
   const rows: Row[] = [];
@@ -287,7 +293,7 @@ function timelineLines({ timeline, condition }: Explanation): string[] {
   );
 }
 
-/** Each reconcile has another id. */
+/** Returns the text of an event without the id of its run, so that the orders of several runs are equal. */
 const withoutRun = (text: string): string => text.replace(/^(ordered by a reconcile) \(.*\)$/, '$1');
 
 const isSame = (one: Row, other: Row): boolean =>

@@ -7,7 +7,7 @@ import type { Explanation } from './explanation.ts';
 type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
 type Event = Explanation['timeline'][number];
 
-/** Oldest first. A change that was applied shows when it was accepted and when the platform had it. */
+/** Returns the events, oldest first. An applied change has two events: when it was accepted, and when it was written. */
 export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restored }: Facts): Event[] {
   const events: Event[] = [];
   if (stored) events.push({ at: stored.created, event: 'stored', text: 'pushed for the first time' });
@@ -52,11 +52,12 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
     });
   const order: Event['event'][] = ['stored', 'accepted', 'applied', 'noted', 'compared'];
   return events.sort(
-    (a, b) => Date.parse(a.at) - Date.parse(b.at) || order.indexOf(a.event) - order.indexOf(b.event),
+    (left, right) =>
+      Date.parse(left.at) - Date.parse(right.at) || order.indexOf(left.event) - order.indexOf(right.event),
   );
 }
 
-/** Outcomes of reconcile runs that have not compared everything. */
+/** Outcomes of runs that did not compare everything. */
 const PARTIAL: ReadonlySet<string> = new Set(['failed', 'unproven']);
 
 /** Returns words for the cause of a sync: a push, a reconcile, an order or the bridge itself. */
@@ -91,6 +92,7 @@ const WORDS: Record<LocatedEntry['action'], string> = {
   none: '',
 };
 
+/** Returns a log entry in words. */
 function told({ action, status, name, ref, changes, members, message, attempt }: LocatedEntry): string {
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
   const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');

@@ -19,6 +19,7 @@ export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 
   return { verdict, summary, reasons: reasonsOf(facts, summary) };
 }
 
+/** Returns the verdict of the first rule that matches. */
 function judge(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
   const noWorker = noWorkerOf(facts);
@@ -29,7 +30,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (mark && leavesHeldGroup(facts)) return 'held';
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';
-  // Without a mark and a dead letter nothing is tried again by itself: rejected, or a dropped dead letter.
+  // A condition without mark and dead letter stays: a person rejected the change or dropped the dead letter.
   if (condition) return 'leftAlone';
   if (facts.platform?.state === 'differs') return 'differs';
   if (!stored) return 'gone';
@@ -47,11 +48,11 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   return judgeByOthers(waiting);
 }
 
-/** Whether the guard holds a removal from a group, for which other changes of the person wait. */
+/** Returns whether the guard holds a removal from a group, for which the person's other changes wait. */
 const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some(({ state, condition }) => state === 'toRemove' && condition === 'Held');
 
-/** A resource without a condition whose memberships wait: the conditions of the groups, or of the members, decide. */
+/** Returns the verdict on a resource whose only differences are memberships: the conditions of its groups or members decide. */
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
   const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
   if (stopped.includes('Held')) return 'held';
@@ -126,13 +127,16 @@ function closedText({ kind, link, policy }: ExplainedFacts): string {
   return policy.policy === 'sync' ? 'closed' : `left as it is by the policy ${policy.policy}`;
 }
 
-/** A refused key needs a person; other failures pass. */
+/** Returns why calls to the target fail. For a refused key the words say what an operator does; other failures end by themselves. */
 const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>
   told.status === 401
     ? `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told)}`
     : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
 
-/** The mark of the resource, or the condition of the other side of a membership, tells since when. */
+/**
+ * Returns the summary of a pending resource. The time comes from the mark of the resource, or from the condition of a group or member
+ * whose sync fails.
+ */
 function onItsWaySummary({
   name,
   target,
@@ -154,7 +158,7 @@ function onItsWaySummary({
   return `${change} and has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 
-/** Names the run that brings a resource that differs to the platform. */
+/** Returns which run writes the differences of a resource, or why none does. */
 function bringsIt({ hold, target, platform, ref, values }: ExplainedFacts): string {
   if (platform?.differences.some(({ action }) => action === 'conflict'))
     return 'no run brings it before a person has acted, see reasons';
