@@ -14,9 +14,9 @@ interface Flags extends OperatorFlags {
 }
 
 export function holdCommand(program: Command, cli: Cli): void {
-  order(program, cli, 'hold', 'stop all writes to the platform; pushes are still accepted').action(
+  addCommand(program, 'hold', 'stop all writes to the platform; pushes are still accepted').action(
     async (flags: Flags, command: Command) => {
-      await give(command, cli, flags, 'on hold', (states) =>
+      await changeTargets(command, cli, flags, 'on hold', (states) =>
         holdTargets(states, flags.target, actorOf(cli, flags)),
       );
     },
@@ -24,22 +24,23 @@ export function holdCommand(program: Command, cli: Cli): void {
 }
 
 export function releaseCommand(program: Command, cli: Cli): void {
-  order(program, cli, 'release', 'end a hold; what has gathered meanwhile is applied').action(
+  addCommand(program, 'release', 'end a hold; what has gathered meanwhile is applied').action(
     async (flags: Flags, command: Command) => {
-      await give(command, cli, flags, 'released', (states) =>
+      await changeTargets(command, cli, flags, 'released', (states) =>
         releaseTargets(states, flags.target, actorOf(cli, flags)),
       );
     },
   );
 }
 
-const order = (program: Command, _cli: Cli, name: string, description: string): Command =>
+const addCommand = (program: Command, name: string, description: string): Command =>
   withOperator(program.command(name))
     .description(description)
     .option('--target <name>', 'only this target')
     .option('--json', 'print as JSON');
 
-async function give(
+/** Holds or releases the targets and prints each of them. @param word the state after the command */
+async function changeTargets(
   command: Command,
   cli: Cli,
   flags: Flags,

@@ -4,6 +4,7 @@ import { versionText } from '../support/version.ts';
 import type { Cli } from './cli.ts';
 import { COMMAND_NAMES, withCommandName, type CommandName } from './command-name.ts';
 
+/** Adds a command to the program. */
 type Add = (program: Command, cli: Cli) => void;
 
 /** Each module is loaded on demand, so that `serve` does not load the others. */
@@ -40,7 +41,7 @@ const COMMANDS: Record<CommandName, () => Promise<Add>> = {
 
 /**
  * Runs one command and resolves to the exit code of the process (docs/commands.md).
- * @param onStart told of the command just before it runs
+ * @param onStart called with the command just before it runs
  */
 export async function runCli(
   args: string[],
@@ -55,6 +56,7 @@ export async function runCli(
       code = value;
     },
   };
+  // Loads only the commands that the arguments name; without one the help lists them all.
   const asked = COMMAND_NAMES.filter((name) => args.includes(name));
   const isVersion = args.length === 1 && args[0] === '--version';
   const program = await createProgram(cli, asked.length > 0 || isVersion ? asked : undefined);

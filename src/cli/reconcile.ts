@@ -26,8 +26,9 @@ interface Flags extends OperatorFlags, DeadlineFlags {
   acceptTenant?: boolean;
 }
 
+/** Exit code of apply for a stale plan. */
 const EXIT_STALE = 3;
-/** The text of a plan is parsed as a whole. */
+/** Largest size of a plan file: its text is parsed as a whole, in memory. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
 const EXIT_CODES: Record<Outcome, number> = {
   converged: 0,
@@ -144,6 +145,7 @@ function worst(codes: number[]): number {
   return codes.includes(2) ? 2 : 0;
 }
 
+/** Reconciles one target and prints the report. A target that does not answer gives a failed report. */
 async function runOne(
   { name, scope, guard, readTrail }: SelectedScope,
   { signal, deps }: CommandContext,
@@ -211,6 +213,7 @@ function printReport(name: string, { outcome, message }: RunReport): void {
   say('', `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
 }
 
+/** Returns the scope of a saved plan. @throws Error if the settings do not have it */
 function scopeOfPlan(plan: Plan, scopes: SelectedScope[]): SelectedScope {
   const found = scopes.find(
     ({ scope }) => scope.connection === plan.connection && scope.target.name === plan.target,
@@ -226,7 +229,8 @@ const briefly = ({ action, kind, name }: PlanEntry): string => `${action} ${kind
 
 /** Prints what is left of saved plans, and of how many changes nothing is left. */
 async function printLeft(reviews: PlanReview[], cli: Cli): Promise<void> {
-  const done = reviews.reduce((sum, each) => sum + each.done, 0);
+  let done = 0;
+  for (const each of reviews) done += each.done;
   const left = reviews.filter((each) => each.done === 0 || writesIn(each.left) > 0);
   await printPlans(
     left.map((each) => each.left),
@@ -256,6 +260,7 @@ async function reviewOf(
   );
 }
 
+/** Applies what is left of one plan and prints the report. */
 async function carryOut(
   review: PlanReview,
   { name, scope, guard }: SelectedScope,
@@ -288,7 +293,7 @@ const carryOutQuestion = (count: number): string =>
 
 const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
 
-/** Returns true without asking when there is no terminal. The guard still limits removals. */
+/** Asks the operator. Returns true without a question if there is no terminal; the guard still limits removals. */
 async function agreed({ yes, json }: Flags, question: string): Promise<boolean> {
   if (yes || json || !process.stdin.isTTY || !process.stdout.isTTY) return true;
   const lines = createInterface({ input: process.stdin, output: process.stdout });

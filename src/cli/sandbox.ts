@@ -21,7 +21,7 @@ interface SandboxFlags {
   json?: boolean;
 }
 
-/** The key is an environment variable, because all users of the machine can read arguments. */
+/** Returns the chat model option. Its key is an environment variable, because all users of the machine can read arguments. */
 function chatModelOf({
   chatModelUrl: url,
   chatModel: model,
@@ -31,11 +31,13 @@ function chatModelOf({
   return { chatModel: { url, model, ...(apiKey === undefined ? {} : { apiKey }) } };
 }
 
+/** Parses a port. @throws InvalidArgumentError */
 function toPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
   throw new InvalidArgumentError('A port is a number from 0 to 65535.');
 }
 
+/** Reads the file with scripted faults. @throws InvalidArgumentError */
 function toFaults(file: string): object {
   try {
     const faults: unknown = JSON.parse(readFileSync(file, 'utf8'));

@@ -10,11 +10,11 @@ import { versionText } from '../support/version.ts';
 import { readConfig, reportFailure, type Cli } from './cli.ts';
 
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
-/** A stop that takes longer than `server.drainMs` plus this time ends the process at once, as a second signal does. */
+/** If a stop takes longer than `server.drainMs` plus this time, the process ends at once, as it does after a second signal. */
 const LAST_RESORT_MS = 40_000;
 /**
- * V8 collects garbage when the heap has grown by this percentage of the live objects. The default of V8 lets the heap grow
- * to several times as much. `server.limits` bounds the live objects, so this setting is no limit and ends no process.
+ * V8 collects garbage when the heap has grown by this percentage of the live objects; by default it lets the heap grow several times
+ * as far. This is no limit of the heap: `server.limits` bounds the live objects.
  */
 const HEAP_GROWTH_PERCENT = 70;
 
@@ -35,7 +35,7 @@ export function serveCommand(program: Command, cli: Cli): void {
         ids: randomIds,
         random: Math.random,
         tracing,
-        // The chart sets POD_NAME.
+        // The chart sets POD_NAME; other installations use the host name.
         identity: { host: cli.env.POD_NAME || hostname(), version: versionText(cli.env) },
       });
       logger.info(
@@ -56,10 +56,10 @@ export function serveCommand(program: Command, cli: Cli): void {
         process.exit(reportFailure(signal));
       }
       logger.info({ signal }, 'stopping');
-      // Ctrl-C comes from an operator who waits for the end.
+      // After Ctrl-C (SIGINT) an operator waits for the end, so the drain is left out.
       if (signal === 'SIGTERM') await app.drain();
       await app.stop();
-      // A collector that does not answer does not delay the end.
+      // Errors of the trace collector are ignored, because the service ends anyway.
       await tracing?.stop().catch(() => undefined);
       logger.info('stopped');
       logger.flush();

@@ -52,12 +52,16 @@ export function statusCommand(program: Command, cli: Cli): void {
     });
 }
 
-/** Number of exceptions of each reason that are named. */
+/** Largest number of exceptions of each reason that are named. */
 const MOST_NAMED = 3;
 
 const moment = (ms: number): string => new Date(ms).toISOString();
 
-/** @param failing about changes that the platform ignores again and again */
+/**
+ * Prints the status of one target.
+ * @param named exceptions that are named
+ * @param failing a sentence about changes that the platform ignores again and again
+ */
 function print(
   { connection, target, users, groups, ...rest }: TargetStatus,
   named: ExceptionView[],
@@ -79,7 +83,7 @@ function print(
   if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
   const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);
   if (priorities.length > 0)
-    say(`  waiting: ${priorities.map((priority) => priority.reverse().join(' ')).join(', ')}`);
+    say(`  waiting: ${priorities.map(([priority, count]) => `${count} ${priority}`).join(', ')}`);
   if (failing !== undefined) say(`  ${failing}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
   for (const line of breakerLines(breaker, target, isWorkerMissing(rest.fleet))) say(`  ${line}`);
@@ -97,7 +101,8 @@ function print(
   const { last } = reconcile;
   if (last) {
     const found = driftText(last.drift ?? []);
-    // The lines about the present say what to do, and whether the guard still holds the changes.
+    // The advice of the last run is left out, and its words about held changes are put in the past, because other lines show the
+    // present state.
     const then = last.message
       ?.replace(/[:;] (see )?scim-bridge .*$/, '')
       .replace(/^the guard holds/, 'the guard held');
@@ -141,7 +146,8 @@ const DRIFT_WORDS: [cause: string, words: (count: number) => string][] = [
 /** Returns the number of differences at the platform that the last reconcile found, by cause, as text. */
 const driftText = (drift: readonly DriftCount[]): string =>
   DRIFT_WORDS.map(([cause, words]) => {
-    const count = drift.filter((each) => each.cause === cause).reduce((sum, each) => sum + each.count, 0);
+    let count = 0;
+    for (const each of drift) if (each.cause === cause) count += each.count;
     return count === 0 ? '' : `, ${words(count)}`;
   }).join('');
 
@@ -168,7 +174,7 @@ function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorke
   ];
 }
 
-/** Number of processes that are listed. */
+/** Largest number of processes that are listed. */
 const MOST_PROCESSES = 100;
 
 function printFleet(fleet: FleetReport): void {

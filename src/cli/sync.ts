@@ -46,6 +46,10 @@ export function syncCommand(program: Command, cli: Cli): void {
     });
 }
 
+/**
+ * Syncs the resource that `text` names at each target of its connection.
+ * @throws UnknownResource; Error if several resources match
+ */
 async function syncAll(
   text: string,
   { scopes, signal, deps, config }: CommandContext & { config: Config },
@@ -71,7 +75,9 @@ async function syncAll(
     for (const { scope, name } of scopes.filter(
       ({ scope: { connection } }) => connection === each.connection,
     )) {
-      const print = (line: string): void => void (flags.json || say(line));
+      const print = (line: string): void => {
+        if (!flags.json) say(line);
+      };
       print(`${each.kind} ${each.name} (${each.ref}), ${name}`);
       const report = await whileAnswering(
         scope,
@@ -111,6 +117,7 @@ const OUTCOME_WORDS: Record<SyncOutcomeName, string> = {
   needsPerson: 'needs a person',
 };
 
+/** Returns the lines after the steps: the outcome, or the differences of a dry run. */
 function endLines({ dryRun, differences, steps, outcome = 'equal', message }: SyncReport): string[] {
   const because = message === undefined ? '' : `: ${message}`;
   const nothing = message === undefined ? 'nothing to do, equal already' : `nothing to do${because}`;
@@ -134,13 +141,14 @@ function endLines({ dryRun, differences, steps, outcome = 'equal', message }: Sy
 function differenceLines({ action, name, member, attribute, before, after, reason }: PlanEntry): string[] {
   const subject = member ? `${member.name} in ${name}` : (attribute ?? name);
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  const values = member
-    ? []
-    : [...names]
-        .filter((each) => !isDeepStrictEqual(before?.[each] ?? null, after?.[each] ?? null))
-        .map(
-          (each) =>
-            `      ${each}: ${JSON.stringify(before?.[each] ?? null)} → ${JSON.stringify(after?.[each] ?? null)}`,
-        );
-  return [`  ${action} ${subject} (${reason})`, ...values];
+  const lines = [`  ${action} ${subject} (${reason})`];
+  // A membership has no values of its own.
+  if (member) return lines;
+  for (const each of names) {
+    const old = before?.[each] ?? null;
+    const wanted = after?.[each] ?? null;
+    if (!isDeepStrictEqual(old, wanted))
+      lines.push(`      ${each}: ${JSON.stringify(old)} → ${JSON.stringify(wanted)}`);
+  }
+  return lines;
 }

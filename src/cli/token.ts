@@ -60,6 +60,7 @@ function addCreate(group: Command, cli: Cli): void {
     });
 }
 
+/** Returns the name of a token, and its times in ISO 8601. */
 function timesOf(made: { name: string; createdAt: number; expiresAt: number | null }): {
   name: string;
   createdAt: string;
@@ -72,7 +73,7 @@ function timesOf(made: { name: string; createdAt: number; expiresAt: number | nu
   };
 }
 
-/** The token alone goes to standard output, so that `$(scim-bridge token create)` holds nothing else. */
+/** Prints a new token. Only the token goes to standard output, so that `$(scim-bridge token create)` holds nothing else. */
 function show(
   made: { connection: string; name: string; secret: string; expiresAt: string | null },
   asJson: boolean,
@@ -140,6 +141,7 @@ function addRevoke(group: Command, cli: Cli): void {
     });
 }
 
+/** Runs work with the tokens of a connection. @throws Error for an unknown connection */
 function withTokens<T>(
   config: Config,
   connection: string,
@@ -159,6 +161,7 @@ function withTokens<T>(
   });
 }
 
+/** Returns the connection of the flags, or the only one, or `default`. @throws Error if it is not in the settings */
 function connectionOf(config: Config, flags: Flags): string {
   const names = Object.keys(config.connections);
   const name = flags.connection ?? (names.length === 1 ? names[0] : 'default');
@@ -166,11 +169,13 @@ function connectionOf(config: Config, flags: Flags): string {
   throw new Error(`Say --connection with one of: ${names.join(', ')}.`);
 }
 
+/** Returns the name of a token. @throws Error if it has other characters */
 function nameOf(text: string): string {
   if (TOKEN_NAME.test(text)) return text;
   throw new Error('A name has 1 to 32 lower-case letters, digits and inner hyphens.');
 }
 
+/** Returns the expiry in Unix milliseconds. @throws Error for a past or unreadable time */
 function expiryOf(text: string, now: number): number {
   const expiry = parseExpiry(text, now);
   if (expiry.kind === 'at') return expiry.at;

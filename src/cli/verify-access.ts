@@ -24,7 +24,7 @@ interface Flags {
   json?: boolean;
 }
 
-/** The secret is a file or an environment variable, because all users of the machine can read arguments. */
+/** Variable with the API secret. The secret is no argument, because all users of the machine can read arguments. */
 const SECRET_VARIABLE = 'DEPLOYMENT_API_SECRET';
 
 export function verifyAccessCommand(program: Command, cli: Cli): void {
@@ -79,7 +79,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the sentence for standard error; the chain is on standard output. */
+/** Returns a sentence about the link that could not be checked, for standard error; the chain is on standard output. */
 function unknownText({ chain, fault }: AccessReport): string {
   const open = chain.find(({ ok }) => ok === undefined);
   return `The link "${open?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? open?.detail ?? ''}`;
@@ -93,12 +93,14 @@ function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
   return { user, ...choice, secret: secret || undefined, timeoutMs: timeout * 1000 };
 }
 
+/** Parses a number of seconds. @throws InvalidArgumentError */
 function toSeconds(text: string): number {
   const seconds = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && seconds >= 1 && seconds <= 3600) return seconds;
   throw new InvalidArgumentError('Seconds from 1 to 3600.');
 }
 
+/** Parses a query, or reads it from the file of this name. @throws Error that says what is wrong */
 function toQuery(text: string): Record<string, unknown> {
   let query: unknown;
   try {
@@ -112,11 +114,6 @@ function toQuery(text: string): Record<string, unknown> {
   if (typeof query === 'object' && query !== null && !Array.isArray(query)) return { ...query };
   throw new Error('--query: a query is a JSON object such as {"measures":["orders.count"]}.');
 }
-
-const MARKS = new Map([
-  [true, '✔'],
-  [false, '✘'],
-]);
 
 function render(report: AccessReport): string[] {
   const { asked, person, chain, differences, securityContext, entities, query, notes } = report;
@@ -142,13 +139,14 @@ function render(report: AccessReport): string[] {
 }
 
 function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): string {
-  const mark = ok === undefined ? '–' : (MARKS.get(ok) ?? '');
+  let sign = '–';
+  if (ok !== undefined) sign = ok ? '✔' : '✘';
   const times = [
     ...(afterMs === undefined || stage === 'stored' ? [] : [`${afterMs} ms later`]),
     ...(tookMs === undefined ? [] : [`looked ${tookMs} ms`]),
   ];
   const text = times.length > 0 ? `${detail} (${times.join(', ')})` : detail;
-  return `  ${mark} ${stage.padEnd(9)} ${(at ?? '–').padEnd(24)}  ${text}`;
+  return `  ${sign} ${stage.padEnd(9)} ${(at ?? '–').padEnd(24)}  ${text}`;
 }
 
 function renderQuery(outcome: QueryOutcome): string[] {
@@ -182,6 +180,7 @@ function renderQuery(outcome: QueryOutcome): string[] {
   }
 }
 
+/** Returns a table without borders. */
 function renderRows(rows: Record<string, unknown>[]): string[] {
   const [first] = rows;
   if (!first) return ['no rows'];
@@ -201,5 +200,5 @@ function renderRows(rows: Record<string, unknown>[]): string[] {
   return table.toString().split('\n');
 }
 
-/** The data API returns numbers as text, so text is printed without quotes. */
+/** Returns a cell as text. The data API returns numbers as text, so text is printed without quotes. */
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value ?? '–'));
