@@ -109,8 +109,8 @@ function showTokens(metrics: Metrics, tokens: TokenTimes[]): void {
 }
 
 /**
- * Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`, and `none` for
- * the empty path of requests to other addresses.
+ * Returns the connection name of a mount path: `default` for `/scim/v2`, `<name>` for `/connections/<name>/scim/v2`, and
+ * `none` for the empty path of requests to other addresses.
  */
 function connectionAt(root: string): string {
   if (root === '') return 'none';
@@ -216,8 +216,8 @@ export interface FailureShare {
 const PARTS = 60;
 
 /**
- * Creates a share over a sliding window of sixty slots. The failures are divided by at least `atLeast` events, so that one failure
- * out of one event gives no share of 1.
+ * Creates a share over a sliding window of sixty slots. The failures are divided by at least `atLeast` events, so that one
+ * failure out of one event gives no share of 1.
  */
 export function createFailureShare(
   { clock }: { clock: Clock },

@@ -21,7 +21,9 @@ interface SandboxFlags {
   json?: boolean;
 }
 
-/** Returns the chat model option. Its key is an environment variable, because all users of the machine can read arguments. */
+/**
+ * Returns the chat model option. Its key is an environment variable, because all users of the machine can read arguments.
+ */
 function chatModelOf({
   chatModelUrl: url,
   chatModel: model,

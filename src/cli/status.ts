@@ -101,8 +101,8 @@ function print(
   const { last } = reconcile;
   if (last) {
     const found = driftText(last.drift ?? []);
-    // The advice of the last run is left out, and its words about held changes are put in the past, because other lines show the
-    // present state.
+    // The advice of the last run is left out, and its words about held changes are put in the past, because other lines show
+    // the present state.
     const then = last.message
       ?.replace(/[:;] (see )?scim-bridge .*$/, '')
       .replace(/^the guard holds/, 'the guard held');

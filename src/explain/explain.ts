@@ -1,4 +1,5 @@
-// Explains why a user or group is, or is not, as desired at each target. The facts come from Redis and from a read of the platform.
+// Explains why a user or group is, or is not, as desired at each target. The facts come from Redis and from a read of the
+// platform.
 import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
 import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
@@ -29,8 +30,8 @@ const LOG_MS = 10_000;
 
 export interface ExplainOptions {
   /**
-   * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these already
-   * explains a difference. A resource with a held or rejected change is read too.
+   * Whether the platform is read. Default: only if no change or condition of the resource is known, because each of these
+   * already explains a difference. A resource with a held or rejected change is read too.
    */
   readPlatform?: boolean | undefined;
   /** Time to look for entries of the provisioning log, milliseconds. */

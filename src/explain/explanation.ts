@@ -8,9 +8,9 @@ import type { HandoverExplanation } from './handover.ts';
 import type { LocatedEntry } from '../ops/provisioning-log.ts';
 
 /**
- * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: the target is on hold or does
- * not answer, or no worker runs. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by policy.
- * `notForTarget`: out of scope. `differs`: the settings changed since the last sync, or the platform was changed by
+ * `asDesired`: no difference. `onItsWay`: a sync is pending. `held`: waits for an approval. `stopped`: the target is on hold
+ * or does not answer, or no worker runs. `needsPerson`: a dead letter. `leftAlone`: protected, rejected, or excluded by
+ * policy. `notForTarget`: out of scope. `differs`: the settings changed since the last sync, or the platform was changed by
  * others. `gone`: deleted at the source and closed at the target.
  */
 export type ExplanationVerdict =
@@ -96,9 +96,9 @@ export interface Explanation {
     lastWrite: string | null;
   };
   /**
-   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time. Null: the platform was not
-   * read, because nothing is linked, a change or a condition is known already, or the caller decided so. Held and rejected changes do
-   * not count as differences here.
+   * Result of reading the platform for this explanation. `unread`: the platform did not answer in time. Null: the platform
+   * was not read, because nothing is linked, a change or a condition is known already, or the caller decided so. Held and
+   * rejected changes do not count as differences here.
    */
   platform: {
     at: string;
@@ -132,8 +132,8 @@ export interface Explanation {
   /** A user's groups, or up to a hundred pending members of a group. */
   memberships: MembershipState[];
   /**
-   * Groups that the person is no longer in, because somebody made a held or rejected removal at the platform. The next reconcile ends
-   * the wait for a decision.
+   * Groups that the person is no longer in, because somebody made a held or rejected removal at the platform. The next
+   * reconcile ends the wait for a decision.
    */
   leftByHand: string[];
   /** Of a group. */

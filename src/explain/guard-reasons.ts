@@ -104,8 +104,8 @@ export const firstApprovalReasons = ({ firstApprovals }: ExplainedFacts): string
   );
 
 /**
- * Returns a sentence for each rejection, with the command that withdraws it. The command is left out where the advice of the condition
- * names it.
+ * Returns a sentence for each rejection, with the command that withdraws it. The command is left out where the advice of the
+ * condition names it.
  */
 export function rejectionReasons({ condition, kind, ref, rejections }: ExplainedFacts): string[] {
   const shown = rejections.slice(0, MOST_NAMED).map((each) => {
@@ -160,7 +160,9 @@ export function doneByHandSummary(facts: ExplainedFacts): string {
   return `${name} is at ${target} as the source wants it: ${countsOf(waiting, kind).join(' and ')}, ${which}, ${isOne ? 'was' : 'were'} made there ${doneBy(facts)}. The next reconcile, or scim-bridge sync ${ref}, takes ${isOne ? 'it' : 'them'} off the list.`;
 }
 
-/** Returns a sentence with the number of held and rejected changes that a person made at the platform, if others are left. */
+/**
+ * Returns a sentence with the number of held and rejected changes that a person made at the platform, if others are left.
+ */
 export function partlyDone(facts: ExplainedFacts): string | undefined {
   const done = facts.platform?.done ?? 0;
   if (done === 0 || isDoneByHand(facts)) return undefined;

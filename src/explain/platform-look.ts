@@ -151,8 +151,8 @@ export async function groupsLeftByHand(
 }
 
 /**
- * Returns the values with `observed` set: the desired value where no difference was found, null where the platform has no account or
- * group.
+ * Returns the values with `observed` set: the desired value where no difference was found, null where the platform has no
+ * account or group.
  */
 function withObserved(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
   const isThere = entries.every(({ action }) => action !== 'create' && action !== 'relink');

@@ -115,8 +115,8 @@ function breakerReason(
 }
 
 /**
- * Returns the advice of the condition. A dropped dead letter gets its own advice, because it cannot be retried as a dead letter. A held
- * change gets none, because the sentence about the approval says what to do.
+ * Returns the advice of the condition. A dropped dead letter gets its own advice, because it cannot be retried as a dead
+ * letter. A held change gets none, because the sentence about the approval says what to do.
  */
 function adviceOf({ condition, exception, ref, approval }: ExplainedFacts): string {
   if (exception?.reason === 'Dropped') return `Correct the cause, then scim-bridge sync ${ref}.`;
@@ -216,7 +216,9 @@ function addedReason({ platform, kind, restored }: ExplainedFacts): string | und
     : `At the platform it has ${more} more, which ${author}: ${someOf(added)}.`;
 }
 
-/** Returns a sentence about memberships in groups that the settings leave out: they give access too, and no push ends them. */
+/**
+ * Returns a sentence about memberships in groups that the settings leave out: they give access too, and no push ends them.
+ */
 function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   const groups = platform?.leftOutGroups ?? [];
   if (groups.length === 0) return undefined;

@@ -180,7 +180,10 @@ const byState = <T extends { state: string }>(all: T[], last: string): T[] => [
   ...all.filter(({ state }) => state === last),
 ];
 
-/** Returns the stored state in words, without the times, which are in the timeline, and without `active`, which is one of the values. */
+/**
+ * Returns the stored state in words, without the times, which are in the timeline, and without `active`, which is one of the
+ * values.
+ */
 function storedText({ stored, inScope, name, nameAtTarget }: Explanation): string {
   if (!stored) return 'deleted at the source';
   const { version, externalId } = stored;
@@ -274,8 +277,8 @@ interface Row {
 }
 
 /**
- * Returns the timeline as lines. Equal consecutive events become one line, and equal consecutive pairs of events two lines. The message
- * of the condition is not repeated, because the reasons contain it.
+ * Returns the timeline as lines. Equal consecutive events become one line, and equal consecutive pairs of events two lines.
+ * The message of the condition is not repeated, because the reasons contain it.
  */
 function timelineLines({ timeline, condition }: Explanation): string[] {
   const rows: Row[] = [];

@@ -52,7 +52,9 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
 const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some(({ state, condition }) => state === 'toRemove' && condition === 'Held');
 
-/** Returns the verdict on a resource whose only differences are memberships: the conditions of its groups or members decide. */
+/**
+ * Returns the verdict on a resource whose only differences are memberships: the conditions of its groups or members decide.
+ */
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
   const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
   if (stopped.includes('Held')) return 'held';
@@ -127,15 +129,18 @@ function closedText({ kind, link, policy }: ExplainedFacts): string {
   return policy.policy === 'sync' ? 'closed' : `left as it is by the policy ${policy.policy}`;
 }
 
-/** Returns why calls to the target fail. For a refused key the words say what an operator does; other failures end by themselves. */
+/**
+ * Returns why calls to the target fail. For a refused key the words say what an operator does; other failures end by
+ * themselves.
+ */
 const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>
   told.status === 401
     ? `${target} ${breakerWords(told)} since ${since}: ${newKeyAdvice(target, told)}`
     : `${target} ${breakerWords(told)}; it is applied as soon as calls succeed`;
 
 /**
- * Returns the summary of a pending resource. The time comes from the mark of the resource, or from the condition of a group or member
- * whose sync fails.
+ * Returns the summary of a pending resource. The time comes from the mark of the resource, or from the condition of a group
+ * or member whose sync fails.
  */
 function onItsWaySummary({
   name,

@@ -170,8 +170,8 @@ async function decidedRefs(
 }
 
 /**
- * Notes the done changes and marks the resources of `decidedRefs`. The caller does so before it stores that the new rules are
- * mapped, because no later run marks rejected resources for these rules.
+ * Notes the done changes and marks the resources of `decidedRefs`. The caller does so before it stores that the new rules
+ * are mapped, because no later run marks rejected resources for these rules.
  */
 async function judgeAnew(
   scope: ReconcileScope,

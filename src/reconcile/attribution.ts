@@ -1,5 +1,5 @@
-// Names the cause of a difference. Pure. The cause follows from the platform's audit log and from three times: when the platform
-// last changed the resource, when the bridge last wrote the resource, and when it last wrote the differing value.
+// Names the cause of a difference. Pure. The cause follows from the platform's audit log and from three times: when the
+// platform last changed the resource, when the bridge last wrote the resource, and when it last wrote the differing value.
 import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
 import type { Restored } from './restored.ts';
@@ -42,8 +42,8 @@ export function attributeDrift(verified: VerifiedUsers[], facts: DriftFacts): Pl
 }
 
 /**
- * Adds a second possible cause to the reason of an entry whose value is gone. When an attribute definition is deleted and made
- * again, all its values are gone, although no account shows a time of change.
+ * Adds a second possible cause to the reason of an entry whose value is gone. When an attribute definition is deleted and
+ * made again, all its values are gone, although no account shows a time of change.
  */
 function withReason(entry: PlanEntry): PlanEntry {
   const { attribute, attribution, before } = entry;
@@ -75,8 +75,9 @@ function attributionOf(
   { trail, lastWrite, restored }: DriftFacts,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);
-  // Others may have changed this value at any time since the bridge last wrote it, so the search begins there. Without the name of the bridge's own account it begins at the
-  // bridge's last write of the resource, because earlier entries may be the bridge's own writes of other values.
+  // Others may have changed this value at any time since the bridge last wrote it, so the search begins there. Without the
+  // name of the bridge's own account it begins at the bridge's last write of the resource, because earlier entries may be
+  // the bridge's own writes of other values.
   const since = (trail?.ourselves === undefined ? undefined : valueWrittenAt) ?? writtenAt;
   const touched = (trail?.events ?? []).filter((event) => event.at > since && concerns(event, entry));
   const stranger = touched.find(({ actor }) => actor.toLowerCase() !== trail?.ourselves);

@@ -26,7 +26,9 @@ export interface ComparedUser {
   pending: ReadonlySet<string>;
 }
 
-/** Returns the differences between the user's groups at the source and at the platform; null when a group could not be read. */
+/**
+ * Returns the differences between the user's groups at the source and at the platform; null when a group could not be read.
+ */
 export async function compareMemberships(scan: ScanResult, user: ComparedUser): Promise<PlanEntry[] | null> {
   const { directory, links, drifts, target } = scan.scope;
   const [joined = []] = await directory.groupsOf([parseRef(user.ref).id]);

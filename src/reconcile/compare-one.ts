@@ -47,9 +47,9 @@ export async function compareOne(
 }
 
 /**
- * Returns whether the groups of the account are compared, which needs an account. They are not compared for a user who is newly
- * linked or comes back into scope: the sync writes all memberships, and `withFollowers` lists them. They are not compared for a
- * departed user either, because the bridge no longer maintains the memberships.
+ * Returns whether the groups of the account are compared, which needs an account. They are not compared for a user who is
+ * newly linked or comes back into scope: the sync writes all memberships, and `withFollowers` lists them. They are not
+ * compared for a departed user either, because the bridge no longer maintains the memberships.
  */
 function comparesMemberships(
   user: VerifiedUsers,

@@ -171,9 +171,9 @@ export function differences(
 }
 
 /**
- * Returns the desired values of attributes that no list shows, where they differ from the last applied values: a push or other
- * mapping rules changed them. A link that a repair restored has no applied values, so nothing is returned; its sync reads the
- * account.
+ * Returns the desired values of attributes that no list shows, where they differ from the last applied values: a push or
+ * other mapping rules changed them. A link that a repair restored has no applied values, so nothing is returned; its sync
+ * reads the account.
  */
 export function unlistedChanges(
   wanted: DesiredAccount,

@@ -11,8 +11,9 @@ const WORDS = {
 } as const satisfies Partial<Record<Exclude<keyof Coverage, 'seen'>, string>>;
 
 /**
- * Formats counts: `300 desired: 298 linked (298 shown by the platform), 2 pending, 0 missing`. Only linked resources count as
- * shown: a resource in another state, such as held, may have an account too, and is not looked for in the platform's lists.
+ * Formats counts: `300 desired: 298 linked (298 shown by the platform), 2 pending, 0 missing`. Only linked resources count
+ * as shown: a resource in another state, such as held, may have an account too, and is not looked for in the platform's
+ * lists.
  * @param isStored true: the counts are current, and the number of shown resources is from the last reconcile
  */
 export function coverageText(coverage: Coverage, isStored = false): string {

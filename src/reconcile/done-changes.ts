@@ -87,8 +87,8 @@ export function toDoneNote({ items, basis }: DoneChanges): Drift {
 }
 
 /**
- * Stores the notes of done changes, so that the next sync ends their wait for a decision. Logs the members that somebody else took
- * out of a group; the sync of the resource logs the other changes.
+ * Stores the notes of done changes, so that the next sync ends their wait for a decision. Logs the members that somebody
+ * else took out of a group; the sync of the resource logs the other changes.
  */
 export async function noteDone(
   { drifts, links, outbox, target, clock }: ReconcileScope,

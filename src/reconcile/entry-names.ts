@@ -6,8 +6,8 @@ import type { PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
 /**
- * Returns the entries with names. An empty name is replaced by the name of the record, or by the id if there is no record. The
- * name of an unmanaged member is replaced by the userName of its account.
+ * Returns the entries with names. An empty name is replaced by the name of the record, or by the id if there is no record.
+ * The name of an unmanaged member is replaced by the userName of its account.
  * @param accounts userNames of unmanaged accounts, by platform id
  */
 export async function withNames(

@@ -43,7 +43,8 @@ export async function withFollowers(
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
   const returning = returningUsers(found, verified);
   if (parents.size + returning.length === 0) return [...definitions, ...found];
-  // A drift note of such a membership would name the account that is gone; the follower that is added below has the new account.
+  // A drift note of such a membership would name the account that is gone; the follower that is added below has the new
+  // account.
   const kept = found.filter(
     ({ action, member }) => action !== 'addMember' || !member?.ref || !parents.has(member.ref),
   );
@@ -195,8 +196,8 @@ const withoutWrite = (attribution: Attribution): Attribution =>
 const UNDEFINED = 'the platform does not define the attribute any more';
 
 /**
- * Returns a conflict for a value of an attribute that the platform defines with another type, because a person has to correct the
- * mapping. Other entries are returned as they are.
+ * Returns a conflict for a value of an attribute that the platform defines with another type, because a person has to
+ * correct the mapping. Other entries are returned as they are.
  */
 function refused(entry: PlanEntry, conflicts: ReadonlyMap<string, string>): PlanEntry {
   const reason = entry.attribute === undefined ? undefined : conflicts.get(entry.attribute);

@@ -141,8 +141,8 @@ async function handOverPerson(
       refused.set(itemKey(item), platformProblem(error));
     }
   }
-  // Items that a crashed run planned and that the account no longer shows. Each was moved to the folder by that run, or elsewhere by
-  // another user.
+  // Items that a crashed run planned and that the account no longer shows. Each was moved to the folder by that run, or
+  // elsewhere by another user.
   const current = new Set(items.map(itemKey));
   const interrupted = begun.items.filter((item) => item.state === 'planned' && !current.has(itemKey(item)));
   const ended = await confirmMoves(

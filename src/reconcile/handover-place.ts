@@ -42,7 +42,10 @@ const MOST_ITEMS = 5000;
 /** Form of a folder id; a setting of another form is a folder name. */
 const IS_ID = /^[0-9]+$/;
 
-/** Returns a sentence for a failed call. @throws the error itself, if it does not come from the platform or the call was aborted */
+/**
+ * Returns a sentence for a failed call.
+ * @throws the error itself, if it does not come from the platform or the call was aborted
+ */
 export function platformProblem(error: unknown): string {
   if (!(error instanceof PlatformError) || error instanceof PlatformAborted) throw error;
   return error instanceof PlatformResponse && error.platformMessage

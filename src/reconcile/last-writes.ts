@@ -57,8 +57,8 @@ async function search(
 ): Promise<Map<string, Write>> {
   const writes = new Map<string, Write>();
   const endsAt = clock.now() + SEARCH_MS;
-  // Time of the last write of each sync. A sync writes in several calls, and its last call sets the platform's time of change.
-  // The search is newest first, so the first entry of a sync is its last write.
+  // Time of the last write of each sync. A sync writes in several calls, and its last call sets the platform's time of
+  // change. The search is newest first, so the first entry of a sync is its last write.
   const ends = new Map<string, number>();
   const left = new Map([...wanted].map(([ref, names]) => [ref, new Set(names)]));
   const isWanted = ({ ref, status }: LogEntry): boolean => status === 'success' && left.has(ref);

@@ -1,5 +1,6 @@
-// Reads a resource again if a push or the bridge changed it during the read, because the first result may be outdated. Leaving
-// it to the sync of that change is not enough: the sync does not repair other values that were changed at the platform.
+// Reads a resource again if a push or the bridge changed it during the read, because the first result may be outdated.
+// Leaving it to the sync of that change is not enough: the sync does not repair other values that were changed at the
+// platform.
 import type { ObservedResource } from '../directory/outbox/drift.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ScanResult } from './scope.ts';

@@ -81,7 +81,10 @@ export interface RunFindings {
   isShown: (ref: Ref, platformId: string) => boolean;
 }
 
-/** Compares all users and groups of the scope with the platform. @returns the plan, and the notes that run.ts stores afterwards */
+/**
+ * Compares all users and groups of the scope with the platform.
+ * @returns the plan, and the notes that run.ts stores afterwards
+ */
 export async function makePlan(
   scope: ReconcileScope,
   options: PlanOptions,
@@ -230,8 +233,8 @@ function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { i
 }
 
 /**
- * Returns whether the platform defines an attribute with another type than the settings. Then the rules do not count as mapped, so
- * that every run maps all users again and shows the conflict.
+ * Returns whether the platform defines an attribute with another type than the settings. Then the rules do not count as
+ * mapped, so that every run maps all users again and shows the conflict.
  */
 const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
   entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);

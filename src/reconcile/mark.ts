@@ -106,7 +106,9 @@ async function holdOverLimit(
   return over.filter((_, index) => permissions[index] === 'held');
 }
 
-/** Returns one drift note for each resource of the entries, with the values and memberships that have to be written again. */
+/**
+ * Returns one drift note for each resource of the entries, with the values and memberships that have to be written again.
+ */
 export function toDrifts(entries: PlanEntry[]): Drift[] {
   const drifts = new Map<Ref, Drift>();
   for (const entry of entries) {
@@ -136,8 +138,8 @@ export function toDrifts(entries: PlanEntry[]): Drift[] {
 }
 
 /**
- * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Only drift
- * needs such names: other changes have new values, which differ from the link.
+ * Returns the names for `Link.unsure`: values that the sync has to write although the link says that they are written. Only
+ * drift needs such names: other changes have new values, which differ from the link.
  */
 function namesIn({ action, attribution, attribute, platformId, after }: PlanEntry): string[] {
   if (attribution.cause === 'mapping changed' || attribution.cause === 'not applied') return [];

@@ -13,7 +13,10 @@ export interface PlannedHandover {
   name: string;
   /** Numeric user id of the account, as text. */
   account: string;
-  /** `due`: this run moves the items. `later`: a run after `at` moves them. `return`: the person is active again and gets them back. */
+  /**
+   * `due`: this run moves the items. `later`: a run after `at` moves them. `return`: the person is active again and gets
+   * them back.
+   */
   state: 'due' | 'later' | 'return';
   /** Time at which the account was closed, ISO 8601. */
   closedAt: string;
@@ -53,8 +56,8 @@ interface Leaver {
 }
 
 /**
- * Returns whether the bridge closed the account (`Link.closedAt`), the platform confirmed it, and no change of the account is
- * pending or held.
+ * Returns whether the bridge closed the account (`Link.closedAt`), the platform confirmed it, and no change of the account
+ * is pending or held.
  */
 export const isClosed = (link: Link): link is Link & { closedAt: number; id: string } =>
   link.id !== undefined &&

@@ -74,9 +74,9 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
 }
 
 /**
- * Returns a test of whether a push or other rules changed a value since it was applied. A changed value is written even if no
- * account shows the attribute, because the attribute may be new. The test is always false for a link that a repair restored,
- * because such a link has no applied values.
+ * Returns a test of whether a push or other rules changed a value since it was applied. A changed value is written even if
+ * no account shows the attribute, because the attribute may be new. The test is always false for a link that a repair
+ * restored, because such a link has no applied values.
  */
 function changedSinceApplied(link: Link, wanted: DesiredAccount): (name: string) => boolean {
   const applied = desiredFromLink(link);

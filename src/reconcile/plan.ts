@@ -122,8 +122,8 @@ export function driftOnly({ handover: _, ...plan }: Plan): Plan {
 }
 
 /**
- * Yields a SavedPlans document as JSON text, one entry at a time. So a large plan is never one text in memory, and the caller can
- * let other work run between two pieces.
+ * Yields a SavedPlans document as JSON text, one entry at a time. So a large plan is never one text in memory, and the
+ * caller can let other work run between two pieces.
  */
 export function* savedPieces(plans: Plan[]): Generator<string> {
   const hash = createHash('sha256').update('[');

@@ -1,4 +1,5 @@
-// Replaces entries whose write the platform has refused permanently, because a run would only get the same refusal again. Pure.
+// Replaces entries whose write the platform has refused permanently, because a run would only get the same refusal again.
+// Pure.
 import { conditionText } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
@@ -15,9 +16,9 @@ export interface Refusals {
 }
 
 /**
- * Replaces the entries of resources that were refused and have not changed since the refusal. A dead letter becomes one conflict
- * entry, and a `report` entry for each membership that waits for the group. After a drop from the dead letters the entries stay,
- * with the effect `report`.
+ * Replaces the entries of resources that were refused and have not changed since the refusal. A dead letter becomes one
+ * conflict entry, and a `report` entry for each membership that waits for the group. After a drop from the dead letters the
+ * entries stay, with the effect `report`.
  */
 export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
   return verified.map((each) => {

@@ -48,8 +48,8 @@ export async function blockedEntries(
 }
 
 /**
- * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts, or that cause a
- * conflict, are left out.
+ * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts, or that
+ * cause a conflict, are left out.
  */
 export function unmanagedEntries(
   users: Pick<UserScan, 'unmanaged'>,

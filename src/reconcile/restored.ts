@@ -1,4 +1,5 @@
-// Reads the last restore of a connection. After a restore the bridge no longer knows what it wrote between backup and restore.
+// Reads the last restore of a connection. After a restore the bridge no longer knows what it wrote between backup and
+// restore.
 import type { Acts } from '../directory/logs/acts.ts';
 
 export interface Restored {

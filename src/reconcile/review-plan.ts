@@ -1,4 +1,5 @@
-// Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already made.
+// Compares a saved plan with the present state before it is applied. It finds stale entries, and changes that are already
+// made.
 import type { Ref } from '../directory/records.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
 import { isChange, type PlanEntry } from './entry.ts';
@@ -10,7 +11,9 @@ import { verifyGroups } from './verify-groups.ts';
 import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
 
 export interface PlanReview {
-  /** Entries whose record, link or platform state has changed since the plan, and is not the state that the plan leads to. */
+  /**
+   * Entries whose record, link or platform state has changed since the plan, and is not the state that the plan leads to.
+   */
   stale: PlanEntry[];
   /** The plan without the entries of which nothing is left to do. */
   left: Plan;
@@ -33,8 +36,8 @@ export async function reviewPlan(
   const present = new Set([...now.values()].flatMap(({ entries }) => entries.map(essence)));
   const moved = own.filter((entry) => !present.has(essence(entry)));
   const done = new Set(moved.filter((entry) => isCarriedOut(entry, now)));
-  // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so the
-  // follower is checked by itself.
+  // A follower is written by the sync of another resource. If all changes of that resource are made, it is not marked, so
+  // the follower is checked by itself.
   const remaining = new Set(own.filter((entry) => !done.has(entry)).map(({ ref }) => ref));
   const ended = new Set([...done].map(({ ref }) => ref).filter((ref) => !remaining.has(ref)));
   const followers = plan.entries.filter(

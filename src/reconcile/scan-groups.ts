@@ -153,7 +153,10 @@ async function takePage(
   });
 }
 
-/** Selects the next IN_TURN groups in order of creation, from the position of the last run; after the last group the first follows. */
+/**
+ * Selects the next IN_TURN groups in order of creation, from the position of the last run; after the last group the first
+ * follows.
+ */
 async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
   const { directory } = scan.scope;
   let left = IN_TURN;

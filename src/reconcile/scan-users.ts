@@ -1,5 +1,5 @@
-// Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in their
-// links, because it equals the desired state while the mapping is unchanged.
+// Scans all users of the platform and finds those that differ. Users without a mark are compared with the applied state in
+// their links, because it equals the desired state while the mapping is unchanged.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { noCoverage } from '../directory/outbox/coverage.ts';
 import { parseLink } from '../directory/outbox/links.ts';

@@ -15,10 +15,14 @@ export interface ScanOptions {
   inFlight: number;
 }
 
-/** A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read. */
+/**
+ * A page. `tooLarge`: the answer was too large, so fewer resources have to be requested. Undefined: it could not be read.
+ */
 type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
 
-/** Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late. */
+/**
+ * Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late.
+ */
 const AHEAD = 2;
 const ATTEMPTS = 3;
 const BACKOFF = { baseMs: 500, maxMs: 5000 };

@@ -85,7 +85,10 @@ export function startScheduler(
   };
 }
 
-/** Reads the state as soon as Redis answers. @returns why a run is needed when the process starts; undefined: none is needed */
+/**
+ * Reads the state as soon as Redis answers.
+ * @returns why a run is needed when the process starts; undefined: none is needed
+ */
 async function reasonAtStart(
   clock: Clock,
   scope: ReconcileScope,

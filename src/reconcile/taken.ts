@@ -1,5 +1,5 @@
-// Finds accounts and groups that another connection of the target is linked to. The sync refuses to take such a resource over, so
-// the plan shows a conflict and no create.
+// Finds accounts and groups that another connection of the target is linked to. The sync refuses to take such a resource
+// over, so the plan shows a conflict and no create.
 import type { Kind } from '../directory/records.ts';
 import { takenText } from '../sync/taken-by-connection.ts';
 import type { ScanResult } from './scope.ts';

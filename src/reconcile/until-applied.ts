@@ -56,9 +56,9 @@ const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(let
 const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
 
 /**
- * Returns the list without resources that were seen to be applied. It reads portions from the start, and stops at the first one with
- * resources that still wait; these move to the end of the list. Reading the whole list several times a second would block Redis and
- * this process during a large run.
+ * Returns the list without resources that were seen to be applied. It reads portions from the start, and stops at the first
+ * one with resources that still wait; these move to the end of the list. Reading the whole list several times a second would
+ * block Redis and this process during a large run.
  */
 async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]): Promise<Ref[]> {
   for (let at = 0; at < refs.length; at += MARKS_PORTION) {
@@ -68,12 +68,14 @@ async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]):
   return [];
 }
 
-/** Returns how to end a hold. The words do not say that the target is on hold now, because stored reports contain them too. */
+/**
+ * Returns how to end a hold. The words do not say that the target is on hold now, because stored reports contain them too.
+ */
 export const releaseAdvice = (target: string): string => `scim-bridge release --target ${target} ends a hold`;
 
 /**
- * Waits until no resource of the plan has a dirty mark, and returns the end of the run. It does not wait for a resource whose sync
- * waits for a person or fails again and again.
+ * Waits until no resource of the plan has a dirty mark, and returns the end of the run. It does not wait for a resource
+ * whose sync waits for a person or fails again and again.
  * @param saved a saved plan; with it only the removals and dead letters of the plan count, otherwise all of the target
  */
 export async function untilApplied(

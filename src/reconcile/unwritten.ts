@@ -42,7 +42,10 @@ const WAITS: Record<MembershipWait, string> = {
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
-/** Text behind the reason of a change that waits until another resource, whose own change is held, gives up its name or account. */
+/**
+ * Text behind the reason of a change that waits until another resource, whose own change is held, gives up its name or
+ * account.
+ */
 const BEHIND = '; waits for the held change of who or what has its name now: see scim-bridge approvals list';
 /** By the condition of an account, why its additions to groups wait for a decision. */
 const WAITING: Readonly<Record<string, MembershipWait>> = {
@@ -125,8 +128,9 @@ export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[
 }
 
 /**
- * Returns the pending memberships that wait, with the reason. A removal waits for the held deactivation, whose sync writes it. An
- * addition waits until the condition of the account has ended, and until no removal of the person from another group is held.
+ * Returns the pending memberships that wait, with the reason. A removal waits for the held deactivation, whose sync writes
+ * it. An addition waits until the condition of the account has ended, and until no removal of the person from another group
+ * is held.
  */
 export async function waitingMemberships(
   { outbox, drifts }: Pick<ReconcileScope, 'outbox' | 'drifts'>,

@@ -80,8 +80,8 @@ async function verifyGroup(
       : { ref, entries: [], leftOut: link.id };
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = await outbox.pendingMembers(id);
-  // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of such a
-  // group compares all members.
+  // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
+  // such a group compares all members.
   const isLeftByPolicy = link.leavers !== undefined && (isDeleted || wantedName !== undefined);
   const isBack =
     (link.departed === true && wantedName !== undefined) ||
@@ -134,8 +134,9 @@ async function verifyGroup(
 }
 
 /**
- * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in it. Each
- * of these members is read, because a member list may be truncated. An account that could not be read does not count as removed.
+ * Returns the held and rejected removals that the platform has already: of the group itself, or of members who are not in
+ * it. Each of these members is read, because a member list may be truncated. An account that could not be read does not
+ * count as removed.
  */
 async function doneOfGroup(
   scan: ScanResult,
@@ -260,7 +261,10 @@ async function isReallyMissing(scan: ScanResult, group: WireGroup, { platformId 
   return account === 'absent' || account === 'unknown' || !namesGroup(account, group.id);
 }
 
-/** Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be read. */
+/**
+ * Returns the member without a link of this connection; none for an account that is protected, owns the key, or cannot be
+ * read.
+ */
 async function unmanagedMember(scan: ScanResult, platformId: string, display: string): Promise<Member[]> {
   const { members, target } = scan.scope;
   if (members === 'owned') return [{ ref: null, platformId, name: display }];

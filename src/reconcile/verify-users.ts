@@ -80,7 +80,9 @@ export const verifyUsers = (
   options: VerifyUsersOptions,
 ): Promise<VerifiedUsers[]> => lookAgain(scan, refs, (left) => lookAtUsers(scan, left, options));
 
-/** Reads the links of each portion before and after its accounts, and sorts the findings by whether a user changed meanwhile. */
+/**
+ * Reads the links of each portion before and after its accounts, and sorts the findings by whether a user changed meanwhile.
+ */
 async function lookAtUsers(
   scan: ScanResult,
   refs: Ref[],

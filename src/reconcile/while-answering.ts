@@ -84,7 +84,8 @@ export async function whileAnswering<T>(
       .finally(() => (isChecking = false));
   }, CHECK_MS);
   try {
-    // The service may have been refused with an older key, so a pause for the key ends and the key of these settings is tried.
+    // The service may have been refused with an older key, so a pause for the key ends and the key of these settings is
+    // tried.
     await target.budget.tryKey();
     return await Promise.race([work(either), afterAbort(either, clock)]);
   } catch (error) {

@@ -158,8 +158,8 @@ function desiredWords({ leftAlone }: Facts): string {
 }
 
 /**
- * Returns why the account differs, as the rest of a sentence; '' without a known cause. Causes are the condition of the user, a
- * deactivation that waits or was rejected, and removals from groups that are not written yet.
+ * Returns why the account differs, as the rest of a sentence; '' without a known cause. Causes are the condition of the
+ * user, a deactivation that waits or was rejected, and removals from groups that are not written yet.
  */
 function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked } = facts;

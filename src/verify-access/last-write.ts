@@ -13,8 +13,8 @@ export interface LastWrites {
 /** Largest number of log entries that are read; older writes are not found. */
 const MOST_ENTRIES = 10_000;
 /**
- * Largest difference between two times of one push. A process sets the time of the record by its own clock; the time of acceptance
- * comes from the clock of Redis.
+ * Largest difference between two times of one push. A process sets the time of the record by its own clock; the time of
+ * acceptance comes from the clock of Redis.
  */
 const SAME_PUSH_MS = 1000;
 

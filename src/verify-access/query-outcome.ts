@@ -64,8 +64,8 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
 }
 
 /**
- * Returns whether a filter of a policy has no usable value. In that case the message names a filter that is not one of the query's
- * own filters.
+ * Returns whether a filter of a policy has no usable value. In that case the message names a filter that is not one of the
+ * query's own filters.
  */
 function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   if (UNDEFINED_VALUE.test(message)) return true;

@@ -45,8 +45,8 @@ export interface AccessQuestion extends DataChoice {
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * Returns the chain push → stored → applied → visible of one user at one target. If a call fails, the report contains the links that
- * were checked before, and its `fault` names the failure.
+ * Returns the chain push → stored → applied → visible of one user at one target. If a call fails, the report contains the
+ * links that were checked before, and its `fault` names the failure.
  * @throws UnclearQuestion if several users match; errors that are no failure of the platform
  */
 export async function verifyAccess(
@@ -109,7 +109,10 @@ async function checkAccess(
   const deadline = timeLimit(timeoutMs);
   const call = { signal: AbortSignal.any([signal, deadline]) };
   let fault: AccessFault | undefined;
-  /** Returns the result; if the platform fails, sets `fault` and returns undefined. @throws other errors, and after an abort by the caller */
+  /**
+   * Returns the result; if the platform fails, sets `fault` and returns undefined.
+   * @throws other errors, and after an abort by the caller
+   */
   const unlessFault = async <T>(work: Promise<T>): Promise<T | undefined> => {
     try {
       return await work;
