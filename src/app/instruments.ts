@@ -72,8 +72,8 @@ export function createInstruments(
     risks.set(connection, risk);
     return risk;
   };
-  let look: Promise<void> | undefined;
-  let lookedAt = -Infinity;
+  let reading: Promise<void> | undefined;
+  let readAt = -Infinity;
 
   return {
     requests: (root) => {

@@ -185,7 +185,7 @@ const inDeletedGroup = (
 });
 
 /** Returns an entry for a group that the bridge does not manage: it gives the person access too. */
-const unmanaged = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
+const unmanagedEntry = (ref: Ref, { id, name }: GroupOfAccount, reason: string): PlanEntry => ({
   ...{ action: 'unmanaged', kind: 'Group', ref: null, platformId: id, name },
   member: { ref, platformId: null, name: '' },
   before: { member: true },

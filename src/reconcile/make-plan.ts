@@ -281,7 +281,7 @@ async function verifySuspects(
   withValues: Set<Ref>,
 ): Promise<VerifiedUsers[]> {
   const options = {
-    withValues: (ref: Ref) => valued.has(ref) || users.valued.has(ref),
+    withValues: (ref: Ref) => withValues.has(ref) || users.valued.has(ref),
     ...(users.proof.complete ? { strangers: users.strangers } : {}),
   };
   const found: VerifiedUsers[] = [];

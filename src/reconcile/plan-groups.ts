@@ -116,7 +116,7 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
         { ...base(group, 'none'), ...{ action: 'conflict', before: null, after, reason: group.takenBy } },
       ];
     // No push takes the group away, also if a mark is pending, such as that of a restore.
-    const cause = link.id === undefined ? ours(group) : 'platform changed';
+    const cause = link.id === undefined ? ownCause(group) : 'platform changed';
     const common = { ...base(group, cause, frozen ? 'report' : 'apply'), after };
     const lost = link.id === undefined ? '' : 'the group is gone at the platform; ';
     if (!namesake) return [{ ...common, action: 'create', before: null, reason: `${lost}it is made` }];

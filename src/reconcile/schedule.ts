@@ -69,7 +69,7 @@ export function startScheduler(
   void task?.start();
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
-    const due = () => atStart(deps.clock, each.scope, isDue, signal);
+    const due = () => reasonAtStart(deps.clock, each.scope, isDue, signal);
     const look = (options.noted ?? Promise.resolve()).then(due).then((why) => {
       if (why !== undefined) run(each, why);
       running.delete(look);
