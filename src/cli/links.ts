@@ -87,7 +87,7 @@ export function linksCommand(program: Command, cli: Cli): void {
     .option('--target <name>', 'only at this target')
     .option(
       '--leave-account',
-      'also while access is to be taken away there: it stays as it is, and nothing takes it away any more',
+      'also while access is to be taken away there: it stays until the account or group is adopted again',
     )
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {

@@ -125,8 +125,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
 
 /** The policy, or settings that no run has brought yet, may leave an account open; it may leave a group as it is. */
 function closedText({ kind, link, policy }: ExplainedFacts): string {
-  if (kind === 'User') return link.active === false ? 'closed' : 'not closed by the bridge';
-  return policy.policy === 'sync' ? 'closed' : `left as it is by the policy ${policy.policy}`;
+  if (kind === 'User' && link.active === false) return 'closed';
+  if (policy.policy !== 'sync') return `left as it is by the policy ${policy.policy}`;
+  return kind === 'User' ? 'not closed by the bridge' : 'closed';
 }
 
 /**

@@ -94,7 +94,7 @@ test('explain does not call an account closed that the policy leaves open', asyn
   await place.idle();
   expect((await place.platform.user(ANN))?.active).toBe(true);
   expect(await outputOf('explain', ANN, '--all')).toContain(
-    'the account at main is not closed by the bridge',
+    'the account at main is left as it is by the policy',
   );
 });
 

@@ -158,7 +158,7 @@ function resourceRoute(
             leaveAccount: {
               ...booleanField,
               description:
-                'Removes the link also while access is to be taken away at the platform: the access stays, and nothing takes it away any more.',
+                'Removes the link also while access is to be taken away at the platform: the access stays until the account or group is adopted again.',
             },
             ...operatorFields,
           }
