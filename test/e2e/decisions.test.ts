@@ -4,7 +4,7 @@ import '../support/load-modules.ts';
 import { createOffice } from '../support/office.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
-const SEEDS = process.env.DECISIONS_SEED?.split(',').map(Number) ?? [1, 2, 3];
+const SEEDS = process.env.DECISIONS_SEED?.split(',').map(Number) ?? [9, 12];
 const STEPS = Number(process.env.DECISIONS_STEPS ?? 40);
 const one = { count: 1, percent: 100 };
 
