@@ -46,6 +46,7 @@ export async function applyPlan(
 ): Promise<CarriedOut> {
   const wanted = changesIn(plan);
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
+  // Without changes nobody is asked to confirm.
   const agreed = options.repair && (wanted === 0 || (await (options.confirm?.(plan) ?? true)));
   const decided = agreed ? await decidedRefs(scope, findings) : [];
   const note = { fence, plan, done: proven ? findings.done : [] };
@@ -105,6 +106,7 @@ async function endOf(
   options: ApplyPlanOptions,
   { plan, proven, decided, synced, end }: Applied,
 ): Promise<End> {
+  // Any other outcome already says why the platform is not as desired.
   if (end.outcome !== 'converged' && end.outcome !== 'blocked') return end;
   if (!proven) return unproven(plan);
   const held = await whatIsHeld(scope, options, decided);
@@ -130,6 +132,7 @@ export async function proveDesired(
     carried: { end, marked },
   }: { startedAt: number; findings: RunFindings; plan: Plan; carried: CarriedOut },
 ): Promise<{ coverage: CoverageOfKinds; end: End }> {
+  // Nothing was written, so the counts of the plan are still right.
   if (marked.length + changesIn(plan) === 0) return { coverage: plan.coverage, end };
   let result = end;
   for (let round = 1; ; round++) {
@@ -247,7 +250,9 @@ async function storeNotes(
     if (position !== undefined) await runs.moveCursor(name, position);
   }
   await runs.noteGroupsSeen(findings.groupsSeen);
+  // After a repair of derived data, resources that changed while they were read are compared again too.
   const isWhole = moved === 0 && (!findings.isRepaired || findings.moved === 0);
+  // The rules count as mapped only after a pass that left no resource out.
   if (!findings.mapped || !isWhole) return isWhole;
   return runs.noteMapped(digest, findings.mappedBy);
 }

@@ -127,6 +127,7 @@ const byEvent = ({ actor, at }: AuditEvent): Attribution => ({
 function concerns({ details, event }: AuditEvent, { kind, name, member }: PlanEntry): boolean {
   const isAbout = (text: string): boolean =>
     text !== '' && details.toLowerCase().includes(JSON.stringify(text).toLowerCase());
+  // A sign-in names the person too, and changes nothing.
   if (/logged|redirected/i.test(event)) return false;
   if (kind === 'Group') return isAbout(name) || (member !== undefined && isAbout(member.name));
   return isAbout(name);

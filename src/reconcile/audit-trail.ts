@@ -27,6 +27,7 @@ export function createTrailReader(
       const start = new Date(since).toISOString().slice(0, 10);
       for await (const row of client.auditLog.export({ start }, { signal })) {
         const at = Date.parse(row.timestamp);
+        // The export is newest first.
         if (at < since || events.length >= MOST_EVENTS) break;
         const details = JSON.stringify(row.attributes);
         events.push({ at, actor: row.userEmail, event: row.eventName, details });

@@ -132,10 +132,13 @@ async function managedEntries(
     const record = records.get(parseRef(ref).id);
     const group = parseLink(text);
     const difference = differences(member);
+    // The source deleted the group, so only a membership that the platform still has is a difference.
     if (!record) return difference.surplus.map(() => inDeletedGroup(scope, { ref, link: group, member }));
+    // A damaged record does not show whether the user is a member.
     if (record.damaged) return [];
     const { displayName } = JSON.parse(record.text) as Resource & { displayName: string };
     const name = scope.target.mapping.groupName(displayName);
+    // The settings leave the group out.
     if (name === undefined)
       return difference.surplus.map(() =>
         unmanagedEntry(

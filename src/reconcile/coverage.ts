@@ -28,10 +28,12 @@ export async function readCoverageResult(
     for await (const portion of scope.coverage.resources(kind)) {
       count(coverage, portion);
       for (const { ref, state } of portion.others) if (LOST.has(state)) lost.push(ref);
-      const unseen = portion.linked.filter(({ ref, platformId }) => !isShown(ref, platformId));
-      const links = await scope.drifts.observe(unseen.map(({ ref }) => ref));
+      const notShown = portion.linked.filter(({ ref, platformId }) => !isShown(ref, platformId));
+      // `drifts.observe` reads links and marks from Redis; the platform is not asked.
+      const links = await scope.drifts.observe(notShown.map(({ ref }) => ref));
+      // The run itself created or wrote such an account or group after the list was read.
       const written = links.filter(({ text }) => (parseLink(text).writtenAt ?? 0) >= startedAt);
-      coverage.seen += portion.linked.length - unseen.length + written.length;
+      coverage.seen += portion.linked.length - notShown.length + written.length;
     }
     return coverage;
   };
@@ -39,7 +41,7 @@ export async function readCoverageResult(
 }
 
 /**
- * Returns how many linked accounts or groups the last run saw; null when the number of linked resources has changed since.
+ * Returns `seen` of the last run, the number of linked accounts or groups that its lists showed; null when the number of linked resources has changed since.
  * @param then coverage of the last run
  */
 export const seenThen = ({ linked }: Coverage, then: Coverage | undefined): number | null =>

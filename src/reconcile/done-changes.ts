@@ -29,7 +29,9 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   if (marked || link.id === undefined || !awaitsDecision(link)) return undefined;
   const isLeaver = wanted?.inScope !== true;
   const items: Destruction[] = [];
+  // A missing account counts as closed only for a leaver: an inactive user in scope is to keep the account.
   const isClosed = observed ? observed.active === false : isLeaver;
+  // `mayBe`: by the link the account may still be active, so its deactivation was to come.
   if (wanted?.active !== true && mayBe(link, true) && isClosed) items.push({ kind: 'deactivate', ref });
   if (isLeaver && !observed) items.push({ kind: 'delete', ref });
   if (!isLeaver && values)

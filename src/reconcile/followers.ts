@@ -126,6 +126,7 @@ async function membersOf(
     const member = refOf('User', user);
     const anew = parents.get(member);
     const id = anew ? platformIdAfter(anew) : link.id;
+    // The sync of the group adds members with an account, and those that this plan creates or links.
     const isWritten = anew !== undefined || (link.id !== undefined && link.departed !== true);
     if (!isWritten || isProtected(link, target.policy.users.protected)) return [];
     if (id !== undefined && present?.has(id)) return [];
@@ -166,6 +167,7 @@ async function groupsOf(
         const name = target.mapping.groupName(displayName);
         const link = linkOf.get(ref) ?? {};
         const isFrozen = target.policy.policy === 'create-only' && link.making !== true;
+        // The members of a group that this plan creates or links are added by `membersOf`.
         const isThere = link.id !== undefined && link.departed !== true && !isFrozen && !parents.has(ref);
         if (name === undefined || !isThere || has.has(link.id ?? '')) continue;
         const group = { ref, platformId: link.id ?? null, name };
@@ -223,6 +225,7 @@ async function definitionEntries(
     (entry) => isChange(entry) && entry.kind === 'User' && entry.ref && !ENDING.has(entry.action),
   );
   const faults = first && (await asking(scan, (signal) => catalogue.faults(signal)));
+  // Without a change of a user, or if the definitions could not be read, no sync is known to define an attribute.
   if (!faults || faults === 'absent' || faults === 'unknown')
     return { definitions: [], conflicts: new Map() };
   const definitions = faults.missing

@@ -28,31 +28,31 @@ export async function giveBack(
   const head: HandoverHead = { ...stored.head, state: 'returning', ...(by === undefined ? {} : { by }) };
   await handovers.note(ref, { head });
   const items = stored.items.filter(({ state }) => state === 'moved' || state === 'planned');
-  const { folder = '0', deployment } = head;
+  const { folder, deployment } = head;
   const here =
-    head.folder === undefined
-      ? undefined
-      : await contentOfPersonFolder(scope, { deployment, folder }, options);
+    folder === undefined ? undefined : await contentOfPersonFolder(scope, { deployment, folder }, options);
   const aims = new Map<string, string | null>();
   let problem: string | undefined;
   // Folders were moved first, so they go back last.
   for (const item of [...items].reverse()) {
+    // The item was moved back before, or somebody moved it elsewhere; confirmReturns finds out which.
     if (!here?.has(itemKey(item))) continue;
     problem = await whyStopped(scope, options.signal);
     if (problem !== undefined) break;
-    const end = await moveBack(scope, head, item, options);
-    if (end.kind === 'stopped') {
-      problem = end.problem;
+    const move = await moveBack(scope, head, item, options);
+    if (move.kind === 'stopped') {
+      problem = move.problem;
       break;
     }
-    aims.set(itemKey(item), end.to);
+    aims.set(itemKey(item), move.to);
   }
   const ended = await confirmReturns(scope, ref, head, items, { here, aims }, options);
   if (problem !== undefined || ended.open > 0)
     return { ...ended, problem: problem ?? 'the platform does not show all items in their places yet' };
-  const isEmpty = head.folder !== undefined && (await removeEmptyFolder(scope, head, options));
+  const isFolderGone =
+    folder !== undefined && (await removeEmptyFolder(scope, { deployment, folder }, options));
   const { folder: _, folderName: __, ...without } = head;
-  const last = isEmpty ? without : head;
+  const last = isFolderGone ? without : head;
   await handovers.note(ref, { head: { ...last, state: 'returned', endedAt: scope.clock.now() } });
   return { returned: ended.returned, left: ended.left };
 }
@@ -70,6 +70,7 @@ async function moveBack(
     return { kind: 'sent', to: from };
   } catch (error) {
     if (!(error instanceof PlatformError) || error instanceof PlatformAborted) throw error;
+    // The former folder does not exist any more, so the root is tried.
     const isGone = error instanceof PlatformResponse && error.status === 404 && from !== null;
     if (!isGone) return { kind: 'stopped', problem: platformProblem(error) };
   }
@@ -106,7 +107,7 @@ async function confirmReturns(
   const entries: LogEntry[] = [];
   const untouched: HandedItem[] = [];
   const count = { returned: 0, left: 0, open: 0 };
-  const end = (item: HandedItem, state: 'returned' | 'left', to: string | null, why?: string): void => {
+  const close = (item: HandedItem, state: 'returned' | 'left', to: string | null, why?: string): void => {
     done.push({ ...item, state, ...(why === undefined ? {} : { reason: why }) });
     const status = state === 'returned' ? ('success' as const) : ('skipped' as const);
     const move = { action: 'giveBack' as const, status, request, from: head.folder ?? null, to };
@@ -118,12 +119,19 @@ async function confirmReturns(
     const place = places.get(key);
     const aim = aims.get(key);
     if (aim !== undefined && place === aim)
-      end(item, 'returned', aim, aim === item.from ? undefined : 'its folder is gone, so it is at the root');
+      close(
+        item,
+        'returned',
+        aim,
+        aim === item.from ? undefined : 'its folder is gone, so it is at the root',
+      );
+    // The platform does not show the move yet, or the moves stopped before this item.
     else if (aim !== undefined || here?.has(key)) count.open += 1;
-    // The process crashed between the move and this note, or before the move.
-    else if (place === item.from && item.state === 'moved') end(item, 'returned', item.from);
+    // An earlier move back ended between the move of the item and this note.
+    else if (place === item.from && item.state === 'moved') close(item, 'returned', item.from);
+    // The handover ended before it moved the item.
     else if (item.state === 'planned') untouched.push({ ...item, state: 'returned' });
-    else end(item, 'left', null, 'it is no longer in the folder, so it stays where it is');
+    else close(item, 'left', null, 'it is no longer in the folder, so it stays where it is');
   }
   await scope.handovers.note(ref, { items: done, entries });
   await scope.handovers.note(ref, { items: untouched });
@@ -133,7 +141,7 @@ async function confirmReturns(
 /** Deletes the person's folder if it is empty. @returns whether the folder no longer exists */
 async function removeEmptyFolder(
   scope: ReconcileScope,
-  { deployment, folder = '' }: HandoverHead,
+  { deployment, folder }: { deployment: string; folder: string },
   options: HandoverOptions,
 ): Promise<boolean> {
   const content = await contentOfPersonFolder(scope, { deployment, folder }, options);
@@ -143,6 +151,7 @@ async function removeEmptyFolder(
     await scope.target.client.workspace.deleteFolder(deployment, folder, options);
     return true;
   } catch (error) {
+    // Throws an error that does not come from the platform. If the platform refuses, the empty folder stays.
     platformProblem(error);
     return false;
   }

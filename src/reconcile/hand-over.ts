@@ -2,7 +2,7 @@
 // back (ADR 0025).
 import { itemKey, type HandedItem, type HandoverHead } from '../directory/outbox/handover-store.ts';
 import { parseRef } from '../directory/records.ts';
-import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { PlatformResponse } from '../platform/errors.ts';
 import type { Resource } from '../scim/index.ts';
 import { counted } from '../support/counted.ts';
 import { visible } from '../support/visible.ts';
@@ -79,6 +79,10 @@ export async function handOver(
   return parts.length === 0 ? undefined : parts.join(', ');
 }
 
+/** Returns whether the platform refuses the move of one item, so that other items can still be moved. */
+const isRefusalOfItem = (error: unknown): boolean =>
+  error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
+
 interface Ended {
   moved: number;
   refused: number;
@@ -131,14 +135,13 @@ async function handOverPerson(
       const { type, id } = item;
       await scope.target.client.workspace.move(head.deployment, { type, id, folderId: folder.id }, options);
     } catch (error) {
-      if (!(error instanceof PlatformResponse) || ![400, 403, 404].includes(error.status)) {
-        if (error instanceof PlatformError && !(error instanceof PlatformAborted)) {
-          problem = platformProblem(error);
-          break;
-        }
-        throw error;
+      if (isRefusalOfItem(error)) {
+        refused.set(itemKey(item), platformProblem(error));
+        continue;
       }
-      refused.set(itemKey(item), platformProblem(error));
+      // Another failure of the platform would meet the next items too, so the moves stop. Other errors are thrown.
+      problem = platformProblem(error);
+      break;
     }
   }
   // Items that a crashed run planned and that the account no longer shows. Each was moved to the folder by that run, or
@@ -173,15 +176,18 @@ async function beginHandover(
   const { handovers, links, target, clock } = scope;
   const { ref } = person;
   const link = await links.get(target.name, ref);
+  // The plan may be old: the account may have been activated, exchanged or protected since.
   const { afterDays = 0 } = target.policy.handover ?? {};
   if (!isClosed(link) || (link.account ?? person.account) !== person.account) return undefined;
   if (link.closedAt + afterDays * DAY_MS > clock.now()) return undefined;
   if (protectedNames(target.policy.users.protected)(link) || (await isInDoubt(scope, ref))) return undefined;
   const account = await target.client.users.get(link.id, options);
+  // The platform's own state decides: an active account, or one of another person, keeps its items.
   if (account.active !== false || (account.externalId ?? null) !== (link.core?.externalId ?? null))
     return undefined;
   const stored = await handovers.read(ref);
   const isOver = stored?.head.state === 'returned';
+  // The items of this closing were given back already, for example by order of an operator.
   if (isOver && stored.head.closedAt === link.closedAt) return undefined;
   const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
   const head: HandoverHead = {
@@ -208,7 +214,9 @@ async function isInDoubt(
   const [status, record] = await Promise.all([outbox.resourceStatus(ref), directory.get('User', id)]);
   if (status.mark || status.blockedSince !== null) return true;
   if (status.guard.some(({ state }) => state !== 'approved')) return true;
+  // The source deleted the person.
   if (!record) return false;
+  // A record that cannot be read does not show that the person is to be inactive.
   if (record.damaged || !record.text) return true;
   const [groups = []] = await directory.groupsOf([id]);
   const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, groups);

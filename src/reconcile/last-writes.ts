@@ -84,7 +84,7 @@ const memberName = (user: string): string => `member ${user}`;
 /** Returns the names of an entry as the log has them, each with the value that the bridge wants. */
 function subjectsOf({ action, attribute, member, after }: PlanEntry): { name: string; value?: unknown }[] {
   if (member) return member.ref ? [{ name: memberName(member.ref.slice('User:'.length)) }] : [];
-  // An account or group that is missing at the platform has no single value that the bridge wrote.
+  // A missing account or group is one difference as a whole, so there is no last write of an individual value to look up.
   if (action === 'create' || action === 'relink') return [];
   return Object.entries(after ?? {}).map(([name, value]) => ({
     name: attribute === undefined ? name : `attributes.${name}`,

@@ -58,6 +58,7 @@ const RENAMED = 'displayName differs; roles and policies go by the name';
 /** Returns the entries of one group; none when it is as desired. */
 export function groupEntries(group: GroupCase, rules: GroupRules): PlanEntry[] {
   if (group.isDeleted) {
+    // The group was never linked, or is gone already.
     if (group.link.id === undefined || !group.observed) return [];
     // An adopted group stays and loses the members that the bridge added.
     const leaving =
@@ -129,6 +130,7 @@ function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
     const linked = { id: namesake.id, displayName: namesake.name };
     const action = link.id === undefined ? 'adopt' : 'relink';
     const taken: PlanEntry = { ...found, action, after: linked, reason };
+    // Under `create-only` the bridge does not change a group that it takes over.
     if (namesake.name === wantedName || policy.policy === 'create-only') return [taken];
     const renamed: PlanEntry = {
       ...common,

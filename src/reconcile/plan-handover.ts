@@ -104,6 +104,7 @@ export async function planHandover(
   const now = scope.clock.now();
   const people = leavers.flatMap(({ ref, link, head }): PlannedHandover[] => {
     const account = accounts.get(ref);
+    // No single account has the name, so the owner of the items is not known.
     if (account === undefined) return [];
     const items = owned.get(account) ?? [];
     const at = link.closedAt + setting.afterDays * DAY_MS;

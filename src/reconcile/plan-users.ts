@@ -61,6 +61,7 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const wanted = user.wanted ?? GONE;
   if (link.id === undefined) return wanted.inScope ? planNewUser(user, wanted, rules) : [];
   if (observed === undefined) return wanted.inScope ? missingAccount(user, wanted, rules) : [];
+  // A departed user's account was deleted or closed when the user left the scope.
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
   const isNew = changedSinceApplied(link, wanted);

@@ -27,6 +27,7 @@ export async function changedProtection(scope: ReconcileScope): Promise<Ref[]> {
     // The owner of the platform key is protected by no setting.
     if (isProtected && !condition.message.startsWith(LISTED_AS_PROTECTED)) continue;
     const record = await directory.get('User', parseRef(ref).id);
+    // The mapping cannot read a damaged record, so the name is not known.
     if (record?.damaged) continue;
     const name = record ? await mappedName(scope, record) : String(core?.userName ?? '');
     if (listed.has(fold(name)) !== isProtected) changed.push(ref);

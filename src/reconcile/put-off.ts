@@ -35,7 +35,8 @@ export async function readPutOff(
   for (const { ref, link } of all) {
     // A resource whose own change was held and approved keeps its condition until its sync succeeds.
     const isHeld = wasBehindHold(link) || behind.has(ref);
-    if (!(isHeld || isFailing(link)) || !(await isLater(ref))) continue;
+    const isPutOff = (isHeld || isFailing(link)) && (await isLater(ref));
+    if (!isPutOff) continue;
     if (isHeld) putOff.held.push(ref);
     else putOff.failing.push({ ref, message: link.condition?.message ?? '' });
   }

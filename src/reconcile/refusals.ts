@@ -7,7 +7,7 @@ import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 
 export interface Refusals {
-  /** Time of the last refusal of each dead letter, Unix milliseconds; dropped dead letters are left out. */
+  /** Time of the last refusal of each dead letter, Unix milliseconds; dead letters that an operator dropped are left out. */
   blocked: ReadonlyMap<Ref, number>;
   /** Whether the mapping rules changed, so that a refused write may be different now. */
   rulesChanged: boolean;
@@ -17,25 +17,26 @@ export interface Refusals {
 
 /**
  * Replaces the entries of resources that were refused and have not changed since the refusal. A dead letter becomes one
- * conflict entry, and a `report` entry for each membership that waits for the group. After a drop from the dead letters the
- * entries stay, with the effect `report`.
+ * conflict entry, and a `report` entry for each membership that waits for the group. If an operator dropped the dead letter, so
+ * that it is not tried again, the entries stay with the effect `report`.
  */
 export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
   return verified.map((each) => {
     const { refusal, entries } = each;
     if (refusal === undefined) return each;
     const since = refusals.blocked.get(each.ref);
-    const answered = entries.filter((entry) => isAnswered(entry, each, refusals));
-    if (answered.length === 0) return each;
-    const others = entries.filter((entry) => !answered.includes(entry));
+    const refused = entries.filter((entry) => isRefusedBefore(entry, each, refusals));
+    if (refused.length === 0) return each;
+    const others = entries.filter((entry) => !refused.includes(entry));
     const reason = `${refusal.reason}: ${conditionText(refusal, refusals.settings)}`;
+    // A dead letter that no operator dropped.
     if (since !== undefined) {
       const faults = others.filter(isFault);
       const left = others.filter((entry) => !isFault(entry));
-      const conflict = toConflict(answered, withFaults(reason, faults));
-      return { ...each, entries: [...left, conflict, ...waiting(answered)] };
+      const conflict = toConflict(refused, withFaults(reason, faults));
+      return { ...each, entries: [...left, conflict, ...waiting(refused)] };
     }
-    const shown = answered.map((entry): PlanEntry => ({
+    const shown = refused.map((entry): PlanEntry => ({
       ...entry,
       effect: 'report',
       reason: `${entry.reason}; dropped from the dead letters after ${reason}`,
@@ -45,20 +46,24 @@ export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): Ve
 }
 
 /** Returns whether the platform refused the same write already, so that a run need not try it. */
-function isAnswered(
+function isRefusedBefore(
   entry: PlanEntry,
   { ref, changedAt }: VerifiedUsers,
   { blocked, rulesChanged }: Refusals,
 ): boolean {
+  // No run writes the other entries, and a write that was never tried cannot have been refused.
   if (!isChange(entry) || entry.attribution.cause === 'not applied') return false;
+  // A pending change is what the platform refused. Other values may differ from the refused ones if the rules have changed.
   if (!isDrift(entry)) return entry.attribution.cause === 'source changed' || !rulesChanged;
   // A deactivation is tried again in every run.
   if (entry.action === 'deactivate') return false;
   // The first create after a deletion at the platform is tried: its link still has the id. After a refusal the link has none.
   if ((entry.action === 'create' || entry.action === 'relink') && entry.platformId !== null) return false;
   const since = blocked.get(ref);
-  if (since === undefined || changedAt === undefined) return since !== undefined;
-  return Date.parse(changedAt) <= since;
+  // The time of the refusal is not known after an operator dropped the dead letter, so drift may be newer and is tried.
+  if (since === undefined) return false;
+  // Without a time of change at the platform nothing shows that the drift is newer than the refusal.
+  return changedAt === undefined || Date.parse(changedAt) <= since;
 }
 
 /** Returns whether the entry is a conflict of the whole resource, such as a mapping that fails, which counts as one with the refusal. */
@@ -71,10 +76,11 @@ function withFaults(reason: string, faults: readonly PlanEntry[]): string {
   return [reason, ...more.map((fault) => fault.reason)].join('; ');
 }
 
-function toConflict(answered: PlanEntry[], reason: string): PlanEntry {
-  const [first] = answered as [PlanEntry, ...PlanEntry[]];
+function toConflict(refused: PlanEntry[], reason: string): PlanEntry {
+  const [first] = refused as [PlanEntry, ...PlanEntry[]];
   const { attribute: _attribute, member: _member, ...common } = first;
-  const own = answered.filter(({ member }) => member === undefined);
+  // Memberships get entries of their own (`waiting`).
+  const own = refused.filter(({ member }) => member === undefined);
   const merged = (values: PlanEntry['before'][]): PlanEntry['before'] =>
     values.every((value) => value === null)
       ? null
@@ -91,7 +97,7 @@ function toConflict(answered: PlanEntry[], reason: string): PlanEntry {
 }
 
 /** Returns `report` entries for the memberships of a group that is a dead letter. */
-const waiting = (answered: readonly PlanEntry[]): PlanEntry[] =>
-  answered
+const waiting = (refused: readonly PlanEntry[]): PlanEntry[] =>
+  refused
     .filter(({ member }) => member !== undefined)
     .map((entry) => ({ ...entry, effect: 'report', reason: `${entry.reason}${WAITS_FOR_GROUP}` }));

@@ -211,6 +211,7 @@ async function recognise(
 ): Promise<End | undefined> {
   if (findings.tenantSuspicion !== undefined)
     return { outcome: 'held', message: await askAboutTenant(scope, findings.tenantSuspicion) };
+  // Too few accounts could be read to say which tenant it is, so nothing is written.
   if (!findings.isRecognised) return { outcome: 'unproven', message: whyUnproven(plan) };
   await noteRecognised(scope);
   return undefined;
@@ -226,6 +227,7 @@ async function withHandover(
   { handover }: Plan,
   end: End,
 ): Promise<End> {
+  // The plan has nothing to move, or after this outcome the accounts may not be in their end state.
   if (!handover || !HANDS_OVER.has(end.outcome)) return end;
   const said = await handOver(scope, handover, { signal, logger, request: `plan:${id}` });
   if (said === undefined) return end;

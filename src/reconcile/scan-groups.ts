@@ -131,7 +131,9 @@ async function takePage(
   groups.forEach((group, index) => {
     const holder = holders[index];
     const link = holder && parseLink(holder.text);
+    // The reverse link may be out of date; then no resource of this connection is linked to the group.
     if (!holder || link?.id !== group.id) {
+      // Another connection is linked to the group, so it is neither adoptable nor unmanaged.
       if (elsewhere.some((found) => found[index] !== undefined)) {
         draft.taken.set(fold(group.displayName), group.id);
         return;
@@ -140,13 +142,16 @@ async function takePage(
       draft.byName.set(fold(group.displayName), { id: group.id, name: group.displayName });
       return;
     }
+    // Members that the settings left in the group may have to be removed now.
     if (link.leavers) draft.suspects.add(holder.ref);
+    // The bridge changes neither the name nor the members of a group that is out of scope.
     if (link.departed) return;
     if (!holder.marked && isUnconditional(link)) draft.matched++;
     const { ref } = holder;
     const applied = String(link.core?.displayName ?? '');
     if (choice.mapsAll || fold(applied) !== fold(group.displayName)) draft.suspects.add(ref);
     const changed = group.meta?.lastModified;
+    // The members may have changed since they were found equal.
     if (choice.full || (changed !== undefined && changed !== seen[index])) draft.withMembers.add(ref);
     const isSettled = changed !== undefined && clock.now() - Date.parse(changed) > SETTLED_MS;
     if (isSettled) draft.changedAt.set(ref, changed);

@@ -47,6 +47,7 @@ export async function* scanList<T extends { id: string }>(
   yield proof.accept(first);
   const size = first.resources.length;
   const total = first.totalResults;
+  // The list is empty, or the first page stayed empty after all attempts, which the proof has recorded.
   if (size === 0) return;
   const read = (startIndex: number, count: number): Promise<Fetched<T>> => {
     const wanted = Math.min(count, total - startIndex + 1);

@@ -19,16 +19,21 @@ export function targetSilent(
   target: string,
   { now, state, silence }: { now: number; state: BreakerState; silence: TargetSilence | undefined },
 ): TargetSilent {
+  // Methods that the platform answers with 401 while it accepts the key for other calls (BreakerState).
+  const refusedMethods = state.only;
+  // After a refused key all calls pause before the breaker opens. In both cases this process may have no answer of its own.
   const isStopped = state.open || isForKey(state.pause);
+  // 0: the target gave no answer.
   const status = silence?.last?.status ?? (isStopped ? state.status : undefined) ?? 0;
   // Another process may have failed before this one.
   const since = state.since ?? silence?.since ?? now;
-  // If this process was refused itself, the refused key is the one of its own settings.
+  // True: a process of the service uses another key, and that one is refused. If this process was refused itself, the refused
+  // key is the one of its own settings.
   const ofOtherKey = silence?.last?.status === 401 ? undefined : state.ofOtherKey;
-  const how = `The target ${target} ${breakerWords({ status, only: state.only, ofOtherKey })} since ${iso(since)}`;
+  const how = `The target ${target} ${breakerWords({ status, only: refusedMethods, ofOtherKey })} since ${iso(since)}`;
   if (status === 401)
     return new TargetSilent(
-      `${how}: ${newKeyAdvice(target, { only: state.only, ofOtherKey })}, then repeat the command.`,
+      `${how}: ${newKeyAdvice(target, { only: refusedMethods, ofOtherKey })}, then repeat the command.`,
     );
   const detail = detailOf(silence?.last, status);
   return new TargetSilent(`${how}${detail}. Check it with scim-bridge doctor, then repeat the command.`);
@@ -43,6 +48,7 @@ export function targetRefusesRate(
   limited: RateLimited | undefined,
   pause: Pause | undefined,
 ): TargetSilent {
+  // Without an answer of its own, this process knows the status from the pause that another process stored.
   const status = limited ? 429 : (pause?.status ?? 429);
   const since = limited ? ` since ${iso(limited.since)}, last at ${iso(limited.last)}` : '';
   const wait = pause ? `: ${pauseWords(pause)}` : '';
@@ -55,6 +61,7 @@ export function targetRefusesRate(
 /** Returns how the last call failed, as the rest of a sentence; '' if the status says it. */
 function detailOf(last: TargetSilence['last'], status: number): string {
   if (last?.error === 'PlatformIntermediary') return ': a proxy answers in its place';
+  // breakerWords has already named the status.
   if (status > 0) return '';
   return last === undefined || last.error === 'PlatformTimeout'
     ? ': a call got no answer in time'

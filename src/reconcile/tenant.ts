@@ -25,11 +25,14 @@ const MANY = 10;
 /** @returns a sentence for the operator why it may be another tenant; undefined: it is the same */
 export function whyAnotherTenant(seen: Recognition): string | undefined {
   const { linked, same, other, strangers, namesakes, hasMoved } = seen;
+  // Without links nothing was written by which the tenant could be recognised.
   if (linked === 0) return undefined;
   if (other > same && (hasMoved || other >= FEW))
     return `${other} of ${linked} linked accounts belong to other people there`;
+  // One linked account that is there proves the tenant.
   if (same > 0) return undefined;
   if (hasMoved) return `its address changed, and none of ${linked} linked accounts is there`;
+  // Users who were deleted and made again under their names are no sign of another tenant.
   const isForeign = strangers >= MANY && linked >= MANY && 2 * namesakes < strangers;
   return isForeign ? `none of ${linked} linked accounts is there, and ${strangers} others are` : undefined;
 }

@@ -111,6 +111,7 @@ export async function untilApplied(
       message: `${count} not applied yet, tried again and again: ${failing.message}; see scim-bridge status`,
     };
   }
+  // A saved plan is judged by its own resources; a run compares everything, so all dead letters count.
   const ours = new Set(refs);
   const isOurs = saved ? removalsOf(saved) : ({ ref }: Destruction) => ours.has(ref);
   const letters = (await outbox.blocked()).filter(({ ref }) => !saved || ours.has(ref)).length;

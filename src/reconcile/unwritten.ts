@@ -185,8 +185,11 @@ async function waitingValues(
     if (entry.kind === 'User' && entry.ref) ofUser.set(entry.ref, [...(ofUser.get(entry.ref) ?? []), entry]);
   const asked = [...ofUser].flatMap(([ref, own]) => {
     const pending = own.filter((entry) => isChange(entry) && entry.attribution.cause === 'source changed');
-    const isOther = own.some(({ action }) => !VALUES.has(action) && action !== 'conflict');
-    return isOther || !pending.some(({ action }) => action !== 'update') ? [] : [{ ref, pending }];
+    // An account that is created, adopted or closed gets its values in any case.
+    const isExisting = own.every(({ action }) => VALUES.has(action) || action === 'conflict');
+    // Core values alone do not wait; attributes and an activation do.
+    const mayWait = pending.some(({ action }) => action !== 'update');
+    return isExisting && mayWait ? [{ ref, pending }] : [];
   });
   const moved = await withHeldRemoval(
     outbox,

@@ -143,6 +143,7 @@ async function verifyUser(
   const link = parseLink(text);
   const basis = { version: wanted?.version ?? 0, link: hashOfLink(text) };
   const common = { ref, link, basis, marked, wanted: wanted?.wanted };
+  // A resource without record is either deleted at the source, which a tombstone proves, or its record was lost.
   if (!wanted && !link.departed && !(await scan.scope.drifts.deletedAtSource(parseRef(ref).id))) {
     const reason = 'linked, but its desired state is missing in Redis; push it again';
     return { ref, entries: [conflict(common, reason)] };
@@ -161,6 +162,7 @@ async function verifyUser(
     ? await readValues(scan, { account: await accountOf(scan, link, present) })
     : undefined;
   if (values === 'unknown') return undefined;
+  // Of a user without account: the account that its sync would find, which another connection may be linked to.
   const candidate =
     namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
   const takenBy = await takenElsewhereText(scan, 'User', candidate);
