@@ -64,6 +64,7 @@ export async function readAccount(
   if (accountId === undefined)
     notes.push('the platform does not show the account behind this user: lists and booleans were not read');
   const values = accountId === undefined ? [] : await client.values.list(accountId, call);
+  // Without the account id only the values of the SCIM user are known.
   const shown: Record<string, AttributeValue> =
     accountId === undefined ? { ...user[EXTENSION] } : Object.fromEntries(values.map(toPair));
   const attributes = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== null));

@@ -195,7 +195,9 @@ const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[
 function visibleLink(facts: Facts): ChainLink {
   const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
+  // A failure of the data API is described by the outcome of the query.
   if (fault && fault.at !== 'data') return { stage, detail: `not known: ${fault.message}` };
+  // No deployment was asked: the account is closed, or there is none.
   if (!visibility) {
     if (facts.unlinked?.kind === 'unnamed') return { stage, detail: `not known: ${UNNAMED}` };
     const detail = 'nothing: the account is closed';

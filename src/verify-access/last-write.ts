@@ -32,13 +32,18 @@ export async function lastWrites(
   let seen = 0;
   for await (const portion of outbox.log.newest()) {
     for (const entry of portion) {
+      // The newest write is known, and the older ones were made before the push.
       if (found.newestAt !== undefined && entry.at < pushedAt) return found;
+      // A failed or skipped attempt wrote nothing.
       if (entry.status !== 'success') continue;
       const isOwn = entry.ref === ref;
       if (isOwn || entry.members?.includes(id)) found.newestAt ??= entry.at;
       const isPush = initiatorTypeOf(entry.request) === 'identityProvider';
-      const acceptedBy = pushedAt + (isPush ? SAME_PUSH_MS : 0);
-      if (isOwn && entry.at >= pushedAt && entry.accepted <= acceptedBy)
+      // The two times of a push come from two clocks. An order that was accepted within a second after the push is another
+      // change, so it gets no tolerance.
+      const latestAcceptance = pushedAt + (isPush ? SAME_PUSH_MS : 0);
+      // A sync writes the newest record, so the sync of an order that was accepted before the push may have applied the push.
+      if (isOwn && entry.at >= pushedAt && entry.accepted <= latestAcceptance)
         return { ...found, ofPushAt: entry.at };
     }
     seen += portion.length;

@@ -56,6 +56,7 @@ async function formerGroups(
   );
   return found.flatMap((each, index) => {
     const name = each && names.get(parseRef(each.ref).id);
+    // Only a group that is not mapped is left out; a managed one counts as a difference.
     if (name === undefined || target.mapping.groupName(name) !== undefined) return [];
     return [listed[index]?.display ?? name];
   });
@@ -66,6 +67,7 @@ async function groupsLeftByPolicy(
   { directory, drifts, target }: ReconcileScope,
   { user }: Reading,
 ): Promise<string[]> {
+  // Only the other policies leave a membership against the source.
   if (target.policy.policy === 'sync') return [];
   const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), display }));
   const [person] = await drifts.linkedTo('User', [user.id]);

@@ -42,6 +42,7 @@ export async function findUnlinked(
   const holders = await Promise.all(
     found.map(({ id }) => scope.links.holderOf(scope.target.name, 'User', id)),
   );
+  // Accounts that are linked to no user, or to this one.
   const free = found.filter((_, index) => [undefined, person.ref].includes(holders[index]));
   const account = free.find(({ active }) => active !== false) ?? free[0];
   return account
@@ -56,6 +57,7 @@ async function nameOf(
 ): Promise<string | undefined> {
   if (record) return name;
   if (typeof core?.userName === 'string') return core.userName;
+  // The name of a deleted user is its id if no link or record has a name (find.ts).
   return name === id ? loggedName(outbox, ref, id) : name;
 }
 
@@ -87,12 +89,14 @@ async function byExternalId(
   call: CallOptions,
 ): Promise<WireUser[]> {
   if (typeof externalId !== 'string' || target.lacks.externalIdFilter) return [];
+  // Several users may share an externalId, which then identifies none of them.
   if (!(await directory.identifies(externalId))) return [];
   try {
     return (await users.findBy('externalId', externalId, call)).filter(
       (user) => user.externalId === externalId,
     );
   } catch (error) {
+    // The platform does not support the filter, so only the userName can find the account.
     if (!isStatus(error, 400, 501)) throw error;
     return [];
   }

@@ -125,6 +125,7 @@ async function checkAccess(
   // A platform need not name the groups of an account, so these are read by id.
   const asked = [...wanted.groups, ...(wanted.kind === 'open' ? [...wanted.leaving, ...wanted.leftOut] : [])];
   try {
+    // Without a linked account, one is looked up by externalId and userName.
     const linked: Reading | undefined = hasId(link)
       ? await unlessFault(readAccount(platform, link, asked, call))
       : undefined;
@@ -141,6 +142,7 @@ async function checkAccess(
       reading && toSecurityContext(reading.view.groups, reading.view.attributes, reading.definitions);
     const isOpen = reading?.view.active === true;
     const deps = { platform, clock, wire, timeoutMs };
+    // A closed account gets no token, so nothing is visible to it.
     const visibility: Visibility | undefined =
       context && isOpen ? await unlessFault(lookThrough(deps, context, question, call, signal)) : undefined;
     const facts: Facts = {
@@ -170,6 +172,7 @@ async function checkAccess(
 function toFault(error: unknown, expiredMs: number | undefined): AccessFault | undefined {
   if (error instanceof UnclearQuestion) return { at: 'choice', message: error.message };
   if (!(error instanceof PlatformError)) return undefined;
+  // After the time limit the message of the error names only the abort.
   if (expiredMs !== undefined)
     return {
       at: 'platform',

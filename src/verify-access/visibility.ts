@@ -114,6 +114,7 @@ export async function lookThrough(
   try {
     const model = await readModel();
     const seenAtMs = clock.now();
+    // Not an array: the read of the entities failed.
     const entities = Array.isArray(model) ? model : null;
     const query = choice.query ?? (entities ? fittingQuery(entities, securityContext) : undefined);
     let outcome: QueryOutcome = { kind: 'nothingToAsk' };
@@ -157,6 +158,7 @@ async function chooseDeployment(
   const reached: Deployment[] = [];
   for await (const deployment of deployments.list(call)) reached.push(deployment);
   const names = reached.map(({ id, name }) => `${name} (${id})`).join(', ');
+  // Without a wish any name fits, so the first deployment is chosen.
   const chosen =
     reached.find(({ id }) => id === wanted) ?? reached.find(({ name }) => name === (wanted ?? name));
   if (!chosen && reached.length === 0) throw new UnclearQuestion('The platform key reaches no deployment.');
