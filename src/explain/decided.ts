@@ -75,6 +75,7 @@ export async function firstApprovalsOf(
   guard: Guard,
   memberships: readonly MembershipState[],
 ): Promise<Explanation['firstApprovals']> {
+  // With one approver the first approval decides at once.
   if (target.policy.guard.approvers !== 2) return [];
   const { id } = parseRef(ref);
   const items: Destruction[] = [

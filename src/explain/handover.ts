@@ -65,6 +65,7 @@ export async function handoverOf(
   }
   if (!stored) return null;
   const listed = toListedHandover({ connection, target: handovers.target, ref }, stored);
+  // The handover was begun or done; `listed` is its state as the command handover list shows it.
   const { state, deployment, counts, by, closedAt } = listed;
   const folder = listed.folder?.name ?? null;
   const moved = counts.moved ?? 0;

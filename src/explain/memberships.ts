@@ -44,6 +44,7 @@ export async function membershipsOfUser(
     const left = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
     if (!isWanted) return { ...left, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
     if (sign === 'r') return { ...left, state: 'toRemove', ...(rejected[index] ? REJECTED : PROTECTED) };
+    // A removal is written for a user out of scope too.
     const outside = sign === '-' || !own ? undefined : whyOutside(parseLink(own.text), own.marked);
     if (outside !== undefined) return { ...left, state: 'notForTarget', because: outside };
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
@@ -165,8 +166,11 @@ function causeOf(
 /** Returns why the bridge writes no membership of a user; undefined: it does, or a sync is to find out. */
 function whyOutside({ id, condition, departed }: Link, marked: boolean): string | undefined {
   if (condition?.reason === 'Protected') return 'the bridge writes no membership of a protected person';
-  if (marked || (!departed && (id !== undefined || condition))) return undefined;
-  return 'outside users.scope';
+  // The sync of a marked user is to find out.
+  if (marked) return undefined;
+  // A user in scope has an account, or a condition that says why there is none.
+  const isInScope = !departed && (id !== undefined || condition !== undefined);
+  return isInScope ? undefined : 'outside users.scope';
 }
 
 /** Returns the name of a linked group at the platform if it is not the desired one. */

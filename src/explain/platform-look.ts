@@ -51,6 +51,7 @@ export async function lookAtPlatform(
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {
     const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
+    // Null: the platform could not be read, or the resource changed during each read.
     if (compared === null) return unread;
     // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
     const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
@@ -138,6 +139,7 @@ export async function groupsLeftByHand(
     for (const { ref } of waiting.slice(0, MOST_LEFT)) {
       const group = ref as Ref;
       const { users } = await scope.directory.membersOf(parseRef(group).id);
+      // The members of such a large group are not compared.
       if (users.length > COMPARED_MEMBERS) continue;
       const items = (await compareOne(scope, group, { signal }))?.done?.items ?? [];
       const own = items.filter(({ kind, subject }) => kind === 'removeMembers' && subject === id);

@@ -28,10 +28,12 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
   if (mark && leavesHeldGroup(facts)) return 'held';
+  // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';
   // A condition without mark and dead letter stays: a person rejected the change or dropped the dead letter.
   if (condition) return 'leftAlone';
+  // A difference at the platform without a pending change: nothing writes it before the next run.
   if (facts.platform?.state === 'differs') return 'differs';
   if (!stored) return 'gone';
   if (inScope === false) return 'notForTarget';
@@ -44,6 +46,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   // Memberships that no condition stops are written by the syncs of groups.
   const isStopped = waiting.some((each) => each.condition === undefined) && (hold ?? breaker ?? noWorker);
   if (isStopped) return 'stopped';
+  // A group's own sync writes its members, so one that no condition stops is on its way.
   if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';
   return judgeByOthers(waiting);
 }
