@@ -25,6 +25,7 @@ export const toSearched = (states: readonly DesiredState[]): Searched[] =>
     targets: [...outboxes.keys()],
   }));
 
+/** The indexes in the order in which they are searched. */
 const LOOKUPS: [Kind, string][] = [
   ['User', 'id'],
   ['User', 'username'],
@@ -35,7 +36,7 @@ const LOOKUPS: [Kind, string][] = [
   ['Group', 'externalid'],
 ];
 
-/** Returns all resources that `text` may identify, exact matches first. */
+/** Returns all resources that `text` may identify, by connection. A part of a name or address does not match. */
 export async function findResources(searched: readonly Searched[], text: string): Promise<FoundResource[]> {
   const found = await Promise.all(searched.map((state) => findIn(state, text.trim())));
   return found.flat();
@@ -50,12 +51,13 @@ async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   const refs = new Set<Ref>();
   for (const [each, attribute] of LOOKUPS) {
     for (const hit of (await state.directory.lookup(each, attribute, text)) ?? []) refs.add(refOf(each, hit));
-    // After an exact name no other index is searched: an equal address or externalId would belong to another user.
+    // An id may also be the name of another resource, so after the ids the names are searched in any case.
+    if (attribute === 'id') continue;
     const known = await existing(state, refs);
-    if (known.length > 0 && attribute !== 'id') return known;
+    // The first index with a hit decides: an equal address or externalId would belong to another resource.
+    if (known.length > 0) return known;
   }
-  const known = await existing(state, refs);
-  return known.length > 0 ? known : departedCalled(state, text);
+  return deletedWithName(state, text);
 }
 
 async function existing(state: Searched, refs: Iterable<Ref>): Promise<FoundResource[]> {
@@ -86,16 +88,16 @@ async function lastName({ links, targets }: Searched, ref: Ref): Promise<string>
 }
 
 /** Finds deleted resources, which are in no index, by the names in their links. Reads all links. */
-async function departedCalled(state: Searched, text: string): Promise<FoundResource[]> {
+async function deletedWithName(state: Searched, text: string): Promise<FoundResource[]> {
   const wanted = fold(text);
   const refs = new Set<Ref>();
   for (const target of state.targets) {
     for await (const { ref, link } of state.links.all(target)) {
       const { userName, displayName, externalId, emails } = link.core ?? {};
-      const isCalled = (ref.startsWith('User:') ? [userName, emails] : [displayName]).some(
+      const hasName = (ref.startsWith('User:') ? [userName, emails] : [displayName]).some(
         (name) => typeof name === 'string' && fold(name) === wanted,
       );
-      if (isCalled || externalId === text) refs.add(ref);
+      if (hasName || externalId === text) refs.add(ref);
     }
   }
   return (await existing(state, refs)).filter(({ deleted }) => deleted !== undefined);

@@ -71,15 +71,25 @@ interface Resource {
   emails?: { value?: string; primary?: boolean }[];
 }
 
-/** Describes at most some thousand changes. @param decidedAt ISO 8601; undefined: they are held */
+/**
+ * Describes changes. The caller passes at most some thousand, because all their records and links are read at once.
+ * @param decidedAt time of the decision, ISO 8601; undefined: the changes are held
+ */
 export async function describeChanges(
   state: DesiredState,
   target: string,
   items: readonly Destruction[],
   decidedAt?: string,
 ): Promise<HeldChange[]> {
-  const isChanged = (each: Known | undefined): boolean =>
-    decidedAt !== undefined && !((each?.changedAt ?? Infinity) <= Date.parse(decidedAt));
+  const isChanged = (each: Known | undefined): boolean => {
+    // A held change has no decision, so its cause is the present one.
+    if (decidedAt === undefined) return false;
+    const changedAt = each?.changedAt ?? NaN;
+    const decided = Date.parse(decidedAt);
+    // If one of the times is not known, the resource may have changed since.
+    if (Number.isNaN(changedAt) || Number.isNaN(decided)) return true;
+    return changedAt > decided;
+  };
   const known = await readKnown(state, target, [...new Set(items.flatMap(refsOf))]);
   return items.map((item) => {
     const one = known.get(item.ref);

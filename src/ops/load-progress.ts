@@ -38,8 +38,10 @@ type LoadBacklog = Pick<Backlog, 'now' | 'dirty' | 'inflight' | 'due' | 'oldestM
 const WINDOW_MS = 60_000;
 /** A rate over a shorter time is not reliable. */
 const LEAST_MS = 4000;
-/** Above the first share of busy time the processor bounds the work; above the second one it does so only if slots are free. */
-const PROCESSOR = { full: 0.9, most: 0.5 };
+/** From this share of busy time of a process, its processor bounds the work. */
+const FULL_SHARE = 0.9;
+/** From this share of busy time the processor bounds the work only if slots are free. */
+const MOST_SHARE = 0.5;
 /** Below this share of due marks, the load waits for marks that are not due yet. */
 const FEW = 0.01;
 
@@ -87,10 +89,8 @@ function boundOf(
   if (calls > 0 ? sum('delayed') * 2 >= calls : sum('waiting') > 0) return 'rateLimit';
   if (calls + sum('queued') + sum('busy') === 0) return null;
   const processor = Math.max(...workers.map(({ work }) => work?.processor ?? 0));
-  const hasFreeSlots = sum('queued') === 0 && sum('busy') < PROCESSOR.most * works.length;
-  return processor >= PROCESSOR.full || (processor >= PROCESSOR.most && hasFreeSlots)
-    ? 'processor'
-    : 'latency';
+  const hasFreeSlots = sum('queued') === 0 && sum('busy') < MOST_SHARE * works.length;
+  return processor >= FULL_SHARE || (processor >= MOST_SHARE && hasFreeSlots) ? 'processor' : 'latency';
 }
 
 const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {

@@ -110,7 +110,7 @@ export interface ProvisioningRecord {
   /** Correlation id across push, log lines and calls to the platform. */
   changeId: string;
   provisioningAction: 'create' | 'update' | 'delete' | 'disable' | 'other';
-  /** Exact action of the bridge. */
+  /** Action of the bridge; `provisioningAction` has only the five values of Entra. */
   operation: LogAction;
   durationInMilliseconds: number | null;
   initiatedBy: { type: InitiatorType; id: string };
