@@ -1,5 +1,5 @@
-// Checks access to deployments and permissions in them (contract 1.3, 4.1, ASSUMED-08). The family has already
-// checked the scope of the API key.
+// Checks access to deployments and permissions in them (contract 1.3, 4.1, ASSUMED-08). The router of the
+// API family (platform-family.ts) has already checked that the scope of the API key contains the deployment.
 import { pathText, type Call } from '../call.ts';
 import { isJsonObject } from '../json.ts';
 import { SandboxProblem } from '../problem.ts';

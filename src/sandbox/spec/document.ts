@@ -24,7 +24,7 @@ const PARAMETERS: Readonly<Record<string, SpecSchema>> = {
   type: ref('UserAttributeType'),
   environmentType: ref('EnvironmentType'),
 };
-/** Names in the query of the parameters whose keys in PARAMETERS differ. */
+/** Parameters whose name in the query is not their key in PARAMETERS: two parameters with different schemas are called `type`. */
 const QUERY_NAMES: Readonly<Record<string, string>> = { environmentType: 'type' };
 const REFUSALS: readonly [status: string, meaning: string][] = [
   ['400', 'The request cannot be read, or breaks a rule.'],
@@ -62,11 +62,13 @@ interface ServedOperation {
 /** Returns a description made from the path, for an operation without one. */
 function plainText({ method, path }: ServedOperation): OperationText {
   const words = path.split('/').filter((part) => part !== '' && !/^(build|api|v\d+|\{.*\})$/.test(part));
-  const target = path.endsWith('}') ? 'One of' : '';
-  const id = [method, ...words, ...(target ? ['one'] : []), ...(path.startsWith('/build') ? ['build'] : [])]
+  const isOne = path.endsWith('}');
+  // The same path may be served below `/api` and below `/build/api`, and an id must be unique.
+  const isBuild = path.startsWith('/build');
+  const id = [method, ...words, ...(isOne ? ['one'] : []), ...(isBuild ? ['build'] : [])]
     .join('-')
     .replace(/[-_](\w)/g, (_match, letter: string) => letter.toUpperCase());
-  return { id, summary: `${target} ${words.join(' ').replaceAll('-', ' ')}`.trim() };
+  return { id, summary: `${isOne ? 'One of' : ''} ${words.join(' ').replaceAll('-', ' ')}`.trim() };
 }
 
 function tagOf(path: string): string {
