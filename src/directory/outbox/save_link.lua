@@ -1,14 +1,18 @@
 -- Saves the link of a running sync and renews its lease.
 -- KEYS base
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
--- rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs,
---        suspectedDrift (as they were read), platformKey (kind:platform id of the link), log (as append_log.lua) }, link
+--        rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
+--        log (as append_log.lua) }, link
+--      platformId: the new platform id, whose reverse link is stored
 --      formerId: the platform id that the link had
 --      takenFrom: the former resource that was linked to the platform id
 --      rewriteMemberships: the account was created again at the platform, so all its memberships have to be written
 --      surplus: users who are members at the platform and were removed at the source while the group was out of scope
---      resumed: groups that kept the user against the source, because the user was protected: the removal is pending again
 --      requeueGroups: the user may gain memberships now, so groups with a pending addition of the user become due
+--      resumed: groups whose removal of this user was skipped while the user was protected; each becomes pending again
+--      coalesceMs: time for which such a group collects users before its sync
+--      suspectedDrift: the suspected drift that the sync has read; a note that was added since stays
+--      platformKey: kind:platform id of the link; the fingerprint of the account under this key is removed
 -- RETURN {"saved"} | {"fenced"}
 -- NEEDS forget_link, groups, links, log, marks, pending_groups
 
