@@ -59,7 +59,10 @@ export function substitute(
   return { document: inTree(document, []), replaced, fromFiles, faults };
 }
 
-/** Splits a text at its file references. Environment variables are replaced, because only files change while the service runs. */
+/**
+ * Splits a text at its file references. Environment variables are replaced; file references stay parts, because only files
+ * change while the service runs.
+ */
 function partsOf(text: string, env: NodeJS.ProcessEnv, folder: string): FileText['parts'] {
   const parts: FileText['parts'] = [];
   let end = 0;

@@ -50,7 +50,7 @@ export interface PlatformDeployments {
   update(deploymentId: string, change: DeploymentChange, options?: CallOptions): Promise<DeploymentSettings>;
   /** Returns the newest version of each channel and the versions that have run before. */
   versions(deploymentId: string, options?: CallOptions): Promise<DeploymentVersion[]>;
-  /** Switches the software version. Idempotent. PlatformResponse 400 for a version or channel that is not listed. */
+  /** Switches the software version. Idempotent. @throws PlatformResponse 400 for a version or channel that is not listed */
   switchVersion(deploymentId: string, choice: VersionChoice, options?: CallOptions): Promise<void>;
 }
 

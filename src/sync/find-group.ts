@@ -48,7 +48,8 @@ export async function findGroup(context: SyncContext, name: string, exists: Exis
     const notOurs = await claim(context, 'Group', group.id);
     if (notOurs) return notOurs;
     await outbox.inheritRemovals(parseRef(former).id, work.id);
-    // The platform group has members whom the source took out of the former group.
+    // The link of the former resource lists members whom the source removed and the settings leave in this platform group. The
+    // list moves to the new link, so that they are removed when the settings allow it.
     if (leavers) link.leavers = leavers;
   }
   return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), former);
