@@ -1,6 +1,6 @@
 // Shows the changes that the guard holds, and sends the decision of an operator.
 import { get, operator, post } from './api.js';
-import { act, ago, confirmed, count, duration, empty, field, h, pill, say } from './dom.js';
+import { actionButton, ago, confirmed, count, duration, empty, field, h, pill, say } from './dom.js';
 
 const LABELS = {
   deactivate: ['account to deactivate', 'accounts to deactivate'],
@@ -34,6 +34,7 @@ const countsOf = ({ kinds }) =>
     .map(([kind, [one, many]]) => count(kinds[kind], one, many))
     .join(', ');
 
+/** @param options.again draws the view anew after a decision */
 export async function approvals({ id, again }) {
   if (id)
     return [
@@ -134,7 +135,7 @@ function firstApproval({ id, by, at, total, selection, note }, again) {
       { class: 'acts' },
       h('a', { href: `#/approvals/${encodeURIComponent(id)}` }, 'See these changes'),
       operator() !== by &&
-        act(
+        actionButton(
           'Approve as second person',
           order(
             'approve',
@@ -144,7 +145,7 @@ function firstApproval({ id, by, at, total, selection, note }, again) {
           ),
           { class: 'danger', right: 'approve' },
         ),
-      act(
+      actionButton(
         'Take it back',
         order(
           'withdraw',
@@ -202,7 +203,7 @@ function changes(approval) {
   const list = h('ol', {}, approval.items.map(itemOf));
   let next = approval.items.length;
   const rest = h('p', { class: 'soft' });
-  const more = act('Show more', async () => {
+  const more = actionButton('Show more', async () => {
     const page = await get(pathOf(approval.id, `?offset=${next}&limit=${SHOWN}`));
     list.append(...page.items.map(itemOf));
     next = page.items.length === 0 ? approval.total : next + page.items.length;
@@ -295,16 +296,20 @@ function decide(approval, again) {
     h(
       'div',
       { class: 'acts' },
-      act('Approve', choose('approve', 'Approve?', consequence(approval), true), {
+      actionButton('Approve', choose('approve', 'Approve?', consequence(approval), true), {
         class: 'danger',
         right: 'approve',
       }),
       approval.state === 'rejected' &&
-        act('Withdraw', choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false), {
-          right: 'approve',
-        }),
+        actionButton(
+          'Withdraw',
+          choose('withdraw', 'Withdraw?', 'The guard judges these changes anew.', false),
+          {
+            right: 'approve',
+          },
+        ),
       approval.state === 'held' &&
-        act(
+        actionButton(
           'Reject',
           choose(
             'reject',

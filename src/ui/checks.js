@@ -1,7 +1,7 @@
 // Shows doctor, which checks the surroundings of the bridge, and verify-access, which shows the data that one person sees.
 // Both only read.
 import { get, post } from './api.js';
-import { act, advised, duration, h, pill, say, table } from './dom.js';
+import { actionButton, advised, duration, h, pill, say, table } from './dom.js';
 
 const TONES = { ok: 'good', warning: 'warn', error: 'bad' };
 
@@ -35,7 +35,7 @@ export function doctor() {
       { class: 'soft' },
       'Looks at Redis, every target, clocks and settings, as this process sees them. Nothing is written.',
     ),
-    h('div', { class: 'acts' }, act('Examine', examine, { class: 'main' })),
+    h('div', { class: 'acts' }, actionButton('Examine', examine, { class: 'main' })),
     told,
   );
 }
@@ -53,7 +53,9 @@ export function access(user, connection, target, name) {
       say(error.message, 'bad');
     }
   };
-  const verify = act('Verify access', ask, { 'aria-label': `Verify access of ${name} at ${target}` });
+  const verify = actionButton('Verify access', ask, {
+    'aria-label': `Verify access of ${name} at ${target}`,
+  });
   return [h('div', { class: 'acts' }, verify), told];
 }
 

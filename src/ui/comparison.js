@@ -1,13 +1,16 @@
 // Shows long operations with their progress; a comparison can be applied and saved as a file.
 import { operator, post } from './api.js';
-import { act, advised, ago, confirmed, h, pill, say } from './dom.js';
+import { actionButton, advised, ago, confirmed, h, pill, say } from './dom.js';
 import { saveText } from './log-download.js';
 import { planDiff } from './plan-diff.js';
 
 const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
 const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
 
-/** @param readPlan reads a finished comparison by its operation */
+/**
+ * @param again reads the operations anew after an order
+ * @param readPlan reads a finished comparison by its operation
+ */
 export async function comparison(operations, again, readPlan) {
   if (operations.length === 0) return null;
   const place = operations.findIndex(({ kind, state }) => kind === 'plan' && state === 'succeeded');
@@ -60,7 +63,7 @@ function line(operation, again) {
       ? pill(GOOD.includes(outcome) ? 'good' : 'warn', outcome)
       : pill(TONES[state], state),
     state === 'running' &&
-      act(
+      actionButton(
         'Cancel',
         async () => {
           await post(`/operations/${id}/cancel`);
@@ -77,11 +80,11 @@ const actsOf = (plan, again) =>
     'div',
     { class: 'acts', 'data-key': plan.id },
     plan.outcome === 'changes' && applying(plan, again),
-    act('Save as a file', async () => saveText(JSON.stringify(plan.result), `plan-${plan.id}.json`)),
+    actionButton('Save as a file', async () => saveText(JSON.stringify(plan.result), `plan-${plan.id}.json`)),
   );
 
 const applying = (plan, again) =>
-  act(
+  actionButton(
     'Apply exactly this',
     async () => {
       if (

@@ -1,8 +1,9 @@
 // Shows dead letters: resources whose sync needs a person, with reason and advice.
 import { get, operator, post } from './api.js';
-import { act, advised, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
+import { actionButton, advised, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
 import { pagedList } from './paged-list.js';
 
+/** @param options.again draws the view anew after an order */
 export async function deadLetters({ again }) {
   const [rows, list] = await Promise.all([
     get('/status'),
@@ -42,8 +43,8 @@ export async function deadLetters({ again }) {
       'div',
       { class: 'acts' },
       h('span', { class: 'grow soft' }, count(total, 'resource', 'resources')),
-      act('Retry all', retryAll, { class: 'main', right: 'operate' }),
-      act('Drop all', drop({ all: true }, 'Everything'), { right: 'operate' }),
+      actionButton('Retry all', retryAll, { class: 'main', right: 'operate' }),
+      actionButton('Drop all', drop({ all: true }, 'Everything'), { right: 'operate' }),
     ),
     ...list,
   ];
@@ -65,8 +66,11 @@ export async function deadLetters({ again }) {
           advised(message),
         ),
       ),
-      act('Retry', () => run('retry', { refs: [ref] }), { right: 'operate', 'aria-label': `Retry ${name}` }),
-      act('Drop', drop({ refs: [ref] }, name), {
+      actionButton('Retry', () => run('retry', { refs: [ref] }), {
+        right: 'operate',
+        'aria-label': `Retry ${name}`,
+      }),
+      actionButton('Drop', drop({ refs: [ref] }, name), {
         class: 'quiet',
         right: 'operate',
         'aria-label': `Drop ${name}`,

@@ -149,7 +149,7 @@ export function confirmed(title, text, action, { danger = false } = {}) {
 }
 
 /** Creates a button that is busy while its work runs and shows an error afterwards. It keeps the focus, so it is not disabled. */
-export function act(text, work, attributes = {}) {
+export function actionButton(text, work, attributes = {}) {
   const button = h('button', { type: 'button', ...attributes }, text);
   button.addEventListener('click', async () => {
     if (button.getAttribute('aria-disabled') === 'true') return;

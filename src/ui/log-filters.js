@@ -1,6 +1,6 @@
 // Creates the filters of the provisioning log and of the audit log. The address contains them, so that it can be shared;
 // names of people are not.
-import { act, field, h } from './dom.js';
+import { actionButton, field, h } from './dom.js';
 
 const DAY_MS = 86_400_000;
 const RANGES = {
@@ -52,7 +52,7 @@ export function createFilters(query, { text, places, choices, onSearch, buttons 
       'div',
       { class: 'acts' },
       h('button', { class: 'main' }, 'Show'),
-      buttons.map(([word, work]) => act(word, work)),
+      buttons.map(([word, work]) => actionButton(word, work)),
     ),
   );
   return { form, body, parameters };

@@ -1,5 +1,5 @@
 // Creates a list of log entries, newest first, that grows page by page. The number of rows in the document is bounded.
-import { act, count, empty, h, table, tableRow } from './dom.js';
+import { actionButton, count, empty, h, table, tableRow } from './dom.js';
 
 const PAGE = 100;
 const MOST_ROWS = 2000;
@@ -72,7 +72,7 @@ export function createList({ caption, headings, toCells, read, nothing }) {
         { class: 'soft' },
         `The newest ${count(dropped, 'entry is', 'entries are')} no longer on the page.`,
       ),
-      act('Back to the newest', start),
+      actionButton('Back to the newest', start),
     );
     removed.hidden = false;
   }

@@ -1,6 +1,6 @@
 // Tries an attribute mapping beside the resource of a person. Nothing is saved: the text goes into the settings file by hand.
 import { get, may, post } from './api.js';
-import { act, count, empty, field, h, pill, say, shown, table } from './dom.js';
+import { actionButton, count, empty, field, h, pill, say, shown, table } from './dom.js';
 
 const OUTCOMES = {
   value: ['good', 'is written'],
@@ -154,9 +154,9 @@ export async function mapping({ signal }) {
       h(
         'div',
         { class: 'acts' },
-        act('Effect on everybody', measure, { class: 'main' }),
-        act('Copy as settings', copy),
-        act('Start again from the settings', begin, { class: 'quiet' }),
+        actionButton('Effect on everybody', measure, { class: 'main' }),
+        actionButton('Copy as settings', copy),
+        actionButton('Start again from the settings', begin, { class: 'quiet' }),
       ),
       state,
       effect,

@@ -25,6 +25,7 @@ export async function overview({ query, signal }) {
     show(fresh);
     patch(below, h('div', {}, ...work.shown()));
   }
+  /** Refreshes without waiting; the views below call it after an order. */
   function again() {
     refresh().catch((error) => say(error.message, 'bad'));
   }
@@ -56,7 +57,10 @@ const stateOf = (rows, again) =>
     ),
   );
 
-/** Long operations are drawn again only when they have changed, because a comparison may have many lines. */
+/**
+ * Long operations are drawn again only when they have changed, because a comparison may have many lines.
+ * @param again reads and draws them anew after an order
+ */
 function createWork(again) {
   let known;
   let content;

@@ -1,7 +1,7 @@
 // Navigation between the views, and who is signed in.
 import { canSignOut, findCaller, hasToken, isSignedIn, readWays, signOut } from './api.js';
 import { doctor } from './checks.js';
-import { act, advised, h, say } from './dom.js';
+import { actionButton, advised, h, say } from './dom.js';
 import { deadLetters } from './dead-letters.js';
 import { exceptions } from './exceptions.js';
 import { onStatus, startLive, stopLive } from './live.js';
@@ -85,6 +85,7 @@ async function show({ focus = false } = {}) {
     if (mine === drawing && isOther) put(h('p', { class: 'soft', role: 'status' }, 'Reading …'));
   }, SLOW_MS);
   try {
+    // A view calls `again` after an order, so that it is drawn anew with the effect of the order.
     const content = await draw({ id, query, signal, again: () => show() });
     if (mine !== drawing) return;
     put(...[content].flat().filter(Boolean));
@@ -107,7 +108,7 @@ const failure = ({ message }, again) =>
     { class: 'empty', role: 'alert' },
     h('strong', {}, 'This view cannot be shown'),
     h('p', {}, advised(message)),
-    act('Try again', again, { class: 'main' }),
+    actionButton('Try again', again, { class: 'main' }),
   );
 
 /** Shows the sign-in form until the user is signed in. */

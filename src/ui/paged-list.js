@@ -1,5 +1,5 @@
 // A list that grows page by page.
-import { act, h } from './dom.js';
+import { actionButton, h } from './dom.js';
 
 const PAGE = 100;
 
@@ -12,7 +12,7 @@ export async function pagedList(read, toRow) {
   if (first.length === 0) return [];
   const list = h('ul', { class: 'rows card' }, first.map(toRow));
   let next = first.length;
-  const more = act('Show more', async () => {
+  const more = actionButton('Show more', async () => {
     const rows = await read(next, PAGE);
     next += rows.length;
     list.append(...rows.map(toRow));

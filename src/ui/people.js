@@ -1,7 +1,20 @@
 // Shows for one person or group why it is, or is not, as desired at each target. The address contains a ref, never a name.
 import { get, operator, post } from './api.js';
 import { access } from './checks.js';
-import { act, advised, ago, confirmed, count, empty, h, personLink, pill, say, shown, table } from './dom.js';
+import {
+  actionButton,
+  advised,
+  ago,
+  confirmed,
+  count,
+  empty,
+  h,
+  personLink,
+  pill,
+  say,
+  shown,
+  table,
+} from './dom.js';
 import { patch } from './patch.js';
 import { searchForm } from './search.js';
 import { stateLinks } from './states.js';
@@ -166,7 +179,7 @@ function syncing(resource, target, again) {
     say(`${OUTCOMES[outcome] ?? outcome}${message ? `: ${message}` : ''}`);
     await again();
   };
-  return h('div', { class: 'acts' }, act('Sync now', bring, { class: 'main', right: 'operate' }));
+  return h('div', { class: 'acts' }, actionButton('Sync now', bring, { class: 'main', right: 'operate' }));
 }
 
 const OUTCOMES = {

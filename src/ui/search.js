@@ -1,6 +1,6 @@
 // Searches people and groups while the person types. Matches by userName come first; others are searched in steps.
 import { post } from './api.js';
-import { act, empty, field, h, personLink, pill, say } from './dom.js';
+import { actionButton, empty, field, h, personLink, pill, say } from './dom.js';
 
 const PAUSE_MS = 250;
 const SHOWN = 50;
@@ -31,7 +31,9 @@ export function searchForm(rest) {
       next = answer.next;
       const more = next && hits.children.length >= enough;
       if (hits.children.length > 0)
-        found.replaceChildren(...[hits, more && act('Show more', () => look(next, hits))].filter(Boolean));
+        found.replaceChildren(
+          ...[hits, more && actionButton('Show more', () => look(next, hits))].filter(Boolean),
+        );
       told.textContent = next && !more ? 'Still looking …' : '';
     } while (next && hits.children.length < enough);
     if (hits.children.length === 0)

@@ -18,6 +18,7 @@ function stateOf(row) {
   return pill('good', 'In step');
 }
 
+/** @param again draws the targets anew after an order */
 export function targetCard(row, again) {
   const { connection, target, dirty, inflight, blocked, oldestMs, guard } = row;
   return h(

@@ -1,7 +1,8 @@
 // Creates the orders for a whole target: compare, reconcile, resync, hold and release.
 import { operator, post } from './api.js';
-import { act, confirmed, count, h, say } from './dom.js';
+import { actionButton, confirmed, count, h, say } from './dom.js';
 
+/** @param again draws the targets anew after an order */
 export function orders({ connection, target, hold }, again) {
   const by = operator();
   const start = (path, said) => async () => {
@@ -63,12 +64,12 @@ export function orders({ connection, target, hold }, again) {
   return h(
     'div',
     { class: 'acts' },
-    act('Compare', start('/plan', 'The comparison has begun.'), { class: 'main', right: 'operate' }),
-    act('Reconcile', repair, { right: 'operate' }),
-    act('Resync', resync, { right: 'operate' }),
+    actionButton('Compare', start('/plan', 'The comparison has begun.'), { class: 'main', right: 'operate' }),
+    actionButton('Reconcile', repair, { right: 'operate' }),
+    actionButton('Resync', resync, { right: 'operate' }),
     // The key prevents that a button gets the listener of the other one.
     hold
-      ? act('Release', release, { 'data-key': 'release', class: 'main', right: 'operate' })
-      : act('Hold', pause, { 'data-key': 'hold', right: 'operate' }),
+      ? actionButton('Release', release, { 'data-key': 'release', class: 'main', right: 'operate' })
+      : actionButton('Hold', pause, { 'data-key': 'hold', right: 'operate' }),
   );
 }

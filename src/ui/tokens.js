@@ -1,7 +1,8 @@
 // Creates inbound tokens, shows each once, and revokes them.
 import { get, operator, post, remove } from './api.js';
-import { act, ago, confirmed, field, h, pill, say, table } from './dom.js';
+import { actionButton, ago, confirmed, field, h, pill, say, table } from './dom.js';
 
+/** @param options.again draws the view anew after an order */
 export async function tokens({ again }) {
   const [all, rows] = await Promise.all([get('/tokens'), get('/status')]);
   const connections = [...new Set([...rows, ...all].map(({ connection }) => connection))];
@@ -71,11 +72,11 @@ const secretOf = ({ name, secret }, again) =>
     h(
       'div',
       { class: 'acts' },
-      act('Copy', async () => {
+      actionButton('Copy', async () => {
         await navigator.clipboard.writeText(secret);
         say('Copied.');
       }),
-      act('Done', () => again(), { class: 'main' }),
+      actionButton('Done', () => again(), { class: 'main' }),
     ),
   );
 
@@ -105,7 +106,7 @@ function listing(all, again) {
       lastUsedAt === null ? 'not yet' : ago(lastUsedAt),
       source === 'settings' ? 'in the settings' : [ago(createdAt), ` by ${createdBy}`],
       source === 'stored'
-        ? act('Revoke', revoke(connection, name), {
+        ? actionButton('Revoke', revoke(connection, name), {
             class: 'quiet',
             right: 'operate',
             'aria-label': `Revoke ${name}`,
