@@ -78,7 +78,7 @@ test('before the first start, status reports no process, and doctor only warns',
   ]);
 });
 
-test('status, doctor and metrics report three roles, and stopped, killed and outdated processes', async () => {
+test('status, doctor and metrics show the role of each process, and which are stopped, killed or outdated', async () => {
   const api = await start('api');
   const worker = await start('worker');
   await start('scheduler');

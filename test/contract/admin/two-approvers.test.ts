@@ -251,7 +251,7 @@ test('a second approval reports the changes that are left of the first one', asy
   expect(await closed()).toEqual([NAMES[0]]);
 });
 
-test('a rejection needs one person only, and removes the first approval', async () => {
+test('one person is enough to reject, after which to approve needs two persons again', async () => {
   await leave(0, 1);
   const id = await heldId();
   await as('anna', 'approve', id);

@@ -97,7 +97,7 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
     },
   );
 
-  test('a second POST is 409 with scimType uniqueness (2.1.13)', async () => {
+  test('a second POST is 409 with scimType uniqueness', async () => {
     const answer = await scim.post('/Users', {
       schemas: [USER],
       userName: 'jdoe@corp.example',
@@ -263,86 +263,81 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra, default shape, prof
   });
 });
 
-describe.each(['auto', 'entra', 'lenient'] as const)(
-  'Entra SCIM validator, profile %s (2.1.13)',
-  (profile) => {
-    let scim: Client;
-    beforeAll(() => {
-      scim = on[profile];
-    });
+describe.each(['auto', 'entra', 'lenient'] as const)('Entra SCIM validator, profile %s', (profile) => {
+  let scim: Client;
+  beforeAll(() => {
+    scim = on[profile];
+  });
 
-    test('capitalised attribute names and active as text are accepted in POST', async () => {
-      const answer = await scim.post('/Users', {
-        schemas: [USER],
-        UserName: 'Validator',
-        Active: 'True',
-        DisplayName: 'lennay',
-        Emails: [
-          { Primary: 'True', type: 'work', value: 'a@x.example' },
-          { type: 'work', value: 'b@x.example' },
-        ],
-      });
-      expect(answer.status).toBe(201);
-      expect(answer.body).toMatchObject({
-        userName: 'Validator',
-        active: true,
-        displayName: 'lennay',
-        emails: [
-          { value: 'a@x.example', primary: true },
-          { value: 'b@x.example', type: 'work' },
-        ],
-      });
-      expect(answer.body).not.toHaveProperty('UserName');
+  test('capitalised attribute names and active as text are accepted in POST', async () => {
+    const answer = await scim.post('/Users', {
+      schemas: [USER],
+      UserName: 'Validator',
+      Active: 'True',
+      DisplayName: 'lennay',
+      Emails: [
+        { Primary: 'True', type: 'work', value: 'a@x.example' },
+        { type: 'work', value: 'b@x.example' },
+      ],
     });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      userName: 'Validator',
+      active: true,
+      displayName: 'lennay',
+      emails: [
+        { value: 'a@x.example', primary: true },
+        { value: 'b@x.example', type: 'work' },
+      ],
+    });
+    expect(answer.body).not.toHaveProperty('UserName');
+  });
 
-    test('attributes=emails[type eq "work"] shows the e-mails', async () => {
-      const [{ id }] = await scim.find('/Users', 'userName eq Validator');
-      const answer = await scim.get(
-        `/Users/${id}?attributes=${encodeURIComponent('emails[type eq "work"]')}`,
-      );
-      expect(answer.status).toBe(200);
-      expect(answer.body.emails.length).toBeGreaterThan(0);
-      expect(answer.body).not.toHaveProperty('displayName');
-    });
+  test('attributes=emails[type eq "work"] shows the e-mails', async () => {
+    const [{ id }] = await scim.find('/Users', 'userName eq Validator');
+    const answer = await scim.get(`/Users/${id}?attributes=${encodeURIComponent('emails[type eq "work"]')}`);
+    expect(answer.status).toBe(200);
+    expect(answer.body.emails.length).toBeGreaterThan(0);
+    expect(answer.body).not.toHaveProperty('displayName');
+  });
 
-    test('a stray id in the PATCH body, a "name" in an operation, and an empty operation list are accepted', async () => {
-      const [{ id, meta }] = await scim.find('/Users', 'userName eq Validator');
-      const stray = {
-        schemas: [PATCH_OP],
-        id,
-        Operations: [{ op: 'add', name: 'addMember', path: 'title', value: 'Dr' }],
-      };
-      expect((await scim.send('PATCH', `/Users/${id}`, stray)).status).toBeLessThan(300);
-      expect((await scim.get(`/Users/${id}`)).body.title).toBe('Dr');
-      const version = (await scim.get(`/Users/${id}`)).body.meta.version;
-      expect(version).not.toBe(meta.version);
-      expect((await scim.patch(`/Users/${id}`)).status).toBeLessThan(300);
-      expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(version);
-    });
+  test('a stray id in the PATCH body, a "name" in an operation, and an empty operation list are accepted', async () => {
+    const [{ id, meta }] = await scim.find('/Users', 'userName eq Validator');
+    const stray = {
+      schemas: [PATCH_OP],
+      id,
+      Operations: [{ op: 'add', name: 'addMember', path: 'title', value: 'Dr' }],
+    };
+    expect((await scim.send('PATCH', `/Users/${id}`, stray)).status).toBeLessThan(300);
+    expect((await scim.get(`/Users/${id}`)).body.title).toBe('Dr');
+    const version = (await scim.get(`/Users/${id}`)).body.meta.version;
+    expect(version).not.toBe(meta.version);
+    expect((await scim.patch(`/Users/${id}`)).status).toBeLessThan(300);
+    expect((await scim.get(`/Users/${id}`)).body.meta.version).toBe(version);
+  });
 
-    test('a member as bare text, and one with displayName instead of display, are accepted', async () => {
-      const [{ id }] = await scim.find('/Users', 'userName eq Validator');
-      const group = (await scim.group('Bare')).id;
-      const bare = { op: 'Add', path: 'members', value: id };
-      expect((await scim.patch(`/Groups/${group}`, bare)).status).toBe(204);
-      expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
-      const named = { op: 'Add', path: 'members', value: [{ value: id, displayName: 'VP' }] };
-      expect((await scim.patch(`/Groups/${group}`, named)).status).toBe(204);
-      const list = { op: 'Add', path: 'members', value: [id] };
-      expect((await scim.patch(`/Groups/${group}`, list)).status).toBe(204);
-      expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
-    });
+  test('a member as bare text, and one with displayName instead of display, are accepted', async () => {
+    const [{ id }] = await scim.find('/Users', 'userName eq Validator');
+    const group = (await scim.group('Bare')).id;
+    const bare = { op: 'Add', path: 'members', value: id };
+    expect((await scim.patch(`/Groups/${group}`, bare)).status).toBe(204);
+    expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
+    const named = { op: 'Add', path: 'members', value: [{ value: id, displayName: 'VP' }] };
+    expect((await scim.patch(`/Groups/${group}`, named)).status).toBe(204);
+    const list = { op: 'Add', path: 'members', value: [id] };
+    expect((await scim.patch(`/Groups/${group}`, list)).status).toBe(204);
+    expect((await scim.get(`/Groups/${group}`)).body.members).toHaveLength(1);
+  });
 
-    test('PUT without userName is 400, with a misspelt attribute 200; broken JSON is 400; a second DELETE is 404', async () => {
-      const { id } = await scim.user('put@x.example');
-      const without = await scim.put(`/Users/${id}`, { schemas: [USER], displayName: 'nobody' });
-      expect(without).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
-      const misspelt = await scim.patch(`/Users/${id}`, { op: 'replace', path: 'displayNaem', value: 'x' });
-      expect(misspelt.status).toBeLessThan(300);
-      const junk = await scim.post('/Users', '{"schemas":["urn:ietf');
-      expect(junk).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax' } });
-      expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
-      expect((await scim.delete(`/Users/${id}`)).status).toBe(404);
-    });
-  },
-);
+  test('PUT without userName is 400, with a misspelt attribute 200; broken JSON is 400; a second DELETE is 404', async () => {
+    const { id } = await scim.user('put@x.example');
+    const without = await scim.put(`/Users/${id}`, { schemas: [USER], displayName: 'nobody' });
+    expect(without).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+    const misspelt = await scim.patch(`/Users/${id}`, { op: 'replace', path: 'displayNaem', value: 'x' });
+    expect(misspelt.status).toBeLessThan(300);
+    const junk = await scim.post('/Users', '{"schemas":["urn:ietf');
+    expect(junk).toMatchObject({ status: 400, body: { scimType: 'invalidSyntax' } });
+    expect((await scim.delete(`/Users/${id}`)).status).toBe(204);
+    expect((await scim.delete(`/Users/${id}`)).status).toBe(404);
+  });
+});

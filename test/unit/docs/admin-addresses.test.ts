@@ -24,7 +24,7 @@ test('every address below /admin/v1 that a page names exists', () => {
   expect(named.filter(([, path]) => !exists(path))).toEqual([]);
 });
 
-test('docs/api.md and docs/admin.md name methods and addresses of the admin API', () => {
+test('every method and address that docs/api.md and docs/admin.md name exists in the admin API', () => {
   const named = [...`${read('api.md')}${read('admin.md')}`.matchAll(/`(GET|POST|DELETE) (\/[^`?]+)/g)].map(
     ([, method = '', path = '']) => [method, path] as const,
   );

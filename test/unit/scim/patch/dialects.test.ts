@@ -16,7 +16,7 @@ const JSON_ROLE = '{"id":"18d1","value":"admin","displayName":"Admin"}';
 
 type Situation = [name: string, operation: object, expected: object];
 
-describe('Entra, default shape (2.1.4)', () => {
+describe('Entra, default shape', () => {
   const situations: Situation[] = [
     ['active as text', { op: 'Replace', path: 'active', value: 'False' }, { active: false }],
     ['reactivation', { op: 'Replace', path: 'active', value: 'True' }, { active: true }],
@@ -113,7 +113,7 @@ describe('Entra, default shape (2.1.4)', () => {
   });
 });
 
-describe('Entra with aadOptscim062020 (2.1.5)', () => {
+describe('Entra with aadOptscim062020', () => {
   test('one pathless operation changes simple attributes', () => {
     const value = {
       displayName: 'Joan',
@@ -138,7 +138,7 @@ describe('Entra with aadOptscim062020 (2.1.5)', () => {
   });
 });
 
-describe('Entra SCIM validator (2.1.13)', () => {
+describe('Entra SCIM validator', () => {
   test("the validator's capitalised names and extra keys are accepted in an operation", () => {
     const operation = { op: 'replace', name: 'x', path: 'UserName', value: 'new' };
     expect(patched(start, [operation]).userName).toBe('new');
@@ -154,13 +154,13 @@ describe('Entra SCIM validator (2.1.13)', () => {
 });
 
 describe('PATCH requests of Okta', () => {
-  test('Okta deactivates and reactivates without a path (2.2.6, 2.2.7)', () => {
+  test('Okta deactivates and reactivates without a path', () => {
     const off = patched(start, [{ op: 'replace', value: { active: false } }], 'okta');
     expect(off).toEqual({ ...start, active: false });
     expect(patched(off, [{ op: 'replace', value: { active: true } }], 'okta')).toEqual(start);
   });
 
-  test("Okta's id in a pathless value is ignored (2.2.8)", () => {
+  test("Okta's id in a pathless value is ignored", () => {
     const value = { id: 'other', meta: {}, schemas: [], groups: [], displayName: 'New' };
     expect(patched(start, [{ op: 'replace', value }], 'okta')).toEqual({ ...start, displayName: 'New' });
   });
@@ -170,7 +170,7 @@ describe('PATCH requests of Okta', () => {
     expect(patched(start, [{ op: 'replace', path: 'password', value: 'secret' }], 'okta')).toEqual(start);
   });
 
-  test('Okta sets custom attributes by their URN as a whole object (2.2.9)', () => {
+  test('Okta sets custom attributes by their URN as a whole object', () => {
     const value = { [ATTRIBUTES]: { region: 'us', clearance: 2, regions: ['eu', 'us'] } };
     expect(patched(start, [{ op: 'replace', value }], 'okta')[ATTRIBUTES]).toEqual({
       clearance: 2,

@@ -19,7 +19,7 @@ describe('conversion of PATCH operations to member steps', () => {
     ['Entra default add', { op: 'Add', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'add', values: ['9'] }]],
     ['Entra default remove removes the listed members only', { op: 'Remove', path: 'members', value: [{ $ref: null, value: '9' }] }, [{ kind: 'remove', values: ['9'] }]],
     ['Entra aadOptscim062020 remove', { op: 'remove', path: 'members[value eq "9"]' }, [{ kind: 'remove', values: ['9'] }]],
-    ['Okta add with display (2.2.8)', { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] }, [{ kind: 'add', values: ['9'] }]],
+    ['Okta add with display', { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] }, [{ kind: 'add', values: ['9'] }]],
     ['Okta full replace', { op: 'replace', path: 'members', value: [{ value: '8' }, { value: '9' }] }, [{ kind: 'replace', values: ['8', '9'] }]],
     ['Okta empty replace', { op: 'replace', path: 'members', value: [] }, [{ kind: 'replace', values: [] }]],
     ['replace with null', { op: 'replace', path: 'members', value: null }, [{ kind: 'replace', values: [] }]],
@@ -57,7 +57,7 @@ describe('conversion of PATCH operations to member steps', () => {
     expect(evaluateFilter(step.filter, { value: '1', type: 'User', display: 'axb' })).toBe(false);
   });
 
-  test('Okta group push: id is ignored, and add and remove in one request are applied in order (2.2.8)', () => {
+  test('Okta group push: id is ignored, and add and remove in one request are applied in order', () => {
     const { rest, steps: found } = split(
       { op: 'replace', value: { id: 'g1', displayName: 'Finance' } },
       { op: 'add', path: 'members', value: [{ value: '9', display: 'jo@x.example' }] },
