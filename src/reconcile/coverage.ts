@@ -41,7 +41,8 @@ export async function readCoverageResult(
 }
 
 /**
- * Returns `seen` of the last run, the number of linked accounts or groups that its lists showed; null when the number of linked resources has changed since.
+ * Returns `seen` of the last run: the number of linked accounts or groups that its lists showed. Null: the number of linked
+ * resources has changed since.
  * @param then coverage of the last run
  */
 export const seenThen = ({ linked }: Coverage, then: Coverage | undefined): number | null =>
