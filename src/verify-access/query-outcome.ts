@@ -32,7 +32,10 @@ export interface FailedCall {
   timeoutMs: number;
 }
 
-/** Returns true if the failure shows that the user sees nothing; false if it shows nothing about the user. */
+/**
+ * Returns whether the failure shows that the user gets no data by this query. A refused query counts too: it gives no rows to this
+ * user either, and its meaning says that the query has to be corrected.
+ */
 export const provesAbsence = (kind: FailureKind): boolean =>
   kind === 'hidden' || kind === 'attributeMissing' || kind === 'refused';
 
