@@ -26,7 +26,8 @@ function clockText(ms, stepMs) {
 
 /** @returns `{ element, show(history, words) }`; `words` name the range for screen readers, such as "the last hour" */
 export function createPlot({ title, unit, per, hasLimit, lines }, signal) {
-  const place = h('div', { class: 'canvas', role: 'img' });
+  // The label names the figures once they are read.
+  const place = h('div', { class: 'canvas', role: 'img', 'aria-label': title });
   const values = lines.map(() => h('span', { class: 'number' }, '–'));
   const use = h('span', { class: 'soft' });
   const figures = h('div', {});
