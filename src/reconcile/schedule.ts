@@ -70,10 +70,14 @@ export function startScheduler(
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
     const due = () => reasonAtStart(deps.clock, each.scope, isDue, signal);
-    const look = (options.noted ?? Promise.resolve()).then(due).then((why) => {
-      if (why !== undefined) run(each, why);
-      running.delete(look);
-    });
+    // While the targets are noted, the first pushes may arrive, so an empty directory is noted before.
+    const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
+    const look = Promise.all([isEmptyNoted, options.noted])
+      .then(due)
+      .then((why) => {
+        if (why !== undefined) run(each, why);
+        running.delete(look);
+      });
     running.add(look);
   }
   return {
@@ -95,21 +99,15 @@ async function reasonAtStart(
   isDue: (moment: Date) => boolean,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { runs, directory, digest, outbox } = scope;
+  const { runs, digest, outbox } = scope;
   while (!signal.aborted) {
     try {
-      const [{ last }, hasMoved, mappedBy, users, groups] = await Promise.all([
+      const [{ last }, hasMoved, mappedBy] = await Promise.all([
         runs.read(),
         outbox.hasMoved(),
         runs.mappedBy(),
-        directory.count('User'),
-        directory.count('Group'),
       ]);
-      if (mappedBy === undefined && users + groups === 0) {
-        // The directory is empty, so all future pushes are mapped by the current rules.
-        await runs.noteMapped(digest, undefined);
-        return undefined;
-      }
+      if (mappedBy === undefined && (await noteEmptyDirectory(scope))) return undefined;
       if (hasMoved) return 'the address of the target changed';
       if (mappedBy === undefined) return 'the target is new, or its state was repaired';
       if (mappedBy === RETURNED) return 'the target is back in the settings';
@@ -120,6 +118,21 @@ async function reasonAtStart(
     }
   }
   return undefined;
+}
+
+/**
+ * Stores that the current rules have mapped everybody, if the directory is empty: all later pushes are mapped by them.
+ * @returns whether the directory is empty and no rules were stored
+ */
+async function noteEmptyDirectory({ runs, directory, digest }: ReconcileScope): Promise<boolean> {
+  const [mappedBy, users, groups] = await Promise.all([
+    runs.mappedBy(),
+    directory.count('User'),
+    directory.count('Group'),
+  ]);
+  if (mappedBy !== undefined || users + groups > 0) return false;
+  await runs.noteMapped(digest, undefined);
+  return true;
 }
 
 /** Returns whether a scheduled time passed since the end of the last run. */
