@@ -34,7 +34,8 @@ export async function* searchActs(
   const logs = states
     .filter(({ connection }) => connection === (filter.connection ?? connection))
     .map(({ connection, acts }) => ({
-      ...{ name: connection, search: (span: LogSpan) => acts.search(span, keep) },
+      name: connection,
+      search: (span: LogSpan) => acts.search(span, keep),
     }));
   for await (const { place, entry } of newestFirst(logs, filter)) {
     if (!entry) yield { place };

@@ -55,11 +55,19 @@ export async function explainLimits(
       newest.map(({ item }) => item),
     );
     limits.push({
-      ...{ kind, ...guard[kind], windowMs: guard.windowMs, population: total },
-      ...{ allowance: allowanceOf(guard[kind], total), used, waiting, held },
+      kind,
+      ...guard[kind],
+      windowMs: guard.windowMs,
+      population: total,
+      allowance: allowanceOf(guard[kind], total),
+      used,
+      waiting,
+      held,
       ...(oldestAt === undefined ? {} : { usedSince: new Date(oldestAt).toISOString() }),
       usedBy: described.map(({ ref, name, member }, index) => ({
-        ...{ ref, name, ...(member === undefined ? {} : { member }) },
+        ref,
+        name,
+        ...(member === undefined ? {} : { member }),
         at: new Date(newest[index]?.at ?? 0).toISOString(),
       })),
     });

@@ -86,12 +86,20 @@ export async function approvalsAt(
   const toFound = async (decision: Decision): Promise<FoundApproval> => {
     const { id, action, at, by, note, selection, kinds, items } = decision;
     return {
-      ...{ state, outbox, items },
+      state,
+      outbox,
+      items,
       approval: {
-        ...{ id: `${connection}.${id}`, connection, target, state: STATES[action], at: isoDate(at), by },
+        id: `${connection}.${id}`,
+        connection,
+        target,
+        state: STATES[action],
+        at: isoDate(at),
+        by,
         ...(note === undefined ? {} : { note }),
         ...(selection === undefined ? {} : { selection }),
-        ...{ kinds, total: sumOf(kinds) },
+        kinds,
+        total: sumOf(kinds),
         ...(action === 'reject' ? await rejection(decision) : {}),
       },
     };
@@ -119,7 +127,10 @@ const shownFirst = (
   connection: string,
   { id, by, at, total, note, selection }: FirstApproval,
 ): WaitingApproval => ({
-  ...{ id: `${connection}.${id}`, by, at: isoDate(at), total },
+  id: `${connection}.${id}`,
+  by,
+  at: isoDate(at),
+  total,
   ...(note === undefined ? {} : { note }),
   ...(selection === undefined ? {} : { selection }),
 });
@@ -145,7 +156,9 @@ export async function findApproval(
   const { stillRejected: _, ...approval } = found.approval;
   const kinds = { ...approval.kinds, ...noneOf(approval.kinds), ...storedChoice?.chosen };
   return {
-    ...{ ...found, first, list },
+    ...found,
+    first,
+    list,
     approval: { ...approval, id, kinds, total, ...(selection === undefined ? {} : { selection }) },
   };
 }

@@ -155,7 +155,9 @@ export async function decideApproval(
   }
   const listId = first ? listIdOf(withinTarget(approval)) : withinTarget(approval);
   const decided = await outbox.guardStore.decide(action, listId, actor.by, {
-    ...{ note: actor.note, selection: words ?? first?.selection, firstId: joins?.id },
+    note: actor.note,
+    selection: words ?? first?.selection,
+    firstId: joins?.id,
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),
     // The script stores decision and audit entry together.

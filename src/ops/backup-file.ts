@@ -165,7 +165,10 @@ function tokensIn({ connection, key, items }: BackupLine): TokenInBackup[] {
     const { createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, number | null>;
     const time = (at: number): string => new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString();
     return {
-      ...{ connection, name, createdBy: String(createdBy), createdAt: time(Number(createdAt)) },
+      connection,
+      name,
+      createdBy: String(createdBy),
+      createdAt: time(Number(createdAt)),
       expiresAt: typeof expiresAt === 'number' ? time(expiresAt) : null,
     };
   });

@@ -47,7 +47,10 @@ export async function backup(
     states.map(({ connection, outboxes }) => [connection, [...outboxes.keys()]]),
   );
   const header: BackupHeader = {
-    ...{ format: FORMAT, formatVersion: 1, createdAt: new Date(createdAt).toISOString(), connections },
+    format: FORMAT,
+    formatVersion: 1,
+    createdAt: new Date(createdAt).toISOString(),
+    connections,
   };
   await put(JSON.stringify(header));
   const total = await itemsIn(states);

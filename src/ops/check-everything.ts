@@ -79,7 +79,8 @@ function refusalFinding(target: string, state: BreakerState): DoctorFinding {
   const { since = 0, status = 0, only, ofOtherKey } = state;
   const advice = newKeyAdvice(target, state);
   return {
-    ...{ area: `target ${target}`, level: 'error' },
+    area: `target ${target}`,
+    level: 'error',
     message: `${breakerWords({ status, only, ofOtherKey })} since ${new Date(since).toISOString()}: these changes wait`,
     advice: `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
   };
@@ -103,7 +104,13 @@ function toTarget(
   const onCall = (call: PlatformCall): void =>
     void weights.push(call.status === 429 ? 1 : (weightOf(call) ?? 1));
   const client = connectPlatform({
-    ...{ onCall, url, token, allowLoopbackHttp, timeoutMs, connections: 2, clock },
+    onCall,
+    url,
+    token,
+    allowLoopbackHttp,
+    timeoutMs,
+    connections: 2,
+    clock,
     ...(scimToken === null ? {} : { scimToken }),
   });
   const types = Object.fromEntries(Object.entries(attributes).map(([each, { type }]) => [each, type]));

@@ -35,7 +35,9 @@ export async function logFindings(states: readonly DesiredState[]): Promise<Doct
     if (broken.length === 0) findings.push({ area, level: 'ok', message, advice: null });
     for (const { log, broken: place } of broken)
       findings.push({
-        ...{ area, level: 'error', message: `${log}: an entry was altered or taken out at ${String(place)}` },
+        area,
+        level: 'error',
+        message: `${log}: an entry was altered or taken out at ${String(place)}`,
         advice: 'Find out who writes to Redis: see ScimBridgeLogBroken in docs/alerts.md.',
       });
   }

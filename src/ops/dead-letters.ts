@@ -91,7 +91,10 @@ async function describe(
     const { kind, id } = parseRef(ref);
     const name = names.get(ref) ?? core?.userName ?? core?.displayName;
     return {
-      ...{ connection, target, ref, kind },
+      connection,
+      target,
+      ref,
+      kind,
       name: typeof name === 'string' ? name : id,
       since: new Date(since).toISOString(),
       reason: condition?.reason ?? 'Unknown',

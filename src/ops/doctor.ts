@@ -60,7 +60,10 @@ export async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
 
 const ok = (area: string, message: string): DoctorFinding => ({ area, level: 'ok', message, advice: null });
 const warning = (area: string, message: string, advice: string): DoctorFinding => ({
-  ...{ area, level: 'warning', message, advice },
+  area,
+  level: 'warning',
+  message,
+  advice,
 });
 const error = (area: string, message: string, advice: string): DoctorFinding => ({
   area,

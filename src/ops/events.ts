@@ -26,9 +26,14 @@ export async function listRefusedEvents(states: readonly DesiredState[]): Promis
   for (const { connection, events } of states) {
     for (const { id, at, kind, resource, version, what, names, refusal } of await events.refusals()) {
       found.push({
-        ...{ connection, id, at: new Date(at).toISOString(), resource: `${kind}:${resource}` },
+        connection,
+        id,
+        at: new Date(at).toISOString(),
+        resource: `${kind}:${resource}`,
         ...(version === undefined ? {} : { version }),
-        ...{ what, names, ...refusal },
+        what,
+        names,
+        ...refusal,
       });
     }
   }

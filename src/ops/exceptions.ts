@@ -74,12 +74,10 @@ export async function listExceptions(
         : undefined;
       for (const { since, ...each } of found)
         views.push({
-          ...{
-            connection: state.connection,
-            target: name,
-            kind: each.ref === null ? null : parseRef(each.ref).kind,
-            ...each,
-          },
+          connection: state.connection,
+          target: name,
+          kind: each.ref === null ? null : parseRef(each.ref).kind,
+          ...each,
           since: new Date(since).toISOString(),
           advice: adviceOf({ since, ...each }, name, approvals),
         });

@@ -38,7 +38,9 @@ export async function failingFindings(states: readonly DesiredState[]): Promise<
       const message = await failingText(state, target);
       if (message === undefined) continue;
       findings.push({
-        ...{ area: `sync ${state.connection} → ${target}`, level: 'warning', message },
+        area: `sync ${state.connection} → ${target}`,
+        level: 'warning',
+        message,
         advice: 'It is tried again; if it stays, ask the operator of the platform.',
       });
     }

@@ -60,7 +60,9 @@ export function toListedHandover(
   const counts: ListedHandover['counts'] = {};
   for (const { state } of items) counts[state] = (counts[state] ?? 0) + 1;
   return {
-    ...{ ...place, name: head.name, state: head.state },
+    ...place,
+    name: head.name,
+    state: head.state,
     closedAt: iso(head.closedAt),
     startedAt: iso(head.startedAt),
     endedAt: head.endedAt === undefined ? null : iso(head.endedAt),

@@ -69,7 +69,8 @@ function toRow(where: { connection: string; target: string }, ref: Ref, link: Li
   const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   return {
     ...where,
-    ...{ ref, kind: parseRef(ref).kind },
+    ref,
+    kind: parseRef(ref).kind,
     name: text(core.userName) ?? text(core.displayName),
     externalId: text(core.externalId),
     platformId: link.id ?? null,
@@ -203,13 +204,14 @@ function readRow(row: unknown): GivenLink | undefined {
   if (!text(connection) || !text(target) || !text(platformId)) return undefined;
   if (kind !== 'User' && kind !== 'Group') return undefined;
   return {
-    ...{ connection: String(connection), target: String(target), ref: text(ref) ?? '', kind },
-    ...{
-      name: text(name),
-      externalId: text(externalId),
-      platformId: String(platformId),
-      account: text(account),
-    },
+    connection: String(connection),
+    target: String(target),
+    ref: text(ref) ?? '',
+    kind,
+    name: text(name),
+    externalId: text(externalId),
+    platformId: String(platformId),
+    account: text(account),
     // Only `created` allows a later deletion, so any other origin counts as adopted.
     origin: origin === 'created' ? 'created' : 'adopted',
   };

@@ -85,7 +85,12 @@ export async function effectOfMapping(
   const rules = compileTried(tried, faults);
   const known = new Set(Object.keys(tried.attributes));
   const effect: MappingEffect = {
-    ...{ target: first?.target.name ?? '', compared: 0, leftOut: 0, total: 0, isWhole: true, affected: 0 },
+    target: first?.target.name ?? '',
+    compared: 0,
+    leftOut: 0,
+    total: 0,
+    isWhole: true,
+    affected: 0,
     attributes: rules.map(({ name }) => ({ name, changed: 0, emptied: 0, faulty: 0 })),
     examples: [],
     noLongerMapped: Object.keys(first?.target.mapping.types ?? {}).filter((name) => !known.has(name)),
@@ -110,7 +115,13 @@ export async function effectOfMapping(
       const ref = refOf('User', record.id);
       const name = typeof resource.userName === 'string' ? resource.userName : record.id;
       examples.push({
-        ...{ connection, ref, name, attribute, old: briefValue(old), new: briefValue(desired), fault },
+        connection,
+        ref,
+        name,
+        attribute,
+        old: briefValue(old),
+        new: briefValue(desired),
+        fault,
       });
     }
     effect.compared++;

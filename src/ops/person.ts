@@ -100,7 +100,9 @@ async function addLinks(
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);
     accounts.push({
-      ...{ connection, target, platformId: link.id ?? null },
+      connection,
+      target,
+      platformId: link.id ?? null,
       state: isOpen ? 'active' : isPending ? 'pending' : 'closed',
       groups: link.id === undefined ? [] : await namesOf(state, pendingGroups),
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,

@@ -178,7 +178,8 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
   return {
     id: publicId(`${connection}.${target}`, id),
     activityDateTime: new Date(at).toISOString(),
-    ...{ connection, target },
+    connection,
+    target,
     cycleId: request.startsWith('plan:') ? request : null,
     changeId: request,
     provisioningAction: KINDS[action],
@@ -188,12 +189,16 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
     sourceIdentity: { id: ref.slice(identityType.length + 1), displayName: name, identityType },
     targetIdentity: { id: platformId ?? null, displayName: name, identityType },
     modifiedProperties: (entry.changes ?? []).map(([displayName, oldValue, newValue]) => ({
-      ...{ displayName, oldValue, newValue },
+      displayName,
+      oldValue,
+      newValue,
     })),
     members: entry.members ?? [],
     provisioningSteps: stepsOf(entry),
     provisioningStatusInfo: { status: STATUSES[entry.status], errorInformation: errorOf(entry) },
-    ...{ attempt: entry.attempt, generation: entry.generation, priority: entry.priority },
+    attempt: entry.attempt,
+    generation: entry.generation,
+    priority: entry.priority,
     acceptedDateTime: new Date(entry.accepted).toISOString(),
     lagMs: Math.max(0, at - entry.accepted),
     request: http ? { ...http, status: http.status ?? null, requestId: http.requestId ?? null } : null,
@@ -224,7 +229,8 @@ const STEPS: [name: string, type: string][] = [
 function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
   const last = status === 'success' ? STEPS.length - 1 : (STEP_OF_REASON[reason ?? ''] ?? STEPS.length - 1);
   return STEPS.slice(0, last + 1).map(([name, type], index) => ({
-    ...{ name, type },
+    name,
+    type,
     status: index < last || status === 'success' ? 'success' : STATUSES[status],
     description: index === last ? message : '',
   }));

@@ -147,14 +147,21 @@ async function putBack(
   for (const [{ directory }, refs] of forgotten)
     for (const ref of refs)
       await directory.remove('User', {
-        ...{ id: parseRef(ref).id, expected: undefined, now: Date.now(), request: REQUEST },
+        id: parseRef(ref).id,
+        expected: undefined,
+        now: Date.now(),
+        request: REQUEST,
       });
   let marked = 0;
   for (const state of chosen) marked += await markAll(state);
   // The file has links at targets that left the settings before the backup was made.
   await knownTargets.noteLinked();
   return {
-    ...{ createdAt: header.createdAt, connections: [...byName.keys()], counts, dropped, marked },
+    createdAt: header.createdAt,
+    connections: [...byName.keys()],
+    counts,
+    dropped,
+    marked,
     forgottenSince: [...forgotten.values()].flat(),
     tokens: { taken: takesTokens, ofFile: tokensOfFile },
   };

@@ -40,7 +40,8 @@ async function holdFindings(states: readonly DesiredState[]): Promise<DoctorFind
       if (!hold) continue;
       const note = hold.note ? ` (${hold.note})` : '';
       findings.push({
-        ...{ area: `hold ${connection} → ${target}`, level: 'warning' },
+        area: `hold ${connection} → ${target}`,
+        level: 'warning',
         message: `on hold since ${new Date(hold.since).toISOString()} by ${hold.by}${note}: nothing is written`,
         advice: `scim-bridge status says what is decided there; scim-bridge release --target ${target} ends it.`,
       });

@@ -145,7 +145,10 @@ async function membershipEntries(
     const isAdded = action === 'addMember';
     const refusal = refusalOf(link, false);
     return {
-      ...{ action, kind: 'Group', ref: group, platformId: link.id ?? null },
+      action,
+      kind: 'Group',
+      ref: group,
+      platformId: link.id ?? null,
       name: (source && target.mapping.groupName(source)) ?? String(link.core?.displayName ?? ''),
       member: { ref, platformId: account.id ?? null, name },
       before: { member: !isAdded },

@@ -46,7 +46,11 @@ export async function readTargetHistory(
   ]);
   const { deactivation, edit, new: created, reconcile, ...levels } = own.series;
   return {
-    ...{ target, range, from: own.from, now: own.now, stepMs: HISTORY_RANGES[range].stepMs },
+    target,
+    range,
+    from: own.from,
+    now: own.now,
+    stepMs: HISTORY_RANGES[range].stepMs,
     requestsPerSecond: rateLimitOf(target),
     series: {
       pushes: addSeries(feeding.map(({ series }) => series.pushes)),

@@ -116,8 +116,15 @@ export async function tryMapping(
   }
   const { inScope } = await tried.scope.user(stored, id, person.groups);
   return {
-    ...{ connection, target: target.name, ref: `User:${id}`, name, inScope, resource },
-    ...{ values, faults, triedOnSamples },
+    connection,
+    target: target.name,
+    ref: `User:${id}`,
+    name,
+    inScope,
+    resource,
+    values,
+    faults,
+    triedOnSamples,
   };
 }
 

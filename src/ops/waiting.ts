@@ -43,7 +43,13 @@ export async function listWaiting(
       for (const { ref, since, dueAt, priority, state } of page) {
         const { kind, id } = parseRef(ref);
         found.push({
-          ...{ connection, target, ref, kind, name: names.get(ref) ?? id, priority, state },
+          connection,
+          target,
+          ref,
+          kind,
+          name: names.get(ref) ?? id,
+          priority,
+          state,
           since: new Date(since).toISOString(),
           nextTry: dueAt === null ? null : new Date(dueAt).toISOString(),
         });
