@@ -18,38 +18,46 @@ export interface ActFilter extends MergedSpan {
   by?: string | undefined;
 }
 
-type Kept = Pick<DesiredState, 'connection' | 'acts'>;
+/** One connection with its audit log. */
+type ActSource = Pick<DesiredState, 'connection' | 'acts'>;
 
 /** Yields matching audit entries over all connections, newest first. */
-export async function* readActs(states: readonly Kept[], filter: ActFilter = {}): AsyncGenerator<LocatedAct> {
+export async function* readActs(
+  states: readonly ActSource[],
+  filter: ActFilter = {},
+): AsyncGenerator<LocatedAct> {
   for await (const { entry } of searchActs(states, filter)) if (entry) yield entry;
 }
 
 /** Yields matching audit entries as readActs does, and between them the place up to which the logs were searched. */
 export async function* searchActs(
-  states: readonly Kept[],
+  states: readonly ActSource[],
   filter: ActFilter,
 ): AsyncGenerator<SearchStep<LocatedAct>> {
-  const keep = toMatch(filter);
+  const keep = testOf(filter);
   const logs = states
-    .filter(({ connection }) => connection === (filter.connection ?? connection))
+    .filter(({ connection }) => filter.connection === undefined || connection === filter.connection)
     .map(({ connection, acts }) => ({
       name: connection,
       search: (span: LogSpan) => acts.search(span, keep),
     }));
   for await (const { place, entry } of newestFirst(logs, filter)) {
-    if (!entry) yield { place };
-    else {
+    if (entry) {
+      // `place` replaces the id of the entry, which is unique within one connection only.
       const { log: connection, id: _, at, ...act } = entry;
       yield { place, entry: { id: place, at: new Date(at).toISOString(), connection, ...act } };
-    }
+    } else yield { place };
   }
 }
 
-/** Returns a check of the members of an audit entry that are not personal data. */
-function toMatch({ target, actions, ways, by }: ActFilter): (act: Act) => boolean {
+/**
+ * Returns the test whether an audit entry fits the filter. It may not use `subject` and `note`: a search reads this personal data
+ * only for the entries that the test accepts.
+ */
+function testOf({ target, actions, ways, by }: ActFilter): (act: Act) => boolean {
   const name = by?.toLocaleLowerCase();
   return (act) =>
+    // An order about a whole connection has no target, and fits every one.
     (target === undefined || act.target === undefined || act.target === target) &&
     (actions?.includes(act.act) ?? true) &&
     (ways?.includes(act.via) ?? true) &&
@@ -64,9 +72,9 @@ export async function forgetOrders(acts: Pick<Acts, 'newest'>): Promise<Set<stri
   return orders;
 }
 
-/** Checks the hash chains; `broken` names the first entry that does not fit, or the end. */
+/** Checks the hash chains. `broken`: id of the first entry that does not fit; `the end`; null: none. */
 export const verifyActs = (
-  states: readonly Kept[],
+  states: readonly ActSource[],
 ): Promise<({ connection: string; broken: string | null } & Omit<ChainCheck, 'broken'>)[]> =>
   Promise.all(
     states.map(async ({ connection, acts }) => {
@@ -77,9 +85,19 @@ export const verifyActs = (
 
 /** Columns of the CSV export. */
 export const ACT_COLUMNS = [
-  ...(['id', 'at', 'connection', 'target', 'act', 'by', 'via', 'subject', 'count', 'note'] as const),
-  ...(['order', 'forgotten'] as const),
-];
+  'id',
+  'at',
+  'connection',
+  'target',
+  'act',
+  'by',
+  'via',
+  'subject',
+  'count',
+  'note',
+  'order',
+  'forgotten',
+] as const;
 
-/** An audit entry as cells in the order of ACT_COLUMNS. */
+/** Returns an audit entry as cells in the order of ACT_COLUMNS. */
 export const actCells = (act: LocatedAct): string[] => ACT_COLUMNS.map((column) => String(act[column] ?? ''));

@@ -3,7 +3,7 @@ import type { LogStatus } from '../directory/logs/provisioning-log.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ApprovalIds } from './approval-ids.ts';
 
-/** The commands of an advice name these, so that an operator can copy them. */
+/** Facts that the commands of an advice contain, so that an operator can copy the commands. */
 export interface AdviceFacts {
   ref: Ref;
   /** Undefined: the approvals are not read, and the advice names a list of them. */
@@ -15,11 +15,12 @@ export interface AdviceFacts {
   message?: string | undefined;
 }
 
-const retry = ({ ref }: AdviceFacts): string => `then scim-bridge dead-letters retry ${ref}.`;
+/** Returns the last part of an advice after which the sync is tried again. */
+const thenRetry = ({ ref }: AdviceFacts): string => `then scim-bridge dead-letters retry ${ref}.`;
 
 const targetIn = ({ target }: AdviceFacts): string => target ?? '<name>';
 
-/** Returns words about how to take the rejection of a resource back. */
+/** Returns a sentence part, without a full stop, that tells how to take the rejection of a resource back. */
 export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
   const id = approvals?.rejectionOf(ref);
   return id === undefined
@@ -29,16 +30,17 @@ export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
 
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   AttributesNotWritten: (facts) =>
-    `Correct the value at the identity provider or the mapping, ${retry(facts)}`,
-  AmbiguousAccount: (facts) => `Leave one account with this userName at the platform, ${retry(facts)}`,
+    `Correct the value at the identity provider or the mapping, ${thenRetry(facts)}`,
+  AmbiguousAccount: (facts) => `Leave one account with this userName at the platform, ${thenRetry(facts)}`,
   AccountNotFound: () => 'Check that the platform key may read users.',
-  Conflict: (facts) => `Decide which account or group is meant, rename or delete the other, ${retry(facts)}`,
+  Conflict: (facts) =>
+    `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
   NotAdopted: (facts) =>
-    `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two, ${retry(facts)}`,
+    `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two, ${thenRetry(facts)}`,
   TakenByConnection: (facts) =>
-    `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it${facts.ref.startsWith('User:') ? ', wait until the account is closed, order the scim-bridge links forget that the message names' : ''}, ${retry(facts)}`,
+    `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it${facts.ref.startsWith('User:') ? ', wait until the account is closed, order the scim-bridge links forget that the message names' : ''}, ${thenRetry(facts)}`,
   Forbidden: (facts) =>
-    `Check the rights of the platform key and whether this is the last administrator, ${retry(facts)}`,
+    `Check the rights of the platform key and whether this is the last administrator, ${thenRetry(facts)}`,
   Refused: () => 'Correct the value at the identity provider: the platform does not accept it.',
   Held: ({ approvals }) =>
     approvals?.held === undefined
@@ -64,6 +66,10 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   PlatformFailed: () => 'Nothing: it is tried again until the platform answers.',
 };
 
+/**
+ * Returns the advice for a reason.
+ * @param reason reason of a condition or of a log entry
+ */
 export function adviceFor(reason: string, facts: AdviceFacts): string {
   return (
     ADVICE[reason]?.(facts) ?? (facts.status === 'retry' ? 'Nothing: it is tried again.' : 'See the runbook.')

@@ -9,16 +9,17 @@ export interface ApprovalIds {
   rejectionOf: (ref: Ref) => string | undefined;
 }
 
+/** Reads the open approval and the kept decisions of one target. */
 export async function readApprovalIds(
   connection: string,
   { guardStore }: Pick<Outbox, 'guardStore'>,
 ): Promise<ApprovalIds> {
   const [open, decisions] = await Promise.all([guardStore.open(), guardStore.decisions()]);
   const rejections = decisions.filter(({ action }) => action === 'reject');
-  const shown = (found: { id: string } | undefined): string | undefined =>
+  const toPublicId = (found: { id: string } | undefined): string | undefined =>
     found && `${connection}.${found.id}`;
   return {
-    held: shown(open),
-    rejectionOf: (ref) => shown(rejections.find(({ items }) => items.some((item) => item.ref === ref))),
+    held: toPublicId(open),
+    rejectionOf: (ref) => toPublicId(rejections.find(({ items }) => items.some((item) => item.ref === ref))),
   };
 }

@@ -47,7 +47,8 @@ export async function explainLimits(
   const limits: ExplainedLimit[] = [];
   for (const kind of DESTRUCTIVE_KINDS.filter((each) => kinds[each].held > 0)) {
     const { used, waiting, held } = kinds[kind];
-    const total = populationOf(kind, population, kinds[kind], 0);
+    const noneWanted = 0;
+    const total = populationOf(kind, population, kinds[kind], noneWanted);
     const { newest, oldestAt } = await outbox.guardStore.countedChanges(kind, guard.windowMs, NAMED);
     const described = await describeChanges(
       state,

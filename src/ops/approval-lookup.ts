@@ -54,14 +54,16 @@ export type FoundApproval = {
 
 const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
 
+/** Converts Unix milliseconds to ISO 8601. */
 export const isoDate = (ms: number): string => new Date(ms).toISOString();
 
-/** Ids are unique within a target of a connection; outside they carry both names. */
+/** Returns the id of an approval without its connection, as the guard of the target stores it. */
 export const withinTarget = ({ id, connection }: Approval): string => id.slice(connection.length + 1);
 
 /** Returns the id of a list for the id of a part of it, which has `~` and a digest behind the id of the list. */
 export const listIdOf = (id: string): string => id.replace(/~[0-9a-f]+$/, '');
 
+/** Returns the approvals of one target: the held changes first, then the kept decisions. */
 export async function approvalsAt(
   state: DesiredState,
   target: string,
@@ -70,18 +72,22 @@ export async function approvalsAt(
   const { connection } = state;
   const open = await outbox.guardStore.open();
   const firsts = await outbox.guardStore.firstApprovals.list();
-  const waiting = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
+  /** Returns the first approvals of a list, and of parts of it. */
+  const firstsOf = (source: FirstApproval['source'], id: string): Pick<Approval, 'firstApprovals'> => {
     const isOf = (first: FirstApproval): boolean =>
+      // The list of held changes grows, so a first approval may name a shorter list with the same serial.
       source === 'guardHeld'
         ? serialOf(first.id) === serialOf(id)
         : first.id === id || listIdOf(first.id) === id || listIdOf(id) === first.id;
     const found = firsts.filter((first) => first.source === source && isOf(first));
-    return found.length === 0 ? {} : { firstApprovals: found.map((first) => shownFirst(connection, first)) };
+    return found.length === 0
+      ? {}
+      : { firstApprovals: found.map((first) => toWaitingApproval(connection, first)) };
   };
   const rejection = async ({ id, serial, upTo, number }: Decision): Promise<Partial<Approval>> => {
     const list = { source: 'guardRejected', serial, upTo, numbers: [number] } as const;
     const { total } = await outbox.guardStore.countOf(list);
-    return { stillRejected: total, ...waiting('guardRejected', id) };
+    return { stillRejected: total, ...firstsOf('guardRejected', id) };
   };
   const toFound = async (decision: Decision): Promise<FoundApproval> => {
     const { id, action, at, by, note, selection, kinds, items } = decision;
@@ -109,7 +115,7 @@ export async function approvalsAt(
     const { id, openedAt, expiresAt, kinds, total } = open;
     const dates = { openedAt: isoDate(openedAt), expiresAt: isoDate(expiresAt) };
     const names = { id: `${connection}.${id}`, connection, target, state: 'held' as const };
-    const approval = { ...names, ...dates, kinds, total, ...waiting('guardHeld', id) };
+    const approval = { ...names, ...dates, kinds, total, ...firstsOf('guardHeld', id) };
     found.unshift({ state, outbox, items: [], list: open, approval });
   }
   return found;
@@ -123,7 +129,7 @@ const serialOf = (id: string): string => listIdOf(id).replace(/-\d+$/, '');
 /** Returns the last place of the list; 0 for an id without it, which means all changes of the list. */
 const upToOf = (id: string): number => Number(/-(\d+)$/.exec(listIdOf(id))?.[1] ?? 0);
 
-const shownFirst = (
+const toWaitingApproval = (
   connection: string,
   { id, by, at, total, note, selection }: FirstApproval,
 ): WaitingApproval => ({
@@ -144,7 +150,9 @@ export async function findApproval(
   id: string,
 ): Promise<FoundApproval | undefined> {
   const named = await findList(states, id);
-  if (named || listIdOf(id) === id) return named;
+  const isPart = listIdOf(id) !== id;
+  if (named || !isPart) return named;
+  // No decision has the id of this part, so it can only be the id of a first approval.
   const found = await findList(states, listIdOf(id));
   if (!found) return undefined;
   const source = found.approval.state === 'held' ? 'guardHeld' : 'guardRejected';
@@ -153,8 +161,9 @@ export async function findApproval(
   const list = found.list ?? (await listOf('approve', withinTarget(found.approval)));
   if (!first || !list) return undefined;
   const { selection, total, storedChoice } = first;
+  // The number of the list is not the number of the part.
   const { stillRejected: _, ...approval } = found.approval;
-  const kinds = { ...approval.kinds, ...noneOf(approval.kinds), ...storedChoice?.chosen };
+  const kinds = { ...approval.kinds, ...zeroCounts(approval.kinds), ...storedChoice?.chosen };
   return {
     ...found,
     first,
@@ -163,7 +172,7 @@ export async function findApproval(
   };
 }
 
-const noneOf = <Kind extends string>(counts: Record<Kind, number>): Record<Kind, number> =>
+const zeroCounts = <Kind extends string>(counts: Record<Kind, number>): Record<Kind, number> =>
   Object.fromEntries(Object.keys(counts).map((kind) => [kind, 0])) as Record<Kind, number>;
 
 /** Returns the function that selects the changes of an order; undefined: all of the list. */
@@ -180,6 +189,7 @@ export async function selectorOf(
   };
 }
 
+/** Returns the held list or the decision with this id, and for a list that has grown or shrunk the changes that the id covers. */
 async function findList(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
   const known: FoundApproval[] = [];
   for (const state of states)
@@ -190,6 +200,7 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   const isSame = ({ approval }: FoundApproval): boolean => serialOf(approval.id) === serialOf(id);
   const held = known.find((each) => isHeld(each) && isSame(each));
   const decided = known.find(({ approval }) => approval.id === id && approval.state !== 'held');
+  // The id of a part is the id of a decision; held changes are found by the id of their list.
   if (listIdOf(id) !== id) return decided;
   if (held?.list && held.approval.id !== id) {
     // Changes that were held after the list was shown are not part of the decision.
@@ -197,6 +208,7 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
     if (last === undefined) return held;
     const list = { ...held.list, upTo: Number(last) };
     const counts = await held.outbox.guardStore.countOf(list);
+    // A list of which nothing is held any more was decided, so its decision is returned below.
     if (counts.total > 0 || !decided) return { ...held, list, approval: { ...held.approval, id, ...counts } };
   }
   // A decision about the first changes of the list tells nothing about changes that were held later.
@@ -205,7 +217,10 @@ async function findList(states: readonly DesiredState[], id: string): Promise<Fo
   return found && { ...found, approval: { ...found.approval, id } };
 }
 
-/** Reads one page of the selected changes, and counts them all. */
+/**
+ * Reads one page of the selected changes, and counts all selected ones.
+ * @param select undefined: all changes are selected, and the guard counts them
+ */
 export async function readPage(
   { approval, outbox, list, items }: FoundApproval,
   select: SelectPage | undefined,
@@ -220,6 +235,7 @@ export async function readPage(
     const start = Math.max(0, offset - matching);
     if (chosen.length < limit) chosen.push(...fitting.slice(start, start + limit - chosen.length));
     matching += fitting.length;
+    // Selected changes can be counted only by reading every page.
     if (!select && chosen.length >= limit) break;
   }
   if (select) return { items: chosen, matching };

@@ -20,7 +20,7 @@ export interface ChangeSelection {
 
 export type SelectPage = (page: Destruction[]) => Promise<Destruction[]>;
 
-/** A person or group that the connection does not know. */
+/** Thrown when the connection knows no person or group with a given name. */
 export class UnknownSelection extends Error {}
 
 const WORDS: Record<keyof ChangeSelection, string> = {
@@ -31,16 +31,17 @@ const WORDS: Record<keyof ChangeSelection, string> = {
   groups: 'only members of',
 };
 
-/** Returns the selection in words for the record; undefined: everything. */
+/** Longest text of a selection. */
+const MOST_CHARACTERS = 500;
+
+/** Returns the selection in words for the audit log; undefined: everything is selected. */
 export function selectionText(selection: ChangeSelection): string | undefined {
   const parts = Object.entries(WORDS).flatMap(([field, words]) => {
     const values = selection[field as keyof ChangeSelection];
     return values ? [`${words} ${values.join(', ')}`] : [];
   });
-  return parts.length > 0 ? parts.join('; ').slice(0, MOST_TEXT) : undefined;
+  return parts.length > 0 ? parts.join('; ').slice(0, MOST_CHARACTERS) : undefined;
 }
-
-const MOST_TEXT = 500;
 
 /**
  * Returns a function that selects from pages; undefined: everything is selected.
@@ -73,12 +74,16 @@ export async function createSelector(
     });
     if (causes && items.length > 0) {
       const described = await describeChanges(state, target, items);
-      items = items.filter((_, index) => causes.includes(described[index]?.cause ?? 'deleted'));
+      items = items.filter((_, index) => {
+        const cause = described[index]?.cause;
+        return cause !== undefined && causes.includes(cause);
+      });
     }
     return items;
   };
 }
 
+/** Returns the persons or groups with these names. @throws UnknownSelection when a name has none */
 async function refsNamed(
   state: DesiredState,
   kind: 'User' | 'Group',
@@ -111,7 +116,7 @@ async function formerMembers(
   return users;
 }
 
-/** Returns the groups of the users of a page. */
+/** Returns the groups of each user of a page. */
 async function currentGroups({ directory }: DesiredState, page: Destruction[]): Promise<Map<Ref, Ref[]>> {
   const refs = [...new Set(page.flatMap(refsOf))].filter((ref) => ref.startsWith('User:'));
   if (refs.length === 0) return new Map();

@@ -62,7 +62,7 @@ export interface ChangePage extends ChangeSelection {
   limit: number;
 }
 
-/** Held changes that wait for a decision, and recent decisions; without the changes themselves. */
+/** Returns the held changes that wait for a decision, and recent decisions; without the changes themselves. */
 export async function listApprovals(states: readonly DesiredState[]): Promise<Approval[]> {
   const found: Approval[] = [];
   for (const state of states)
@@ -113,13 +113,14 @@ export async function previewDecision(
   const found = await findApproval(states, id);
   if (!found) return undefined;
   const { approval, state, outbox } = found;
-  const retracts = action === 'withdraw' && selectionText(selection) === undefined && (await firstOf(found));
-  const decides = () => outbox.guardStore.listOf(action, withinTarget(approval));
-  const list = found.first || retracts ? found.list : await decides();
+  const isWhole = selectionText(selection) === undefined;
+  const retracted = action === 'withdraw' && isWhole ? await firstOf(found) : undefined;
+  // A first approval has a list of its own. Every other order is about what its id means at the guard now.
+  const list =
+    found.first || retracted ? found.list : await outbox.guardStore.listOf(action, withinTarget(approval));
   if (!list) return { approval, count: 0, items: [] };
-  const { items, matching } = await readPage(
-    ...([{ ...found, list }, await selectorOf(found, selection), 0, most] as const),
-  );
+  const select = await selectorOf(found, selection);
+  const { items, matching } = await readPage({ ...found, list }, select, 0, most);
   const described = await describeChanges(state, approval.target, items);
   return { approval, count: matching, items: withDeletions(described, settingsOf(approval.target)) };
 }
@@ -138,51 +139,61 @@ export async function decideApproval(
   const found = await findApproval(states, id);
   if (!found) return { kind: 'unknown' };
   const { approval, state, outbox, first } = found;
-  const words = selectionText(selection);
+  const selectedText = selectionText(selection);
   const needsTwo = (settingsOf(approval.target)?.guard.approvers ?? 1) > 1;
-  const joins = needsTwo && action === 'approve' ? first : undefined;
-  if (joins && words !== undefined)
+  // The first approval that this order completes.
+  const completed = needsTwo && action === 'approve' ? first : undefined;
+  if (completed && selectedText !== undefined)
     throw new UnknownSelection(`${id} is a first approval: a second person approves it as a whole.`);
   const recordOf = (act: Act['act'], count: number, ...notes: (string | undefined)[]): Act => {
     const note = [...notes, actor.note].filter(Boolean).join('; ');
     const named = { act, ...actor, target: approval.target, subject: approval.id, count };
     return note === '' ? named : { ...named, note };
   };
-  const own = action === 'withdraw' && words === undefined ? await firstOf(found) : undefined;
-  if (own && (await outbox.guardStore.firstApprovals.withdraw(own))) {
-    await state.acts.record(recordOf('withdraw', own.total, `the first approval, by ${own.by}`));
-    return { kind: 'retracted', id: approval.id, items: own.total };
+  // Of held changes, `withdraw` takes the first approval back; of a decision, it withdraws the decision below.
+  const retracted = action === 'withdraw' && selectedText === undefined ? await firstOf(found) : undefined;
+  if (retracted && (await outbox.guardStore.firstApprovals.withdraw(retracted))) {
+    const note = `the first approval, by ${retracted.by}`;
+    await state.acts.record(recordOf('withdraw', retracted.total, note));
+    return { kind: 'retracted', id: approval.id, items: retracted.total };
   }
   const listId = first ? listIdOf(withinTarget(approval)) : withinTarget(approval);
   const decided = await outbox.guardStore.decide(action, listId, actor.by, {
     note: actor.note,
-    selection: words ?? first?.selection,
-    firstId: joins?.id,
+    selection: selectedText ?? first?.selection,
+    firstId: completed?.id,
     ...(needsTwo ? { approver: { by: actor.by, identity } } : {}),
     choose: await selectorOf(found, selection),
     // The script stores decision and audit entry together.
-    act: (count, other) =>
+    act: (count, firstApproval) =>
       state.acts.toArgs([
-        other === 'noted'
-          ? recordOf('approveFirst', count, words)
-          : recordOf(action, count, words ?? first?.selection, other && `approved first by ${other.by}`),
+        firstApproval === 'noted'
+          ? recordOf('approveFirst', count, selectedText)
+          : recordOf(
+              action,
+              count,
+              selectedText ?? first?.selection,
+              firstApproval && `approved first by ${firstApproval.by}`,
+            ),
       ]),
   });
   if (decided.kind === 'noted') return { ...decided, id: `${approval.connection}.${decided.id}` };
+  // Nothing of a decided list is left for this order. With a selection the list may have other changes left.
   const isSettled = decided.kind === 'unknown' || (decided.kind === 'decided' && decided.items === 0);
-  if (isSettled && words === undefined && approval.state !== 'held')
+  if (isSettled && selectedText === undefined && approval.state !== 'held')
     return { kind: 'settled', message: settledText(approval, action) };
   if (decided.kind !== 'decided') return { kind: decided.kind };
   const remaining = (await outbox.guardStore.open())?.total ?? 0;
   return { ...decided, id: approval.id, remaining };
 }
 
+/** Returns the message of the outcome `settled`: when and by which operator the list was decided. */
 function settledText({ id, state, at, by }: Approval, action: Decision['action']): string {
   const when = `${at === undefined ? '' : ` at ${at}`}${by === undefined ? '' : ` by ${by}`}`;
   return `Approval ${id} was ${state}${when}: nothing of it is left to ${action}.`;
 }
 
-/** Returns the first approval of held changes that an id stands for. */
+/** Returns the first approval with the id of held changes; undefined: there is none, or the list was decided. */
 const firstOf = async ({
   approval,
   outbox,
@@ -202,14 +213,12 @@ const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<
   );
 
 /** Adds to the deactivation of a person who left that the settings delete the account afterwards. */
-const withDeletions = (items: HeldChange[], settings: RemovalSettings | undefined): HeldChange[] =>
-  settings?.users.deprovision !== 'delete'
-    ? items
-    : items.map((item) =>
-        item.kind === 'deactivate' && (item.cause === 'deleted' || item.cause === 'outOfScope')
-          ? {
-              ...item,
-              reason: `${item.reason}; the account is deleted afterwards, if guard.delete allows it`,
-            }
-          : item,
-      );
+function withDeletions(items: HeldChange[], settings: RemovalSettings | undefined): HeldChange[] {
+  const deletes = settings?.users.deprovision === 'delete';
+  return items.map((item) => {
+    const hasLeft = item.cause === 'deleted' || item.cause === 'outOfScope';
+    if (!deletes || item.kind !== 'deactivate' || !hasLeft) return item;
+    const reason = `${item.reason}; the account is deleted afterwards, if guard.delete allows it`;
+    return { ...item, reason };
+  });
+}

@@ -5,7 +5,7 @@ import { faultOf } from '../directory/archive/archive-line.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
 
 export const FORMAT = 'scim-bridge backup';
-/** Longest line of a backup, which bounds memory. */
+/** Longest line of a backup. The limit bounds the memory of a restore. */
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 export interface BackupHeader {
@@ -23,7 +23,7 @@ interface BackupEnd {
   /** Items by family, for people. */
   counts: Record<string, number>;
   sha256: string;
-  /** HMAC-SHA256 with `backup.key` over all lines and the members above. */
+  /** HMAC-SHA256 with `backup.key` over all lines and the fields above. */
   hmac?: string;
 }
 
@@ -55,14 +55,17 @@ class BrokenBackup extends Error {
   override name = 'BrokenBackup';
 }
 
-/** The name under which a line is counted. */
+/** Returns the name under which the items of a line are counted. */
 export const familyOf = ({ family, key = '' }: ArchiveLine): string =>
   family === 'plain' ? (key.split(':')[0] ?? '') : family;
+
+/** Latest time of a Date. */
+const LATEST_MS = 8.64e15;
 
 const isTokenLine = ({ family, key }: ArchiveLine): boolean =>
   family === 'plain' && (key === 'tokens' || key === 'tokenUses');
 
-/** Checksums over lines, in the order in which they are added. */
+/** Computes the checksums over lines, in the order in which they are added. @param key of the HMAC; null: none is computed */
 export function createChain(key: string | null) {
   const hash = createHash('sha256');
   const hmac = key === null ? undefined : createHmac('sha256', key);
@@ -113,13 +116,18 @@ export async function checkBackup(file: FileHandle, key: string | null): Promise
   return { header, end, tokenLines, tokens: tokenLines.flatMap(tokensIn), proof: proofOf(end, computed) };
 }
 
+/** Compares the HMAC in the end line with the computed one. */
 function proofOf(given: BackupEnd, computed: BackupEnd): CheckedBackup['proof'] {
   if (computed.hmac === undefined) return 'unknown';
   if (given.hmac === undefined) return 'missing';
-  const [a, b] = [given.hmac, computed.hmac].map((text) => Buffer.from(text, 'hex')) as [Buffer, Buffer];
-  return a.length === b.length && timingSafeEqual(a, b) ? 'valid' : 'invalid';
+  const givenHmac = Buffer.from(given.hmac, 'hex');
+  const computedHmac = Buffer.from(computed.hmac, 'hex');
+  // timingSafeEqual throws for different lengths.
+  if (givenHmac.length !== computedHmac.length) return 'invalid';
+  return timingSafeEqual(givenHmac, computedHmac) ? 'valid' : 'invalid';
 }
 
+/** @throws BrokenBackup when the first line is not a header of this version */
 function headerOf(value: unknown): BackupHeader {
   const { format, formatVersion, createdAt, connections } = (value ?? {}) as Partial<BackupHeader>;
   const isKnown = format === FORMAT && formatVersion === 1;
@@ -147,7 +155,7 @@ const isEnd = (value: unknown): value is BackupEnd => {
   );
 };
 
-/** @throws BrokenBackup */
+/** @throws BrokenBackup when a line is malformed, or of a connection that the header does not name */
 function lineOf(value: unknown, { connections }: BackupHeader, number: number): BackupLine {
   const fault = faultOf(value);
   if (fault) throw new BrokenBackup(`Line ${number} of the backup ${fault}: it was altered or damaged.`);
@@ -159,11 +167,13 @@ function lineOf(value: unknown, { connections }: BackupHeader, number: number): 
   return line;
 }
 
+/** Returns the tokens of a line; none for a line of another family. */
 function tokensIn({ connection, key, items }: BackupLine): TokenInBackup[] {
   if (key !== 'tokens') return [];
   return (items as [string, string][]).map(([name, text]) => {
     const { createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, number | null>;
-    const time = (at: number): string => new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString();
+    // A time outside the range of Date would throw.
+    const time = (ms: number): string => new Date(Math.min(Math.max(ms, 0), LATEST_MS)).toISOString();
     return {
       connection,
       name,
@@ -185,12 +195,14 @@ export async function* contentOf(file: FileHandle, header: BackupHeader): AsyncG
   }
 }
 
+const LINE_FEED = 10;
+
 /** Yields one line at a time with bounded memory. @throws BrokenBackup for a line that is too long */
 async function* linesOf(file: FileHandle): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let size = 0;
   let number = 1;
-  const taken = (): string => {
+  const endLine = (): string => {
     const text = Buffer.concat(parts).toString('utf8').replace(/\r$/, '');
     parts = [];
     size = 0;
@@ -199,21 +211,22 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string> {
   };
   for await (const chunk of file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>) {
     let start = 0;
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, start)) {
-      parts.push(chunk.subarray(start, at));
-      yield taken();
-      start = at + 1;
+    for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, start)) {
+      parts.push(chunk.subarray(start, end));
+      yield endLine();
+      start = end + 1;
     }
     if (start < chunk.length) parts.push(chunk.subarray(start));
-    size += start === 0 ? chunk.length : chunk.length - start;
+    size += chunk.length - start;
     if (size > MAX_LINE_BYTES)
       throw new BrokenBackup(
         `Line ${number} of the file is longer than ${MAX_LINE_BYTES} bytes: this is no backup.`,
       );
   }
-  if (size > 0) yield taken();
+  if (size > 0) yield endLine();
 }
 
+/** @throws BrokenBackup */
 function parsed(text: string, number: number): unknown {
   try {
     return JSON.parse(text);

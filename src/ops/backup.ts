@@ -30,7 +30,7 @@ export interface BackupOptions {
 /** Approximate size of a line. A line with one large resource is longer. */
 const LINE_BYTES = 1_000_000;
 
-/** Writes all data of every connection, line by line. */
+/** Writes all data of every connection, line by line. @throws Error for an item that a restore would refuse */
 export async function backup(
   states: readonly DesiredState[],
   write: (text: string) => Promise<void>,
@@ -59,6 +59,7 @@ export async function backup(
     for await (const line of archive.dump((name) => leftOut.push(`${connection}: ${name}`))) {
       for (const text of textsOf(connection, line)) await put(text);
       const name = familyOf(line);
+      // A resource that changed during the backup is counted once.
       if (!line.again) counts[name] = (counts[name] ?? 0) + line.items.length;
       done += line.items.length;
       onItems(Math.min(done, total), total);

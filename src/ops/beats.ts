@@ -16,7 +16,11 @@ export interface Beats {
   stop: () => Promise<void>;
 }
 
-/** @param id unique for this start of the process. @param facts read at each beat */
+/**
+ * Writes a beat at once, and then at intervals until `stop` is called.
+ * @param id unique for this start of the process
+ * @param facts returns the facts of the process; called for each beat
+ */
 export function startBeats(
   { clock }: { clock: Clock },
   fleet: Pick<FleetStore, 'beat' | 'leave'>,

@@ -22,6 +22,7 @@ export interface CheckedTarget {
   handover: DoctorTarget['handover'];
 }
 
+/** Longest time of the call that reads the clock of a platform. */
 const TIME_LIMIT_MS = 5000;
 
 interface CheckDeps {
@@ -50,9 +51,9 @@ export async function checkEverything(
     const subject = { store, data, durability, targets, warnings, now: () => clock.now(), signal };
     const findings = await doctor(subject);
     const well = targets.filter(({ isWell }) => isWell());
-    // Read before the good answers of this process close the breaker.
+    // Read before `close`, which removes what the breaker knows about a former key.
     const formerKeys = await Promise.all(well.map(({ name }) => keyRefusal(name, breakers.get(name))));
-    // The calls go out beside the breaker, so good answers close it here.
+    // The calls of doctor bypass the breaker, so their good answers close it here.
     await Promise.allSettled(well.map(async ({ name }) => breakers.get(name)?.close()));
     const refusals = await Promise.all(well.map(({ name }) => writeRefusal(name, breakers.get(name))));
     return [...findings, ...formerKeys.flat(), ...refusals.flat()];
@@ -63,13 +64,16 @@ export async function checkEverything(
 
 type ReadableBreaker = Pick<Breaker, 'read'> | undefined;
 
-/** Doctor only reads, so that writes which the platform answers with 401 are known by the calls of the service alone. */
+/**
+ * Returns a finding when the platform refuses the key for some methods. Doctor only reads, so it knows refused writes by the calls
+ * of the service alone.
+ */
 async function writeRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
   const state = await breaker?.read().catch(() => undefined);
   return state?.only ? [refusalFinding(target, state)] : [];
 }
 
-/** A process of the service may still use a former key, while the key of this process is accepted. */
+/** Returns a finding when a process of the service uses a former key, while the platform accepts the key of this process. */
 async function keyRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
   const state = await breaker?.read().catch(() => undefined);
   return state?.ofOtherKey && !state.only ? [refusalFinding(target, state)] : [];
@@ -93,14 +97,14 @@ async function appliedBy(states: CheckDeps['states'], target: string): Promise<R
   return new Set(names.flatMap((each) => [...each]));
 }
 
-/** `isWell`: the target has answered, and no answer counts as a failure. */
+/** Creates a client for a target. `isWell`: the target has answered, and no answer counts as a failure. */
 function toTarget(
   settings: CheckedTarget,
   clock: Clock,
 ): Omit<DoctorTarget, 'applied'> & { isWell: () => boolean } {
   const { name, url, token, scimToken, allowLoopbackHttp, timeoutMs, attributes, handover } = settings;
   const weights: number[] = [];
-  // An aborted call and a 429 show nothing about the key.
+  // An aborted call and a 429 show nothing about the key, so they count as failures here.
   const onCall = (call: PlatformCall): void =>
     void weights.push(call.status === 429 ? 1 : (weightOf(call) ?? 1));
   const client = connectPlatform({
@@ -118,7 +122,7 @@ function toTarget(
   return { name, client, types, handover, time: () => timeOf(url), isWell };
 }
 
-/** Reads the platform's time from the Date header of an answer, without sending credentials. */
+/** Returns the platform's time from the Date header of an answer; undefined without it. Sends no credentials. */
 function timeOf(url: string): Promise<number | undefined> {
   const send = url.startsWith('https:') ? requestByTls : request;
   return new Promise((resolve, reject) => {

@@ -6,6 +6,7 @@ import { verifyActs } from './acts.ts';
 import type { DoctorFinding } from './doctor.ts';
 import { verifyLogs } from './provisioning-log.ts';
 
+/** Checks the audit log and the provisioning logs of all targets. */
 export async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
   const [acts, logs] = [await verifyActs([state]), await verifyLogs([state])];
   return [
@@ -14,7 +15,10 @@ export async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
   ];
 }
 
-/** Removes entries that are too old, also where nothing is written, then checks the logs and stores the result. */
+/**
+ * Removes entries that are too old, then checks the logs and stores the result. A write removes old entries too, so this matters
+ * for logs to which nothing is written.
+ */
 export async function tendLogs(state: DesiredState, now: number): Promise<LogCheck[]> {
   await state.acts.trim();
   for (const { log } of state.outboxes.values()) await log.trim();
@@ -23,7 +27,7 @@ export async function tendLogs(state: DesiredState, now: number): Promise<LogChe
   return checks;
 }
 
-/** Returns one finding for each connection, or one for each broken chain. */
+/** Returns one finding for each broken chain, and one for each connection without any. */
 export async function logFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   for (const state of states) {
@@ -31,8 +35,10 @@ export async function logFindings(states: readonly DesiredState[]): Promise<Doct
     const checks = await checkLogs(state);
     const broken = checks.filter((check) => check.broken !== null);
     const entries = checks.reduce((sum, check) => sum + check.entries, 0);
-    const message = `${counted(entries, 'entry', 'entries')} of ${counted(checks.length, 'log')}, none altered or taken out`;
-    if (broken.length === 0) findings.push({ area, level: 'ok', message, advice: null });
+    if (broken.length === 0) {
+      const message = `${counted(entries, 'entry', 'entries')} of ${counted(checks.length, 'log')}, none altered or taken out`;
+      findings.push({ area, level: 'ok', message, advice: null });
+    }
     for (const { log, broken: place } of broken)
       findings.push({
         area,

@@ -2,6 +2,7 @@
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { conditionText } from '../directory/outbox/links.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import { findResources, toSearched } from './find.ts';
@@ -32,7 +33,7 @@ export interface DeadLetterPage {
   limit?: number | undefined;
 }
 
-/** Dead letters that are read at once. */
+/** Number of dead letters that are read at once. */
 const PORTION = 1000;
 
 /** Returns dead letters in the order of connections and targets, the oldest of each target first. */
@@ -52,6 +53,7 @@ export async function listDeadLetters(
         found.push(...(await describe(state, outbox, blocked)));
       }
       if (found.length >= limit) return found;
+      // The dead letters of this target are left out or listed; the rest of the offset belongs to the next target.
       skip = Math.max(0, skip - (await outbox.countBlocked()));
     }
   }
@@ -79,6 +81,7 @@ export async function findDeadLetters(
   return found;
 }
 
+/** Adds name, reason and message, which the link and the record of each resource have. */
 async function describe(
   { connection, directory, links }: DesiredState,
   { target, settings }: Outbox,
@@ -104,33 +107,32 @@ async function describe(
   });
 }
 
-/** Marks dead letters for another sync. @returns their refs */
+/** Marks dead letters for another sync. @returns the marked ones */
 export const retryDeadLetters = (
   states: readonly DesiredState[],
   selection: DeadLetterSelection,
   actor: Actor,
 ): Promise<DeadLetter[]> =>
-  act(states, selection, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) =>
+  applyOrder(states, selection, { act: 'retryDeadLetters', ...actor }, ({ outbox, refs }) =>
     outbox.mark(refs, 'edit', `retry:${actor.by}`),
   );
 
-/** Removes dead letters from the list. The desired state is kept, and the next change is synced again. */
+/** Removes dead letters from the list. The desired state is kept, and the next change is synced again. @returns the removed ones */
 export const dropDeadLetters = (
   states: readonly DesiredState[],
   selection: DeadLetterSelection,
   actor: Actor,
 ): Promise<DeadLetter[]> =>
-  act(states, selection, { act: 'dropDeadLetters', ...actor }, async ({ outbox, refs }) => {
+  applyOrder(states, selection, { act: 'dropDeadLetters', ...actor }, async ({ outbox, refs }) => {
     for (const ref of refs) await outbox.dismiss(ref);
   });
 
-type Outbox = DesiredState['outboxes'] extends Map<string, infer Each> ? Each : never;
-
-async function act(
+/** Records the order in the audit log of each connection, and then runs it for each target. @returns the selected dead letters */
+async function applyOrder(
   states: readonly DesiredState[],
   selection: DeadLetterSelection,
   order: Act,
-  run: (what: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
+  run: (selected: { outbox: Outbox; refs: Ref[] }) => Promise<void>,
 ): Promise<DeadLetter[]> {
   const deadLetters = await ('all' in selection
     ? listDeadLetters(states)
@@ -148,7 +150,9 @@ async function act(
   return deadLetters;
 }
 
+/** Number of refs that the audit log names. */
+const MOST_NAMED = 20;
+
 /** Returns the first refs as text for the audit log. */
 const shortened = (refs: readonly Ref[]): string =>
   refs.length <= MOST_NAMED ? refs.join(' ') : `${refs.slice(0, MOST_NAMED).join(' ')} …`;
-const MOST_NAMED = 20;

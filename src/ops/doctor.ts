@@ -47,8 +47,10 @@ export interface DoctorSubject {
 
 /** Largest accepted clock difference; leases, delays and log times depend on it. */
 const SKEW_LIMIT_MS = 30_000;
+/** Oldest supported version of Redis: major and minor. */
 const OLDEST_REDIS = [6, 2];
 
+/** Runs all checks and returns their findings, those about the settings first. */
 export async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
   const parts = await Promise.all([
     checkStore(subject),
@@ -90,6 +92,7 @@ function configFindings({ targets, warnings }: DoctorSubject): DoctorFinding[] {
 async function checkStore({ store, durability, now }: DoctorSubject): Promise<DoctorFinding[]> {
   const health = await store.health();
   const findings = health.findings.map((finding) => {
+    // A finding of the store has its advice behind the first colon.
     const colon = finding.indexOf(': ');
     if (colon < 0) return error('redis', finding, 'See its log and its settings.');
     if (finding.startsWith('Redis does not answer'))
@@ -97,6 +100,7 @@ async function checkStore({ store, durability, now }: DoctorSubject): Promise<Do
     const advice = finding.slice(colon + 2);
     return error('redis', finding.slice(0, colon), `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`);
   });
+  // A Redis that does not answer is among the findings of its health already.
   const facts = await store.facts().catch(() => undefined);
   if (!facts) return findings;
   if (health.ok) findings.push(ok('redis', 'a writable primary that never evicts'));
@@ -124,6 +128,7 @@ async function checkStore({ store, durability, now }: DoctorSubject): Promise<Do
   return findings;
 }
 
+/** Compares a clock with the clock of this process. Both times are Unix milliseconds. */
 function clockFinding(whose: string, theirs: number, ours: number): DoctorFinding {
   const seconds = Math.round((theirs - ours) / 1000);
   if (Math.abs(theirs - ours) <= SKEW_LIMIT_MS) return ok('clock', `agrees with ${whose}`);
@@ -179,10 +184,13 @@ async function checkTarget(
   return findings;
 }
 
-type CallChoice = { signal: AbortSignal };
+type CallOptions = { signal: AbortSignal };
 
-/** A tenant may lack single addresses; a wrong address, or a proxy, answers all of them with its page. */
-async function answersPagesOnly(client: PlatformClient, options: CallChoice): Promise<boolean> {
+/**
+ * Returns whether every address is answered with a web page. A tenant may lack single addresses; a wrong url or a proxy answers all
+ * of them with its page.
+ */
+async function answersPagesOnly(client: PlatformClient, options: CallOptions): Promise<boolean> {
   const replies = [
     await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options)),
     await replyOf(() => client.attributes.list(options)),
@@ -190,10 +198,11 @@ async function answersPagesOnly(client: PlatformClient, options: CallChoice): Pr
   return replies.every(({ kind }) => kind === 'absent');
 }
 
+/** Checks that SCIM can be used, and that the id of a SCIM user leads to one account. */
 async function checkScim(
   area: string,
   client: PlatformClient,
-  options: CallChoice,
+  options: CallOptions,
 ): Promise<DoctorFinding[]> {
   const users = await replyOf(() => client.users.list({ startIndex: 1, count: 1 }, options));
   const groups = await replyOf(() =>
@@ -237,11 +246,12 @@ async function checkScim(
   return findings;
 }
 
+/** Compares the mapped attributes with the definitions at the platform. */
 async function checkAttributes(
   area: string,
   client: PlatformClient,
   types: DoctorTarget['types'],
-  { applied, ...options }: CallChoice & { applied: ReadonlySet<string> | undefined },
+  { applied, ...options }: CallOptions & { applied: ReadonlySet<string> | undefined },
 ): Promise<DoctorFinding[]> {
   const listed = await replyOf(() => client.attributes.list(options));
   if (listed.kind !== 'answered')
@@ -279,7 +289,7 @@ async function checkAttributes(
   ];
 }
 
-/** One warning for each attribute that has left the settings after the bridge wrote values of it. */
+/** Returns one warning for each attribute that has left the settings after the bridge wrote values of it. */
 const unmappedFindings = (
   target: string,
   types: DoctorTarget['types'],
@@ -296,7 +306,7 @@ async function checkHandoverFolder(
   area: string,
   client: PlatformClient,
   handover: HandoverSetting,
-  options: CallChoice,
+  options: CallOptions,
 ): Promise<DoctorFinding> {
   const found = await findHandoverPlace(client.workspace, handover, options);
   return found.kind === 'found'
@@ -310,6 +320,7 @@ type Reply<T> =
   | { kind: 'absent' }
   | { kind: 'unreachable'; message: string };
 
+/** Makes a call. @returns its value, or how it failed */
 async function replyOf<T>(call: () => Promise<T>): Promise<Reply<T>> {
   try {
     return { kind: 'answered', value: await call() };
@@ -323,6 +334,7 @@ async function replyOf<T>(call: () => Promise<T>): Promise<Reply<T>> {
   }
 }
 
+/** Returns the reason of a failed call, as a sentence part. */
 function wordsOf(reply: Reply<unknown>): string {
   if (reply.kind === 'refused') return `${reply.status} ${reply.message}`;
   return reply.kind === 'unreachable' ? reply.message : 'the tenant does not have it';

@@ -25,6 +25,7 @@ export interface ExceptionFilter {
   limit: number;
 }
 
+/** Returns what an operator does about an exception. @param approvals undefined: no reason of the page needs them */
 function adviceOf(
   { ref, reason, message }: StandingException,
   target: string,
@@ -58,14 +59,15 @@ export async function listExceptions(
   const views: ExceptionView[] = [];
   let skip = offset;
   for (const state of states) {
-    if ((connection ?? state.connection) !== state.connection) continue;
+    if (connection !== undefined && state.connection !== connection) continue;
     for (const [name, outbox] of state.outboxes) {
-      if ((target ?? name) !== name) continue;
+      if (target !== undefined && name !== target) continue;
       if (views.length >= limit) return views;
       const reasons = reason && [reason];
       const found = await outbox.exceptions({ limit: limit - views.length, offset: skip, reasons });
       if (found.length > 0) skip = 0;
       else if (skip > 0) {
+        // The offset leaves out all exceptions of this target, and the rest of it belongs to the next one.
         const { exceptions } = await outbox.backlog();
         skip = Math.max(0, skip - (reason ? exceptions[reason] : exceptions.total));
       }

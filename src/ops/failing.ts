@@ -4,33 +4,34 @@ import { parseRef } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
 import type { DoctorFinding } from './doctor.ts';
 
-/** Waiting resources that are looked at, in the order of their syncs. */
+/** Number of waiting resources that are looked at, in the order of their syncs. */
 const MOST_READ = 1000;
-/** A first failure may be a slip of the platform. */
-const FAILS_AGAIN = 2;
+/** Number of failed attempts from which a change counts as ignored: the first failure may be temporary. */
+const LEAST_ATTEMPTS = 2;
 
 /** Returns a sentence part about these changes and the reason of the oldest; undefined: there are none. */
 export async function failingText(
   { links, outboxes }: Pick<DesiredState, 'links' | 'outboxes'>,
   target: string,
 ): Promise<string | undefined> {
-  const refs = ((await outboxes.get(target)?.waiting({ offset: 0, limit: MOST_READ })) ?? []).map(
-    ({ ref }) => ref,
-  );
-  const failing = (await links.getMany(target, refs))
-    .flatMap(({ attempts = 0, condition, core }, index) =>
-      condition?.reason === 'NotApplied' && attempts >= FAILS_AGAIN
-        ? [{ ...condition, name: core?.userName ?? core?.displayName ?? parseRef(refs[index] ?? 'User:').id }]
-        : [],
-    )
-    .toSorted((one, other) => one.since - other.since);
+  const waiting = (await outboxes.get(target)?.waiting({ offset: 0, limit: MOST_READ })) ?? [];
+  const refs = waiting.map(({ ref }) => ref);
+  const found = await links.getMany(target, refs);
+  const failing: { name: unknown; since: number; message: string }[] = [];
+  for (const [index, ref] of refs.entries()) {
+    const { attempts = 0, condition, core } = found[index] ?? {};
+    if (condition?.reason !== 'NotApplied' || attempts < LEAST_ATTEMPTS) continue;
+    const name = core?.userName ?? core?.displayName ?? parseRef(ref).id;
+    failing.push({ name, since: condition.since, message: condition.message });
+  }
+  failing.sort((one, other) => one.since - other.since);
   const [first] = failing;
   if (!first) return undefined;
   const fail = failing.length === 1 ? 'fails' : 'fail';
   return `${counted(failing.length, 'change')} ${fail} since ${new Date(first.since).toISOString()}: ${String(first.name)}, ${first.message}`;
 }
 
-/** One warning for each target that ignores changes. */
+/** Returns one warning for each target that ignores changes. */
 export async function failingFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   for (const state of states)

@@ -86,6 +86,7 @@ export function judgeFleet(
   };
 }
 
+/** Finding for each missing duty: `name` before the first process with this duty ran, `had` afterwards. */
 const MISSING = {
   api: { finding: 'noApi', name: 'process takes pushes', had: 'process has taken pushes' },
   worker: { finding: 'noWorker', name: 'worker runs', had: 'worker has run' },
@@ -174,7 +175,7 @@ const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget):
 
 const moment = (ms: number): string => new Date(ms).toISOString();
 
-/** Returns the names of the processes that run; undefined when none does. */
+/** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
 export function runningText(processes: readonly FleetProcess[]): string | undefined {
   const names = processes.filter(({ silent }) => !silent).map(nameOf);
   const left = names.length - MOST_NAMED;

@@ -63,7 +63,7 @@ export async function checkForget(
 ): Promise<Exclude<ForgetOutcome, { kind: 'forgotten' }> | { kind: 'ready'; persons: ForgettablePerson[] }> {
   const persons: ForgettablePerson[] = [];
   for (const state of states) {
-    if (state.connection !== (connection ?? state.connection)) continue;
+    if (connection !== undefined && state.connection !== connection) continue;
     const found = await identifyPerson(state, text, handoverRules);
     if (found.kind === 'pushed') return { ...found, connection: state.connection };
     if (found.kind === 'found') persons.push(found.person);
@@ -71,7 +71,8 @@ export async function checkForget(
   if (persons.length === 0) return { kind: 'unknown' };
   const accounts = persons.flatMap((person) => person.accounts);
   const open = accounts.filter(({ state, handover }) => state !== 'closed' || isUnderWay(handover));
-  return open.length > 0 && !leaveAccounts ? { kind: 'open', accounts: open } : { kind: 'ready', persons };
+  if (open.length > 0 && !leaveAccounts) return { kind: 'open', accounts: open };
+  return { kind: 'ready', persons };
 }
 
 /** Forgets a person in all connections, or in `options.connection` only. A repeated order continues an interrupted one. */
@@ -94,7 +95,7 @@ export async function forgetPerson(
   return { kind: 'forgotten', reports };
 }
 
-/** @returns undefined when a sync of the person runs */
+/** Forgets a person in one connection. @returns undefined when a sync of the person runs */
 async function forgetIn(
   { ids }: Deps,
   { state, refs, names, accounts }: ForgettablePerson,
@@ -114,7 +115,7 @@ async function forgetIn(
   }
   let logEntries = 0;
   for (const target of await personData.targetsOf())
-    logEntries += await personData.forgetEntries({ name: 'log', target }, isOf(refs), order);
+    logEntries += await personData.forgetEntries({ name: 'log', target }, isAbout(refs), order);
   const others = {
     acts: await personData.forgetEntries({ name: 'acts' }, namesPerson(refs, mentions.isIn), order),
     events: await personData.forgetEvents(new Set(refs.map((ref) => parseRef(ref).id))),
@@ -124,7 +125,7 @@ async function forgetIn(
 }
 
 /** Selects log entries of the person. An entry of another resource is evidence of that one, whatever it mentions. */
-const isOf =
+const isAbout =
   (refs: readonly Ref[]): EntryTest =>
   (entry) =>
     refs.includes((JSON.parse(entry) as { ref: Ref }).ref);

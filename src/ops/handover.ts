@@ -29,6 +29,7 @@ export interface ListedHandover {
   items: HandedItem[];
 }
 
+/** Converts Unix milliseconds to ISO 8601. */
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Yields the handovers of all connections and targets, the oldest first. */

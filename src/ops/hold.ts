@@ -10,44 +10,47 @@ export interface HoldChange {
   changed: boolean;
 }
 
-/** @param target undefined: all targets */
+/** Stops all writes to targets. @param target undefined: all targets */
 export const holdTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
   actor: Actor,
 ): Promise<HoldChange[]> =>
-  give(states, target, { act: 'hold', ...actor }, async (guardStore, record) => {
+  applyOrder(states, target, { act: 'hold', ...actor }, async (guardStore, record) => {
     if (await guardStore.onHold()) return false;
     await record();
     return guardStore.hold(actor.by, actor.note);
   });
 
-/** @param target undefined: all targets */
+/** Ends the hold of targets. @param target undefined: all targets */
 export const releaseTargets = (
   states: readonly DesiredState[],
   target: string | undefined,
   actor: Actor,
 ): Promise<HoldChange[]> =>
-  give(states, target, { act: 'release', ...actor }, async (guardStore, record) => {
+  applyOrder(states, target, { act: 'release', ...actor }, async (guardStore, record) => {
     if (!(await guardStore.onHold())) return false;
     await record();
     return guardStore.release();
   });
 
-/** @param run calls `record` before its first change, so that a crash in between does not lose the audit entry */
-async function give(
+/**
+ * Runs an order for each chosen target.
+ * @param run returns whether the state changed; it calls `record` before its first change, so that a crash in between does not lose the audit entry
+ */
+async function applyOrder(
   states: readonly DesiredState[],
   only: string | undefined,
   order: Act,
   run: (guardStore: GuardStore, record: () => Promise<void>) => Promise<boolean>,
 ): Promise<HoldChange[]> {
-  const given: HoldChange[] = [];
+  const changes: HoldChange[] = [];
   for (const { connection, outboxes, acts } of states) {
     for (const [target, { guardStore }] of outboxes) {
-      if (target !== (only ?? target)) continue;
+      if (only !== undefined && target !== only) continue;
       const changed = await run(guardStore, () => acts.record({ ...order, target }));
-      given.push({ connection, target, changed });
+      changes.push({ connection, target, changed });
     }
   }
-  return given;
+  return changes;
 }

@@ -39,12 +39,12 @@ export async function* listLinks(
   filter: LinkFilter = {},
 ): AsyncGenerator<LinkRow> {
   for (const { connection, links, outboxes } of states) {
-    if (connection !== (filter.connection ?? connection)) continue;
+    if (filter.connection !== undefined && connection !== filter.connection) continue;
     for (const target of outboxes.keys()) {
-      if (target !== (filter.target ?? target)) continue;
+      if (filter.target !== undefined && target !== filter.target) continue;
       for await (const { ref, link } of links.all(target)) {
         const row = toRow({ connection, target }, ref, link);
-        if (row.kind === (filter.kind ?? row.kind)) yield row;
+        if (filter.kind === undefined || row.kind === filter.kind) yield row;
       }
     }
   }
@@ -194,6 +194,7 @@ interface GivenLink {
   origin: 'created' | 'adopted';
 }
 
+/** Returns the link of a row of a file; undefined: the row is malformed. */
 function readRow(row: unknown): GivenLink | undefined {
   if (typeof row !== 'object' || row === null) return undefined;
   const { connection, target, ref, kind, name, externalId, platformId, account, origin } = row as Record<
@@ -217,6 +218,7 @@ function readRow(row: unknown): GivenLink | undefined {
   };
 }
 
+/** Finds the resource of a row by its ref, externalId or name; undefined: none, or several, fit. */
 async function refOfRow(
   { directory }: Pick<ReconcileScope, 'directory'>,
   row: GivenLink,
@@ -262,7 +264,8 @@ export async function forgetLinks(
   const found: { state: DesiredState; row: LinkRow; why: string | undefined }[] = [];
   for (const state of states.filter((each) => each.connection === connection)) {
     for (const row of await linksOf([state], connection, ref)) {
-      if (row.platformId === null || row.target !== (target ?? row.target)) continue;
+      const isChosen = target === undefined || row.target === target;
+      if (row.platformId === null || !isChosen) continue;
       found.push({ state, row, why: await whyNeeded(state, row) });
     }
   }
@@ -294,7 +297,7 @@ async function whyNeeded(
     outbox.resourceStatus(ref),
   ]);
   if (kind === 'Group') {
-    // A group that the policy leaves is freed for another one by this order.
+    // A departed group stays at the platform by the policy. This order frees it, so that another group may be linked to it.
     return record || link.departed
       ? undefined
       : 'The group was deleted at the source and its deletion is not written';
@@ -302,15 +305,15 @@ async function whyNeeded(
   const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
   const isActive = record && (JSON.parse(record.text || '{}') as { active?: boolean }).active !== false;
   const isOut = link.departed === true && link.condition?.reason !== 'Protected';
+  // An unsure `active` was written, and the platform did not confirm it.
   const mayBeOpen = link.core?.active !== false || link.unsure?.includes('active') === true;
-  if (mayBeOpen && (!isActive || isOut || closing !== undefined))
-    return `The account may be active, although the person ${
-      !record
-        ? 'is deleted at the source'
-        : !isActive
-          ? 'is inactive at the source'
-          : 'is not meant for the target'
-    }`;
+  const isToBeClosed = !isActive || isOut || closing !== undefined;
+  if (mayBeOpen && isToBeClosed) {
+    if (!record) return 'The account may be active, although the person is deleted at the source';
+    return isActive
+      ? 'The account may be active, although the person is not meant for the target'
+      : 'The account may be active, although the person is inactive at the source';
+  }
   const removals = [...pendingGroups.values()].filter((sign) => sign !== '+').length;
   return removals === 0
     ? undefined

@@ -27,7 +27,9 @@ export async function aloneRestoring<T>(
   const renewal = setInterval(() => {
     // A renewal that fails is repeated.
     lead(owner, LEASE_MS).then(
-      (isHeld) => (isTaken ||= !isHeld),
+      (isHeld) => {
+        if (!isHeld) isTaken = true;
+      },
       () => undefined,
     );
   }, LEASE_MS / 3);

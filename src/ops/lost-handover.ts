@@ -17,25 +17,27 @@ export interface HandoverRules {
   users: { protected: readonly string[] };
 }
 
-/** By target. */
+/** Returns the settings of a target; undefined: the settings do not have the target. */
 export type HandoverRulesOf = (target: string) => HandoverRules | undefined;
 
-/** Returns null when nothing of the account is, or is to be, handed over. */
+/** Returns the handover that forgetting the person ends; null when nothing of the account is, or is to be, handed over. */
 export async function readLostHandover(
   handovers: Pick<HandoverStore, 'read'>,
   { ref, link }: { ref: Ref; link: Link },
   rules: HandoverRules | undefined,
 ): Promise<LostHandover | null> {
   const stored = await handovers.read(ref);
-  const isOver = stored === undefined || stored.head.closedAt !== link.closedAt;
+  // False for a handover of an earlier closing: the person was active again since, and the account may be handed over anew.
+  const isOfThisClosing = stored !== undefined && stored.head.closedAt === link.closedAt;
   if (stored && stored.head.state !== 'returned') {
     const { state, folderName = null } = stored.head;
     const items = stored.items.filter((item) => item.state === 'moved').length;
     if (state !== 'moved') return { state: 'unfinished', items, folder: folderName };
-    if (!isOver) return items === 0 ? null : { state: 'moved', items, folder: folderName };
+    if (isOfThisClosing) return items === 0 ? null : { state: 'moved', items, folder: folderName };
   }
   const setting = rules?.handover;
-  if (!setting || !isOver || !isClosed(link) || protectedNames(rules.users.protected)(link)) return null;
+  if (!setting || isOfThisClosing || !isClosed(link) || protectedNames(rules.users.protected)(link))
+    return null;
   return { state: 'planned', at: new Date(link.closedAt + setting.afterDays * DAY_MS).toISOString() };
 }
 

@@ -60,9 +60,19 @@ export interface EffectOptions {
   signal: AbortSignal;
 }
 
+/** Largest number of examples. */
 const EXAMPLES = 20;
 
-interface Mapped {
+type EffectKind = keyof Omit<AttributeEffect, 'name'>;
+
+/** Returns the effect on a value that is not the last applied one. */
+function effectOn(desired: unknown, fault: string | null): EffectKind {
+  if (fault !== null) return 'faulty';
+  return desired === null ? 'emptied' : 'changed';
+}
+
+/** A person whose values are compared, with what the mapping reads and what was last applied. */
+interface ComparedPerson {
   connection: string;
   record: PlacedRecord;
   resource: Resource;
@@ -98,9 +108,10 @@ export async function effectOfMapping(
   };
 
   /** Counts one person. @returns false when the time was over before the last rule, so nothing was counted */
-  async function count({ connection, record, resource, groups, link }: Mapped): Promise<boolean> {
+  async function count({ connection, record, resource, groups, link }: ComparedPerson): Promise<boolean> {
     const mapped = toMapped(resource, record.id, groups);
-    const kinds: (keyof Omit<AttributeEffect, 'name'> | undefined)[] = [];
+    /** Effects in the order of the rules; undefined: the value stays. */
+    const kinds: (EffectKind | undefined)[] = [];
     const examples: EffectExample[] = [];
     for (const { name: attribute, map } of rules) {
       if (slice.isOver()) await slice.rest();
@@ -109,8 +120,9 @@ export async function effectOfMapping(
       const old = link.attributes?.[attribute] ?? null;
       const desired = value.kind === 'value' ? value.value : null;
       const fault = value.kind === 'invalid' ? value.reason : null;
+      // `absent`: the person has no value, and the value at the platform stays.
       const isSame = value.kind === 'absent' || (fault === null && sameValue(desired, old));
-      kinds.push(isSame ? undefined : fault !== null ? 'faulty' : desired === null ? 'emptied' : 'changed');
+      kinds.push(isSame ? undefined : effectOn(desired, fault));
       if (isSame || effect.examples.length + examples.length >= EXAMPLES) continue;
       const ref = refOf('User', record.id);
       const name = typeof resource.userName === 'string' ? resource.userName : record.id;
@@ -134,7 +146,7 @@ export async function effectOfMapping(
     return true;
   }
 
-  /** @returns false when the time was over before the last record */
+  /** Counts the persons of one portion. @returns false when the time was over before the last record */
   async function countAll(scope: ReconcileScope, records: PlacedRecord[]): Promise<boolean> {
     const { connection, directory, links, target } = scope;
     const sound = records.filter((record) => isSound(record));
@@ -152,11 +164,11 @@ export async function effectOfMapping(
       if (isOver()) return false;
       const link = found[index] ?? {};
       const resource = JSON.parse(record.text) as Resource;
-      const theirs = groups[index] ?? [];
-      const { inScope } = await tried.scope.user(resource, record.id, theirs);
+      const joined = groups[index] ?? [];
+      const { inScope } = await tried.scope.user(resource, record.id, joined);
       const isLeftOut = !inScope || link.id === undefined || isProtected(link, target.policy.users.protected);
       if (isLeftOut) effect.leftOut++;
-      else if (!(await count({ connection, record, resource, groups: theirs, link }))) return false;
+      else if (!(await count({ connection, record, resource, groups: joined, link }))) return false;
     }
     return true;
   }

@@ -1,6 +1,7 @@
 // Finds and replaces names of a person in notes of operators: whole words, in any case, not parts of longer ones.
 
 const REPLACEMENT = '(forgotten)';
+/** Least number of characters of a name that is no address. */
 const SHORTEST = 6;
 
 export interface Mentions {
@@ -15,12 +16,14 @@ export interface Mentions {
 const isDistinctive = (name: string): boolean =>
   name.includes('@') || (name.length >= SHORTEST && /\p{L}/u.test(name) && /\p{N}/u.test(name));
 
-/** @param names userNames, externalIds and addresses of the person; the others than distinctive ones are left out */
+/** @param names userNames, externalIds and addresses of the person; only distinctive ones are found in notes */
 export function createMentions(names: Iterable<string>): Mentions {
-  const forms = [...new Set(names)].filter(isDistinctive).sort((a, b) => b.length - a.length);
+  const forms = [...new Set(names)].filter(isDistinctive).sort((one, other) => other.length - one.length);
   if (forms.length === 0) return { isIn: () => false, replaceIn: (text) => text };
+  // The longest form is tried first, so that an address is replaced as a whole.
   const source = `(?<![\\p{L}\\p{N}@._+-])(?:${forms.map(escaped).join('|')})(?![\\p{L}\\p{N}@_+-]|\\.[\\p{L}\\p{N}])`;
-  const [once, all] = [new RegExp(source, 'iu'), new RegExp(source, 'giu')];
+  const once = new RegExp(source, 'iu');
+  const all = new RegExp(source, 'giu');
   return { isIn: (text) => once.test(text), replaceIn: (text) => text.replaceAll(all, REPLACEMENT) };
 }
 

@@ -13,7 +13,7 @@ export interface SearchStep<Entry> {
   entry?: Entry;
 }
 
-/** Part of the merged order. `before`: public id of an entry; only entries behind it are read. */
+/** Part of the merged order. `before`: public id of an entry; only older entries are read. */
 export interface MergedSpan {
   since?: number | undefined;
   until?: number | undefined;
@@ -24,8 +24,11 @@ export interface MergedSpan {
 export const publicId = (name: string, id: string): string => `${name}.${id}`;
 
 /** Returns the place of a break in a hash chain as the public id of an entry; `the end`; or null. */
-export const publicBreak = (name: string, broken: string | undefined): string | null =>
-  broken === undefined ? null : /^\d/.test(broken) ? publicId(name, broken) : broken;
+export function publicBreak(name: string, broken: string | undefined): string | null {
+  if (broken === undefined) return null;
+  const isId = /^\d/.test(broken);
+  return isId ? publicId(name, broken) : broken;
+}
 
 const PUBLIC_ID = /^(.+)\.(\d{1,15}-\d{1,15})$/;
 
@@ -37,14 +40,20 @@ export async function* newestFirst<Entry extends Placed>(
   { since, until, before }: MergedSpan,
 ): AsyncGenerator<SearchStep<Entry & { log: string }>> {
   const [, cursorName = '', cursorId] = PUBLIC_ID.exec(before ?? '') ?? [];
-  const heads = logs.map(({ name, search }) => {
+  const searches = logs.map(({ name, search }) => {
+    // An entry with the same id as the cursor comes after it only in the logs whose names come later.
     const upTo = cursorId === undefined ? {} : { before: cursorId, withBefore: name > cursorName };
     return { name, places: singly(search({ since, until, ...upTo })) };
   });
-  const fronts = await Promise.all(heads.map(async (head) => ({ ...head, front: await head.places.next() })));
+  const fronts = await Promise.all(
+    searches.map(async (each) => ({ ...each, front: await each.places.next() })),
+  );
   for (;;) {
+    // The newest entry of all logs is the newest of their next ones.
     const left = fronts.flatMap((each) => (each.front.done ? [] : [{ each, at: each.front.value }]));
-    const [first] = left.sort((a, b) => order(a.at.id, b.at.id) || (a.each.name < b.each.name ? -1 : 1));
+    const [first] = left.sort(
+      (one, other) => order(one.at.id, other.at.id) || (one.each.name < other.each.name ? -1 : 1),
+    );
     if (!first) return;
     const { name: log } = first.each;
     const { id, entry } = first.at;
@@ -59,6 +68,7 @@ const order = (one: string, other: string): number =>
 
 const serialOf = (id: string): number => Number(id.slice(id.indexOf('-') + 1));
 
+/** Yields the entries of portions one by one, and after each portion the place up to which the log was searched. */
 async function* singly<Entry extends Placed>(
   portions: AsyncGenerator<SearchedPortion<Entry>>,
 ): AsyncGenerator<{ id: string; entry?: Entry }, void> {

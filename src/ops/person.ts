@@ -58,6 +58,7 @@ export async function identifyPerson(
   person.refs.push(...refs);
   for (const ref of refs) await addLinks(person, ref, handoverRules);
   await addNamesInLogs(person);
+  // The same person may be pushed again under another ref.
   const holder = await pushedHolder(person);
   return holder ? { kind: 'pushed', ...holder } : { kind: 'found', person };
 }
@@ -78,6 +79,12 @@ async function refsInLogs({ personData }: DesiredState, text: string): Promise<S
   return refs;
 }
 
+function accountState(isOpen: boolean, isPending: boolean): AccountState['state'] {
+  if (isOpen) return 'active';
+  return isPending ? 'pending' : 'closed';
+}
+
+/** Adds the accounts of a ref, and the names in its links, to the person. */
 async function addLinks(
   { state, names, accounts }: ForgettablePerson,
   ref: Ref,
@@ -89,6 +96,7 @@ async function addLinks(
     for (const [name, value] of Object.entries(link.core ?? {})) {
       if (IDENTIFYING.has(name) && typeof value === 'string' && value !== '') names.add(value);
     }
+    // An unsure `active` was written, and the platform did not confirm it.
     const isOpen =
       link.id !== undefined && (link.core?.active !== false || link.unsure?.includes('active') === true);
     return { link, isOpen };
@@ -96,6 +104,7 @@ async function addLinks(
   for (const [target, outbox] of state.outboxes) {
     const { link, isOpen } = await read(target);
     const { mark, pendingGroups } = await outbox.resourceStatus(ref);
+    // `r`: an operator rejected the removal, so nothing waits to be written.
     const isPending = mark !== null || [...pendingGroups.values()].some((sign) => sign !== 'r');
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);
@@ -103,11 +112,12 @@ async function addLinks(
       connection,
       target,
       platformId: link.id ?? null,
-      state: isOpen ? 'active' : isPending ? 'pending' : 'closed',
+      state: accountState(isOpen, isPending),
       groups: link.id === undefined ? [] : await namesOf(state, pendingGroups),
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
   }
+  // Nothing is written at a target that left the settings, so nothing of it is pending.
   for (const target of await state.formerTargets()) {
     const { link, isOpen } = await read(target);
     if (link.id === undefined) continue;
@@ -127,21 +137,24 @@ async function namesOf(state: DesiredState, pending: ReadonlyMap<string, string>
   return names;
 }
 
+/** Adds the names in the log entries of the person. */
 async function addNamesInLogs({ state, refs, names }: ForgettablePerson): Promise<void> {
-  const theirs = new Set<string>(refs);
+  const ofPerson = new Set<string>(refs);
   for (const target of await state.personData.targetsOf())
     for await (const [, entry, personal] of state.personData.entriesOf({ name: 'log', target }))
-      if (theirs.has((JSON.parse(entry) as { ref: Ref }).ref))
+      if (ofPerson.has((JSON.parse(entry) as { ref: Ref }).ref))
         for (const name of namesIn(personal)) names.add(name);
 }
 
-/** Returns the name of a log entry, and the identifying values before and after. */
+/** Returns the name of a log entry, and the identifying values before and after its changes. @param personal personal data as stored */
 function namesIn(personal: string): string[] {
   const { name, changes = [] } = JSON.parse(personal) as {
     name?: string;
     changes?: [string, unknown, unknown][];
   };
-  const values = changes.flatMap(([each, ...both]) => (IDENTIFYING.has(each) ? both : []));
+  const values = changes.flatMap(([attribute, before, after]) =>
+    IDENTIFYING.has(attribute) ? [before, after] : [],
+  );
   return [name, ...values].filter((value): value is string => typeof value === 'string' && value !== '');
 }
 

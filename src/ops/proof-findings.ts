@@ -15,7 +15,7 @@ const REPAIR = 'Run scim-bridge doctor --repair, then scim-bridge reconcile.';
 /** A proof runs every hour, so an older result means that no scheduler runs. */
 const OLD_MS = 24 * 60 * 60_000;
 
-/** One finding for each family and fault of a proof that has just ended. */
+/** Returns one finding for each family and fault of a proof that has just ended. */
 export function proofFindings({ connection, findings }: ProofReport): DoctorFinding[] {
   const area = `data ${connection}`;
   if (findings.length === 0) return [{ area, level: 'ok', message: 'agrees with the records', advice: null }];
@@ -34,7 +34,7 @@ function toFindings(area: string, { family, fault, count, repaired, examples }: 
   ];
 }
 
-/** One finding for each connection about its last proof, which the scheduler or an operator made. */
+/** Returns one finding for each connection about its last proof, which the scheduler or an operator made. */
 export function lastProofFindings(
   connections: readonly string[],
   reports: readonly ProofReport[],
@@ -52,7 +52,7 @@ export function lastProofFindings(
   });
 }
 
-/** A summary such as `agrees with the records`, or `3 entries differ from the records: userNames 3 missing`. */
+/** Returns a summary such as `agrees with the records`, or `3 entries differ from the records: userNames 3 missing`. */
 export function proofSummary({ faults, findings }: Pick<ProofReport, 'faults' | 'findings'>): string {
   if (faults === 0) return 'agrees with the records';
   const left = findings.filter(({ count, repaired }) => repaired < count);

@@ -13,7 +13,7 @@ const LONGEST_MS = 6 * EVERY_MS;
 /** Pause after each portion, so that Redis serves other clients; a pass over 100,000 users takes some minutes. */
 const PAUSE_MS = 50;
 
-/** @returns stop: ends the pass before its next portion */
+/** Starts the passes. @returns a function that stops them; a running pass ends before its next portion */
 export function startProofPass(
   { clock, logger, random }: { clock: Clock; logger: Logger; random: () => number },
   states: readonly DesiredState[],
@@ -25,6 +25,7 @@ export function startProofPass(
     const { connection, proof } = state;
     // Several schedulers take turns: the first one in each hour runs the proof.
     if (!(await proof.takeTurn(LONGEST_MS))) return;
+    // After a failure the next scheduler may try at once.
     let restMs = 1;
     try {
       const order = { by: 'scheduler', pauseMs: PAUSE_MS, signal };

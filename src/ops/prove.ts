@@ -7,10 +7,11 @@ import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
 
 interface ProofOrder {
+  /** Operator or process that ordered the proof. */
   by: string;
   /** Operator who ordered a repair; undefined: no repair. */
   repairBy?: Actor | undefined;
-  /** Rest after each portion. */
+  /** Pause after each portion. */
   pauseMs?: number;
   signal?: AbortSignal;
   onProgress?: (progress: ProofProgress) => void;
@@ -29,7 +30,7 @@ export interface ProofReport extends LastProof {
 
 type Deps = { clock: Clock; logger: Logger };
 
-/** Proves the connections one after the other. */
+/** Compares, and optionally repairs, the connections one after the other. */
 export async function prove(
   deps: Deps,
   states: readonly DesiredState[],

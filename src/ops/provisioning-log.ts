@@ -42,15 +42,14 @@ export async function* searchLog(
 ): AsyncGenerator<SearchStep<LocatedEntry>> {
   const logs = logsOf(states, filter);
   const places = new Map(logs.map(({ name, connection, target }) => [name, { connection, target }]));
-  const keep = toMatch(filter);
+  const keep = testOf(filter);
   const searched = logs.map(({ name, search }) => ({ name, search: (span: LogSpan) => search(span, keep) }));
   for await (const { place, entry: found } of newestFirst(searched, filter)) {
     const where = found && places.get(found.log);
-    if (!where) yield { place };
-    else {
+    if (where) {
       const { log: _, ...entry } = found;
       yield { place, entry: { ...entry, ...where } };
-    }
+    } else yield { place };
   }
 }
 
@@ -60,10 +59,10 @@ const logsOf = (
   { connection: onlyConnection, target: onlyTarget }: LogFilter = {},
 ) =>
   states
-    .filter(({ connection }) => connection === (onlyConnection ?? connection))
+    .filter(({ connection }) => onlyConnection === undefined || connection === onlyConnection)
     .flatMap(({ connection, outboxes }) =>
       [...outboxes]
-        .filter(([target]) => target === (onlyTarget ?? target))
+        .filter(([target]) => onlyTarget === undefined || target === onlyTarget)
         .map(([target, { log }]) => ({ ...log, name: `${connection}.${target}`, connection, target })),
     );
 
@@ -86,8 +85,11 @@ export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Pro
     }),
   );
 
-/** Returns a check of the members of an entry that are not personal data; undefined: all entries match. */
-function toMatch({ refs, actions, statuses }: LogFilter): ((entry: LogEntry) => boolean) | undefined {
+/**
+ * Returns the test whether an entry fits the filter; undefined: all entries fit. The test may not use names and values: a search
+ * reads this personal data only for the entries that the test accepts.
+ */
+function testOf({ refs, actions, statuses }: LogFilter): ((entry: LogEntry) => boolean) | undefined {
   if (!refs && !actions && !statuses) return undefined;
   const wanted = new Set<string>(refs);
   const concerns = ({ ref, members }: LogEntry): boolean =>
@@ -155,7 +157,7 @@ const KINDS: Record<LogAction, ProvisioningRecord['provisioningAction']> = {
   none: 'other',
 };
 
-/** Words of each status for people. */
+/** Each status in words for people. */
 export const STATUS_WORDS: Record<LogStatus, string> = {
   success: '',
   failure: 'refused',
@@ -172,6 +174,7 @@ const STATUSES: Record<LogStatus, ProvisioningRecord['provisioningStatusInfo']['
   skipped: 'skipped',
 };
 
+/** Converts a log entry to the format of Entra's provisioning logs. */
 export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
   const { id, at, connection, target, action, request, ref, name, platformId, http } = entry;
   const identityType = ref.startsWith('User:') ? ('User' as const) : ('Group' as const);
@@ -207,7 +210,7 @@ export function toProvisioningRecord(entry: LocatedEntry): ProvisioningRecord {
 
 type Step = ProvisioningRecord['provisioningSteps'][number];
 
-/** Step at which each reason occurs. */
+/** Index in STEPS of the step at which each reason occurs. A reason that is not listed occurs at the last one. */
 const STEP_OF_REASON: Record<string, number> = {
   Protected: 1,
   OutOfScope: 1,
@@ -225,7 +228,7 @@ const STEPS: [name: string, type: string][] = [
   ['write to the platform', 'export'],
 ];
 
-/** Returns the steps of an entry: successful up to the step that decided, then not reached. */
+/** Returns the steps of an entry up to the one that decided; the steps after it were not reached and are left out. */
 function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
   const last = status === 'success' ? STEPS.length - 1 : (STEP_OF_REASON[reason ?? ''] ?? STEPS.length - 1);
   return STEPS.slice(0, last + 1).map(([name, type], index) => ({
@@ -236,17 +239,23 @@ function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
   }));
 }
 
+/** Returns the error information of an entry; null after a success. */
 function errorOf({ ref, target, status, reason, message, http }: LocatedEntry) {
   if (status === 'success') return null;
   const errorCode = reason ?? 'Unknown';
   return {
     errorCode,
-    errorCategory:
-      status === 'held' ? ('guard' as const) : http ? ('failure' as const) : ('nonServiceFailure' as const),
+    errorCategory: categoryOf(status, http),
     reason: message ?? '',
     additionalDetails: http ? `${http.method} ${http.route} ${http.status ?? 'no answer'}` : null,
     recommendedAction: adviceFor(errorCode, { ref, status, target, message }),
   };
+}
+
+/** Returns whether the guard, the platform, or the bridge itself did not write the change. */
+function categoryOf(status: LogStatus, call: LogEntry['http']): 'guard' | 'failure' | 'nonServiceFailure' {
+  if (status === 'held') return 'guard';
+  return call ? 'failure' : 'nonServiceFailure';
 }
 
 /** Columns of the CSV export. */
@@ -277,10 +286,11 @@ export const COLUMNS = [
   'durationInMilliseconds',
 ] as const;
 
-/** A record as cells in the order of COLUMNS. */
+/** Returns a record as cells in the order of COLUMNS. */
 export function flatten(record: ProvisioningRecord): string[] {
   const { sourceIdentity, targetIdentity, provisioningStatusInfo, request, initiatedBy } = record;
   const { status, errorInformation: error } = provisioningStatusInfo;
+  // Lists become one cell each below; the steps have no column.
   const { modifiedProperties: _, members: __, provisioningSteps: ___, ...plain } = record;
   const cells: Record<(typeof COLUMNS)[number], string | number | null | undefined> = {
     ...plain,

@@ -24,15 +24,15 @@ export function reconcileAgeText(
   const longest = expected ? 2 * expected.gapMs + GRACE_MS : OLD_MS;
   const moment = (ms: number): string => new Date(ms).toISOString();
   if (lastSuccessAt)
-    return now - lastSuccessAt < longest
-      ? undefined
-      : `nothing was compared completely since ${moment(lastSuccessAt)}`;
+    return now - lastSuccessAt >= longest
+      ? `nothing was compared completely since ${moment(lastSuccessAt)}`
+      : undefined;
   if (expected && now - expected.since >= longest)
     return `no reconcile has compared everything yet, and the schedule expects one since ${moment(expected.since)}`;
   return last ? 'no reconcile has compared everything yet' : undefined;
 }
 
-/** One warning for each target that was not compared completely for long. */
+/** Returns one warning for each target that was not compared completely for long. */
 export async function reconcileFindings(
   states: readonly DesiredState[],
   now: number,

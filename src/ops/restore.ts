@@ -58,6 +58,7 @@ interface RestoreOptions {
 /** Interval at which the beats of processes are read. */
 const CHECK_MS = 500;
 
+/** Correlation id of the marks of a restore. */
 const REQUEST = 'restore';
 
 const isRecord = ({ family }: ArchiveLine): boolean => family === 'users' || family === 'groups';
@@ -128,11 +129,13 @@ async function putBack(
   const byName = new Map(chosen.map((state) => [state.connection, state]));
   const total = Object.values(end.counts).reduce((sum, count) => sum + count, 0);
   const counts: Record<string, number> = {};
-  let [done, dropped] = [0, 0];
+  let done = 0;
+  let dropped = 0;
   const load = async ({ connection, ...line }: BackupLine): Promise<void> => {
     beforeChange();
     const result = await byName.get(connection)?.archive.load(line);
     const name = familyOf(line);
+    // A resource that changed during the backup is in the file twice, and counted once.
     if (!line.again) counts[name] = (counts[name] ?? 0) + (result?.loaded ?? 0);
     dropped += result?.dropped ?? 0;
     done += line.items.length;
@@ -143,7 +146,7 @@ async function putBack(
   if (takesTokens) for (const line of tokenLines) await load(line);
   for (const { archive } of chosen) await archive.finish();
   for (const { acts } of withoutActs) await acts.record({ act: 'restore', ...actor, subject });
-  // The provider deleted them before they were forgotten, and will not say so again.
+  // The provider deleted these persons before they were forgotten, and sends no second DELETE.
   for (const [{ directory }, refs] of forgotten)
     for (const ref of refs)
       await directory.remove('User', {
@@ -167,7 +170,7 @@ async function putBack(
   };
 }
 
-/** Returns refs of persons who were forgotten since a time, and whom no provider pushes. */
+/** Returns refs of persons who were forgotten since a time, and whom no provider pushes. @param since Unix milliseconds */
 async function forgottenSince({ acts, directory }: DesiredState, since: number): Promise<Ref[]> {
   const found = new Set<Ref>();
   for await (const portion of acts.newest({ since }))
@@ -178,7 +181,7 @@ async function forgottenSince({ acts, directory }: DesiredState, since: number):
   return refs.filter((_ref, index) => !pushed[index]);
 }
 
-/** Refuses a file without valid HMAC when `backup.key` is set, because its origin is unknown. */
+/** @throws RestoreRefused for a file without valid HMAC when `backup.key` is set, because its origin is unknown */
 function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): void {
   if (acceptUnproven || proof === 'valid' || proof === 'unknown') return;
   const says = proof === 'invalid' ? 'The HMAC of the backup does not fit' : 'The backup has no HMAC';
@@ -187,6 +190,7 @@ function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): 
   );
 }
 
+/** Returns the states of the connections of a backup. @throws RestoreRefused when one of them, or a target, is not in the settings */
 function statesFor({ connections }: BackupHeader, states: readonly DesiredState[]): DesiredState[] {
   return Object.entries(connections).map(([name, targets]) => {
     const state = states.find(({ connection }) => connection === name);
@@ -201,6 +205,7 @@ function statesFor({ connections }: BackupHeader, states: readonly DesiredState[
   });
 }
 
+/** @throws RestoreRefused when something is stored for a connection */
 async function refuseUnlessEmpty(states: readonly DesiredState[]): Promise<void> {
   for (const { connection, archive } of states) {
     if (!(await archive.isEmpty()))
@@ -223,6 +228,7 @@ async function refuseWhileRunning(readFleet: ReadFleet, onWait: (running: string
     const running = processes.filter(({ silent }) => !silent);
     const names = runningText(running);
     if (names === undefined) return;
+    // In the first round nothing is known about earlier beats.
     const beating = running.filter(({ id, lastBeatAt }) => before && before.get(id) !== lastBeatAt);
     if (beating.length > 0) {
       throw new RestoreRefused(
@@ -235,7 +241,10 @@ async function refuseWhileRunning(readFleet: ReadFleet, onWait: (running: string
   }
 }
 
-/** Marks every resource, because the backup contains no marks. */
+/** Number of links whose resources are marked at once. */
+const LINKS_PORTION = 200;
+
+/** Marks every resource, because the backup contains no marks. @returns number of marked users and groups */
 async function markAll({ directory, links, outboxes }: DesiredState): Promise<number> {
   let marked = 0;
   for (const [target, outbox] of outboxes) {
@@ -247,14 +256,14 @@ async function markAll({ directory, links, outboxes }: DesiredState): Promise<nu
       }
     }
     // Deleted users are marked too: their accounts may still have to be closed.
-    let gone: Ref[] = [];
+    let linked: Ref[] = [];
     for await (const { ref } of links.all(target)) {
-      gone.push(ref);
-      if (gone.length < 200) continue;
-      await outbox.mark(gone, 'reconcile', REQUEST);
-      gone = [];
+      linked.push(ref);
+      if (linked.length < LINKS_PORTION) continue;
+      await outbox.mark(linked, 'reconcile', REQUEST);
+      linked = [];
     }
-    await outbox.mark(gone, 'reconcile', REQUEST);
+    await outbox.mark(linked, 'reconcile', REQUEST);
   }
   return marked;
 }

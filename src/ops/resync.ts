@@ -5,26 +5,31 @@ import { refOf, type Kind } from '../directory/records.ts';
 
 const KINDS: Kind[] = ['User', 'Group'];
 
-/** Marks all resources; a sync writes only differences. @param chosen target; undefined: all @returns number of marks */
+/**
+ * Marks all resources; a sync writes only differences.
+ * @param only the target; undefined: all targets
+ * @returns number of users and groups that were marked at one target or more
+ */
 export async function resync(
   states: readonly DesiredState[],
-  chosen: string | undefined,
+  only: string | undefined,
   actor: Actor,
 ): Promise<number> {
   let marked = 0;
   for (const { directory, links, outboxes, acts } of states) {
-    const wanted = [...outboxes.values()].filter(({ target }) => target === (chosen ?? target));
-    for (const { target } of wanted) await acts.record({ act: 'resync', ...actor, target });
+    const chosen = [...outboxes.values()].filter(({ target }) => only === undefined || target === only);
+    for (const { target } of chosen) await acts.record({ act: 'resync', ...actor, target });
     // Deleted users are marked too: their accounts may be due for deletion.
-    for (const outbox of wanted) {
+    for (const outbox of chosen) {
       for await (const { ref, link } of links.all(outbox.target)) {
         if (link.departed) await outbox.mark([ref], 'reconcile', 'resync');
       }
     }
-    for (const kind of wanted.length === 0 ? [] : KINDS) {
+    // Without a chosen target the directory is not read.
+    for (const kind of chosen.length === 0 ? [] : KINDS) {
       for await (const records of directory.scan(kind)) {
         const refs = records.map(({ id }) => refOf(kind, id));
-        for (const outbox of wanted) await outbox.mark(refs, 'reconcile', 'resync');
+        for (const outbox of chosen) await outbox.mark(refs, 'reconcile', 'resync');
         marked += refs.length;
       }
     }

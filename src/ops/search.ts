@@ -21,6 +21,7 @@ export function isPlaceOfSearch(place: string, states: readonly DesiredState[]):
 }
 
 /**
+ * Searches from a place on, connection by connection. A place is `<index of the connection>-<place in its directory>`.
  * @param place `next` of the page before; undefined at the beginning
  * @param limit number of hits after which the page ends; the last step may have more
  */
@@ -33,14 +34,14 @@ export async function search(
   const found: SearchHit[] = [];
   const dash = place.indexOf('-');
   let index = Number(place.slice(0, dash));
-  let at = place.slice(dash + 1);
+  let placeInDirectory = place.slice(dash + 1);
   for (let state = states[index]; state; state = states[index]) {
     const { connection } = state;
-    const step = await state.directory.search(at, text, found.length);
+    const step = await state.directory.search(placeInDirectory, text, found.length);
     found.push(...step.found.map((each) => ({ connection, ...each })));
     if (step.next === undefined) index += 1;
-    at = step.next ?? '';
+    placeInDirectory = step.next ?? '';
     if (found.length >= limit || clock.now() >= end || signal.aborted) break;
   }
-  return { found, next: index < states.length ? `${index}-${at}` : null };
+  return { found, next: index < states.length ? `${index}-${placeInDirectory}` : null };
 }

@@ -74,9 +74,9 @@ const readCoverage: ReadCoverage = async (reader) => ({
 });
 
 /** Pause between two reads as a multiple of the duration of a read, so that a polling page does not load Redis. */
-const REST = 20;
+const PAUSE_FACTOR = 20;
 
-/** Returns a cached reader of the coverage, which reads again after REST times the duration of the last read. */
+/** Returns a cached reader of the coverage, which reads again after PAUSE_FACTOR times the duration of the last read. */
 export function restfulCoverage(clock: Clock): ReadCoverage {
   const known = new Map<CoverageReader, { until: number; coverage: Promise<CoverageOfKinds> }>();
   return (reader) => {
@@ -85,10 +85,10 @@ export function restfulCoverage(clock: Clock): ReadCoverage {
     const startedAt = clock.now();
     const entry = { until: Infinity, coverage: readCoverage(reader) };
     known.set(reader, entry);
-    const rest = (): void => {
-      entry.until = clock.now() + REST * (clock.now() - startedAt);
+    const endPause = (): void => {
+      entry.until = clock.now() + PAUSE_FACTOR * (clock.now() - startedAt);
     };
-    entry.coverage.then(rest, () => known.delete(reader));
+    entry.coverage.then(endPause, () => known.delete(reader));
     return entry.coverage;
   };
 }
@@ -153,6 +153,7 @@ export async function readStatus(
   return rows;
 }
 
+/** The part of a row that is read for one target; the rest is the same for all targets of a connection, or judged afterwards. */
 type TargetPart = Omit<
   TargetStatus,
   | 'connection'

@@ -31,7 +31,7 @@ export async function storedFindings(subject: StoredSubject): Promise<DoctorFind
   return checks.flat();
 }
 
-/** One warning for each target to which nothing is written, because an operator or a reconcile stopped it. */
+/** Returns one warning for each target to which nothing is written, because an operator or a reconcile stopped it. */
 async function holdFindings(states: readonly DesiredState[]): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = [];
   for (const { connection, outboxes } of states)

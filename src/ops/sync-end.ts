@@ -24,7 +24,7 @@ export interface SyncEnd {
   message?: string;
 }
 
-/** Nothing that differs is written while the target is on hold. */
+/** Returns the end of a dry run. Nothing that differs is written while the target is on hold. */
 export async function withHold(
   scope: ReconcileScope,
   found: FoundResource,
@@ -35,6 +35,7 @@ export async function withHold(
   return withLeftAlone(scope, found, {});
 }
 
+/** Replaces the message of an end by the reason why the resource is left alone; without such a reason the end stays. */
 export async function withLeftAlone(
   scope: ReconcileScope,
   found: FoundResource,
@@ -47,7 +48,10 @@ export async function withLeftAlone(
 const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
   `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
 
-/** A group has nothing to write for members who wait for a decision about their accounts, and differs until then. */
+/**
+ * Replaces the end of a group whose members wait for a decision about their accounts. Nothing of the group is left to write, and it
+ * differs until then.
+ */
 export async function withWaiting(
   scope: ReconcileScope,
   end: SyncEnd,
@@ -70,7 +74,10 @@ export async function withWaiting(
   return { outcome: isHeld ? 'held' : 'equal', message };
 }
 
-/** A value of an attribute that the platform defines with another type differs, and no sync writes it. */
+/**
+ * Replaces the end of a person with a value of an attribute that the platform defines with another type: it differs, and no sync
+ * writes it.
+ */
 export function withConflicts(
   end: SyncEnd,
   { ref, differences }: { ref: Ref; differences: readonly PlanEntry[] | null },
@@ -84,6 +91,7 @@ export function withConflicts(
 /** Conditions whose message needs no reason before it, because no dead letter has it. */
 const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 'Rejected']);
 
+/** Returns how a sync of the workers ended, by what is stored about the resource. */
 export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   const { outbox, links, target } = scope;
   const [{ mark, blockedSince, guard }, { condition }, hold, { pause }] = await Promise.all([
@@ -92,9 +100,11 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     outbox.guardStore.onHold(),
     target.breaker.read(),
   ]);
-  const why = condition
-    ? { message: `${DECIDED.has(condition.reason) ? '' : `${condition.reason}: `}${condition.message}` }
-    : {};
+  const why: SyncEnd = {};
+  if (condition) {
+    const isDecided = DECIDED.has(condition.reason);
+    why.message = isDecided ? condition.message : `${condition.reason}: ${condition.message}`;
+  }
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
   if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
@@ -104,10 +114,6 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     return { outcome: 'held', message: open ? `${what}: ${shown}` : what };
   }
   if (!mark) return { outcome: 'equal', ...why };
-  return {
-    outcome: 'waiting',
-    message:
-      why.message ??
-      (pause ? pauseWords(pause) : `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`),
-  };
+  const nextTry = `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`;
+  return { outcome: 'waiting', message: why.message ?? (pause ? pauseWords(pause) : nextTry) };
 }

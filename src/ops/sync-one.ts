@@ -46,6 +46,10 @@ export interface SyncOneOptions {
 
 const POLL_MS = 100;
 
+/**
+ * Compares a resource with the platform, marks it and runs its sync until it ends or the time is over.
+ * @throws TargetSilent when the platform does not answer
+ */
 export async function syncOne(
   scope: ReconcileScope,
   found: FoundResource,
@@ -60,7 +64,7 @@ export async function syncOne(
     return null;
   });
   const compared = look?.entries ?? null;
-  // Without this the sync of a resource in line makes no call and looks equal.
+  // Without this check the sync of a resource in line would make no call and report `equal`.
   if (compared === null && !time.aborted) await throwIfSilent(scope);
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingGroups);
   const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
@@ -76,11 +80,11 @@ export async function syncOne(
     pendingGroups,
   };
   if (options.dryRun) return { ...common, steps: [], ...(await withHold(scope, found, differences)) };
-  // A group of this user that is gone at the platform.
-  const made = (compared ?? []).flatMap((entry) =>
+  // Groups of this user that are gone at the platform. They are created again before the user is added to them.
+  const createdGroups = (compared ?? []).flatMap((entry) =>
     isChange(entry) && entry.action === 'create' && entry.ref && entry.ref !== ref ? [entry.ref] : [],
   );
-  const steps = createSteps(scope, [ref, ...made], options.onStep);
+  const steps = createSteps(scope, [ref, ...createdGroups], options.onStep);
   await steps.start();
   const { actor } = options;
   await scope.acts.record({ act: 'sync', ...actor, target: target.name, subject: `${ref} ${name}` });
@@ -92,11 +96,13 @@ export async function syncOne(
   );
   if (look?.done) await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
   await outbox.mark([ref], 'edit', request);
-  for (const group of made) await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
+  for (const group of createdGroups)
+    await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);
   await syncNow(scope, ref, { ...options, signal }, steps.read);
   await steps.read();
   const end = await endOf(scope, ref);
   if (end.outcome !== 'equal') return { ...common, steps: steps.reported, ...end };
+  // An end with a message has told the reason already.
   const told = end.message === undefined ? await withLeftAlone(scope, found, end) : end;
   return {
     ...common,
@@ -178,14 +184,14 @@ async function syncNow(
         await syncResource(deps, refOf('Group', group), 'edit', signal);
     await onRound();
     const { mark, pendingGroups: left } = await outbox.resourceStatus(ref);
-    const waits = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
-    if (!waits || (await outbox.guardStore.onHold())) return;
-    const untilDue = (waits.dueAt ?? 0) - clock.now();
+    const waitedFor = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
+    if (!waitedFor || (await outbox.guardStore.onHold())) return;
+    const untilDue = (waitedFor.dueAt ?? 0) - clock.now();
     await clock.sleep(Math.max(POLL_MS, untilDue), signal);
   }
 }
 
-/** Returns a group that still has to write the user's membership. */
+/** Returns the mark of a group that still has to write the user's membership; null: there is none. */
 async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[]) {
   if (!ref.startsWith('User:')) return null;
   for (const group of groups) {
@@ -195,7 +201,10 @@ async function markedGroup({ outbox }: ReconcileScope, ref: Ref, groups: string[
   return null;
 }
 
-/** Reads new entries of the log from now on. */
+/**
+ * Collects the log entries of some resources in the order in which they are written.
+ * @returns `start` sets the beginning; `read` adds the new entries to `reported` and calls `onStep` for each
+ */
 function createSteps(
   { connection, target, outbox }: ReconcileScope,
   refs: readonly Ref[],

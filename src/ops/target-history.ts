@@ -35,6 +35,7 @@ export interface HistorySources {
   rateLimitOf: (target: string) => number;
 }
 
+/** Reads the series of a target, and adds those of the connections that feed it. */
 export async function readTargetHistory(
   { store, connectionsOf, rateLimitOf }: HistorySources,
   target: string,
@@ -63,6 +64,15 @@ export async function readTargetHistory(
 
 /** Names of the series beside `backlog`. */
 export const HISTORY_SERIES = [
-  ...(['pushes', 'pushesRefused', 'calls', 'callsRefused', 'callsFailed', 'lagMs', 'inflight'] as const),
-  ...(['held', 'deadLetters', 'exceptions', 'drift'] as const),
-];
+  'pushes',
+  'pushesRefused',
+  'calls',
+  'callsRefused',
+  'callsFailed',
+  'lagMs',
+  'inflight',
+  'held',
+  'deadLetters',
+  'exceptions',
+  'drift',
+] as const;

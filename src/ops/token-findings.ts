@@ -23,6 +23,7 @@ export async function tokenFindings(
   const findings: DoctorFinding[] = [];
   for (const { connection, tokens: stored } of states) {
     const tokens = await listTokens(clock, { settings: tokensOf(connection), stored });
+    // Then every push of the connection is refused.
     const isShut = tokens.length > 0 && tokens.every(({ state }) => state === 'expired');
     for (const { name, expiresAt, state, source } of tokens) {
       if (expiresAt === null || warningOf(Date.parse(expiresAt), clock.now()) === undefined) continue;

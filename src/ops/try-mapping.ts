@@ -29,6 +29,7 @@ export interface TriedMapping {
 /** Checks the attributes as the settings file is checked. */
 export type CompileTried = (target: string, attributes: object) => TriedMapping;
 
+/** The value of one attribute. */
 interface TriedValue {
   name: string;
   type: UserAttributeType;
@@ -41,6 +42,7 @@ interface TriedValue {
   fault: string | null;
 }
 
+/** The effect of a mapping on one person. */
 interface Trial {
   connection: string;
   target: string;
@@ -62,7 +64,7 @@ const TOO_LATE = 'was not computed, because the rules before it took too long';
 /** Longest value in an answer, in characters of its JSON. */
 const SHOWN_CHARACTERS = 4000;
 
-/** The rules that compile; the others are added to `faults`. */
+/** Returns the rules that compile; a fault of each other one is added to `faults`. */
 export function compileTried({ attributes, userType }: TriedMapping, faults: MappingFault[]) {
   return Object.entries(attributes).flatMap(([name, rule]) => {
     try {

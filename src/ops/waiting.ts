@@ -34,7 +34,7 @@ export async function listWaiting(
   let skip = offset;
   for (const { connection, directory, outboxes } of states) {
     for (const [target, outbox] of outboxes) {
-      if ((only ?? target) !== target) continue;
+      if (only !== undefined && target !== only) continue;
       const page = await outbox.waiting({ offset: skip, limit: limit - found.length });
       const names = await readRecordNames(
         directory,
@@ -55,6 +55,7 @@ export async function listWaiting(
         });
       }
       if (found.length >= limit) return found;
+      // An empty page: the offset leaves out all changes of this target, and the rest of it belongs to the next one.
       skip = page.length > 0 ? 0 : Math.max(0, skip - (await outbox.countWaiting()));
     }
   }
