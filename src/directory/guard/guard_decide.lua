@@ -8,7 +8,8 @@
 --        display), action: approve|reject|withdraw, expiryMs (of an approval), by, note, selection (in words), request,
 --        act (audit entry as in append_act; absent: none),
 --        first ([field, text] of the first approval that this one completes; absent: one approval suffices) }
--- RETURN {"decided", number of each kind, number of the decision (absent: nothing was decided)} | {"expired"} | {"unknown"} | {"busy"}: an earlier decision is not moved yet
+-- RETURN {"decided", number of each kind, number of the decision (absent: nothing was decided)} | {"expired"} | {"unknown"}
+--        | {"busy"}: an earlier decision is not moved yet
 --        | {"changed"}: the first approval is another one by now
 -- NEEDS guard, log, numbers
 local now = clock()
@@ -23,20 +24,26 @@ local counts, items, total = {}, {}, 0
 local choice = p.choice and key('guardChoice', p.target .. ':' .. p.choice)
 for index, kind in ipairs(p.kinds) do
   local source = key(p.source, p.target .. ':' .. kind)
-  counts[index] = choice and (p.chosen[kind] or 0) or 0
-  for _, range in ipairs(choice and {} or p.ranges) do
-    local from, to = range[1], range[2]
-    counts[index] = counts[index] + redis.call('ZCOUNT', source, from, to)
-    for _, text in ipairs(redis.call('ZRANGEBYSCORE', source, from, to, 'LIMIT', 0, p.shown - #items)) do
-      items[#items + 1] = kind .. ' ' .. text
+  if choice then
+    counts[index] = p.chosen[kind] or 0
+  else
+    counts[index] = 0
+    for _, range in ipairs(p.ranges) do
+      local from, to = range[1], range[2]
+      counts[index] = counts[index] + redis.call('ZCOUNT', source, from, to)
+      for _, text in ipairs(redis.call('ZRANGEBYSCORE', source, from, to, 'LIMIT', 0, p.shown - #items)) do
+        items[#items + 1] = kind .. ' ' .. text
+      end
     end
   end
   total = total + counts[index]
 end
+-- Nothing of the rejection is left. Of held changes nothing is decided, and the reply has no number.
 if total == 0 then
   if p.source == 'guardRejected' then return { 'unknown' } end
   return { 'decided', counts }
 end
+-- The list of chosen changes would expire; guard_move still has to read it.
 if choice then
   items = redis.call('LRANGE', choice, 0, p.shown - 1)
   redis.call('PERSIST', choice)
@@ -47,17 +54,20 @@ local decision = { serial = p.serial, upTo = p.upTo, part = p.part, number = ton
   selection = p.selection, kinds = {}, items = items }
 for index, kind in ipairs(p.kinds) do
   decision.kinds[kind] = counts[index]
-  -- A person who approves all that is held has looked at what came before it, so the counts start again.
+  -- An approval without a selection ends the window: what was written before it no longer counts towards the limit.
   if counts[index] > 0 and p.action == 'approve' and not choice then redis.call('UNLINK', key('guardUsed', p.target .. ':' .. kind)) end
 end
 local decisions = key('guardDecisions', p.target)
 redis.call('LPUSH', decisions, cjson.encode(decision))
+-- Returns whether a change of an older rejection is still rejected.
 local function stands(older)
-  for _, kind in ipairs(older.action == 'reject' and p.kinds or {}) do
+  if older.action ~= 'reject' then return false end
+  for _, kind in ipairs(p.kinds) do
     if redis.call('ZCOUNT', key('guardRejected', p.target .. ':' .. kind), older.number, older.number) > 0 then return true end
   end
+  return false
 end
--- A rejection that stands is taken back by the id of its decision.
+-- The oldest decisions are removed. A rejection that stands is kept, because the id of its decision takes it back.
 for _, text in ipairs(redis.call('LRANGE', decisions, p.kept, -1)) do
   if not stands(cjson.decode(text)) then redis.call('LREM', decisions, -1, text) end
 end

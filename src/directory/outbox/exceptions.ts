@@ -60,36 +60,44 @@ export function toExceptionCounts(
   hold: string,
   now: number,
 ): ExceptionCounts {
-  const onHold = hold === '' ? ([0, ''] as const) : ([1, String((JSON.parse(hold) as Hold).since)] as const);
-  const all = [...RESOURCE_REASONS.map((_, index) => found[index] ?? ([0, ''] as const)), onHold];
-  const byReason = <T>(of: (count: number, since: string) => T): Record<ExceptionReason, T> =>
-    Object.fromEntries(
-      EXCEPTION_REASONS.map((reason, index) => [reason, of(...(all[index] ?? [0, '']))]),
-    ) as Record<ExceptionReason, T>;
-  const ages = byReason((_, since) => (since === '' ? 0 : Math.max(0, now - Number(since))));
-  const counts = byReason((count) => count);
-  const total = Object.values(counts).reduce((sum, each) => sum + each, 0);
+  const counts = zeroByReason();
+  const ages = zeroByReason();
+  let total = 0;
+  const add = (reason: ExceptionReason, count: number, since: string): void => {
+    counts[reason] = count;
+    ages[reason] = since === '' ? 0 : Math.max(0, now - Number(since));
+    total += count;
+  };
+  for (const [index, reason] of RESOURCE_REASONS.entries()) {
+    const [count, since] = found[index] ?? [0, ''];
+    add(reason, count, since);
+  }
+  if (hold !== '') add('OnHold', 1, String((JSON.parse(hold) as Hold).since));
   return { ...counts, total, oldestMs: Math.max(...Object.values(ages)), ages };
 }
 
 /** Adds the counts of several connections; ages are those of the oldest. */
 export function addExceptionCounts(all: readonly ExceptionCounts[]): ExceptionCounts {
-  const byReason = (of: (counts: ExceptionCounts, reason: ExceptionReason) => number, join: 'sum' | 'max') =>
-    Object.fromEntries(
-      EXCEPTION_REASONS.map((reason) => {
-        const found = all.map((counts) => of(counts, reason));
-        return [reason, join === 'max' ? Math.max(0, ...found) : found.reduce((sum, each) => sum + each, 0)];
-      }),
-    ) as Record<ExceptionReason, number>;
-  return {
-    ...byReason((counts, reason) => counts[reason], 'sum'),
-    total: all.reduce((sum, { total }) => sum + total, 0),
-    oldestMs: Math.max(0, ...all.map(({ oldestMs }) => oldestMs)),
-    ages: byReason(({ ages }, reason) => ages[reason], 'max'),
-  };
+  const sums = zeroByReason();
+  const ages = zeroByReason();
+  let total = 0;
+  let oldestMs = 0;
+  for (const counts of all) {
+    for (const reason of EXCEPTION_REASONS) {
+      sums[reason] += counts[reason];
+      ages[reason] = Math.max(ages[reason], counts.ages[reason]);
+    }
+    total += counts.total;
+    oldestMs = Math.max(oldestMs, counts.oldestMs);
+  }
+  return { ...sums, total, oldestMs, ages };
 }
 
-type Place = { ref: Ref; reason: ResourceReason; since: number };
+const zeroByReason = (): Record<ExceptionReason, number> =>
+  Object.fromEntries(EXCEPTION_REASONS.map((reason) => [reason, 0])) as Record<ExceptionReason, number>;
+
+/** An exception of a resource, without name and message. */
+type StoredException = { ref: Ref; reason: ResourceReason; since: number };
 
 /** Messages by reason, while the link of the resource holds no condition: the next sync of the resource stores one. */
 const MESSAGES: Record<ResourceReason, string> = {
@@ -115,20 +123,23 @@ export async function readExceptions(
   { target, settings }: { target: string; settings: string },
   { limit, offset = 0, reasons = EXCEPTION_REASONS }: ExceptionPage,
 ): Promise<StandingException[]> {
-  const found: Place[] = [];
-  const list = (reason: ResourceReason): string => keys.key('exceptions', `${target}:${reason}`);
+  const found: StoredException[] = [];
+  const listKey = (reason: ResourceReason): string => keys.key('exceptions', `${target}:${reason}`);
   let skip = offset;
   for (const reason of RESOURCE_REASONS) {
     const room = limit - found.length;
-    if (room <= 0) return named(found);
+    if (room <= 0) return withNames(found);
     if (!reasons.includes(reason)) continue;
-    const flat = await redis.zrange(list(reason), String(skip), String(skip + room - 1), 'WITHSCORES');
+    const flat = await redis.zrange(listKey(reason), String(skip), String(skip + room - 1), 'WITHSCORES');
     for (let at = 0; at + 1 < flat.length; at += 2)
       found.push({ ref: flat[at] as Ref, reason, since: Number(flat[at + 1]) });
-    skip = flat.length > 0 ? 0 : Math.max(0, skip - (await redis.zcard(list(reason))));
+    // An empty page: the offset leaves out this whole list, and the rest of the offset belongs to the next reason.
+    skip = flat.length > 0 ? 0 : Math.max(0, skip - (await redis.zcard(listKey(reason))));
   }
-  const hold = skip > 0 || found.length >= limit || !reasons.includes('OnHold') ? null : await readHold();
-  return [...(await named(found)), ...(hold ? [hold] : [])];
+  // The order of hold comes behind all resources.
+  const isHoldOnPage = skip === 0 && found.length < limit && reasons.includes('OnHold');
+  const hold = isHoldOnPage ? await readHold() : null;
+  return [...(await withNames(found)), ...(hold ? [hold] : [])];
 
   async function readHold(): Promise<StandingException | null> {
     const text = await redis.get(keys.key('hold', target));
@@ -138,11 +149,11 @@ export async function readExceptions(
     return { ref: null, reason: 'OnHold', since, name: target, message };
   }
 
-  async function named(places: Place[]): Promise<StandingException[]> {
-    if (places.length === 0) return [];
-    const texts = await redis.hmget(keys.key('links', target), ...places.map(({ ref }) => ref));
+  async function withNames(stored: StoredException[]): Promise<StandingException[]> {
+    if (stored.length === 0) return [];
+    const texts = await redis.hmget(keys.key('links', target), ...stored.map(({ ref }) => ref));
     return Promise.all(
-      places.map(async (each, index) => {
+      stored.map(async (each, index) => {
         const { core, condition } = parseLink(texts[index] ?? '');
         const name = core?.userName ?? core?.displayName ?? (await nameOf(each.ref));
         const message = condition ? conditionText(condition, settings) : MESSAGES[each.reason];

@@ -19,7 +19,7 @@ export interface HandoverHead {
   /** The platform's SCIM id, and its numeric user id as text. */
   platformId: string;
   account: string;
-  /** Closing that it belongs to (Link.closedAt). */
+  /** The closing of the account that the handover belongs to (Link.closedAt). */
   closedAt: number;
   startedAt: number;
   endedAt?: number;
@@ -55,9 +55,12 @@ export interface Handover {
 
 export type HandoverStore = ReturnType<typeof createHandoverStore>;
 
+/** Name of the hash field of the head; each other field is an item. */
 const HEAD = 'head';
+/** Number of heads, refs or items that are read or written at once. */
 const PORTION = 500;
 
+/** Returns the name of the hash field of an item. */
 export const itemKey = ({ type, id }: Pick<HandedItem, 'type' | 'id'>): string => `${type}:${id}`;
 
 export function createHandoverStore(
@@ -90,7 +93,8 @@ export function createHandoverStore(
       const [next, found] = await redis.hscan(recordKey(ref), cursor, 'COUNT', PORTION);
       cursor = next;
       for (let at = 0; at + 1 < found.length; at += 2) {
-        const [name = '', text = ''] = [found[at], found[at + 1]];
+        const name = found[at] ?? '';
+        const text = found[at + 1] ?? '';
         if (name === HEAD) head = JSON.parse(text) as HandoverHead;
         else items.set(name, JSON.parse(text) as HandedItem);
       }
@@ -107,19 +111,23 @@ export function createHandoverStore(
     }
   }
 
-  /** Stores a head and items, with one log entry for each item or none, in one script for each portion. */
+  /**
+   * Stores a head and items. One script stores each portion with its log entries, so no item is stored without its entry.
+   * @param change.entries one for each item in the same order, or none at all
+   * @param change.anew whether a stored handover of an earlier closing is deleted first
+   */
   async function note(
     ref: Ref,
     change: { head?: HandoverHead; items?: readonly HandedItem[]; entries?: LogEntry[]; anew?: boolean },
   ): Promise<void> {
     const { head, items = [], entries = [], anew = false } = change;
+    // The first portion stores the head, also when there are no items.
     for (let at = 0; at === 0 || at < items.length; at += PORTION) {
       const portion = items.slice(at, at + PORTION);
       const fields = [
         ...(head && at === 0 ? [[HEAD, JSON.stringify(head)]] : []),
         ...portion.map((item) => [itemKey(item), JSON.stringify(item)]),
       ];
-      // Each entry goes with the portion of its item: there is one entry for each item, or none.
       const logged = log.toArgs(entries.slice(at, at + PORTION));
       const args = { target, ref, anew: anew && at === 0, fields, ...(logged ? { log: logged } : {}) };
       await scripts.run('note_handover', keys.base, args);

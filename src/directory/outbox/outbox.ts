@@ -30,13 +30,14 @@ export interface Readiness {
   underWay: boolean;
 }
 
+/** Pending members that one reply contains. */
 const PENDING_PORTION = 5000;
 /** Marks that one script makes; a thousand take about 15 ms. */
 const MARKS_PORTION = 1000;
 /** Pending removals that one script copies. */
 const INHERITED_PORTION = 200;
 /** Difference between the scores of two priorities in `dirty` (lua/keys.lua). */
-const SPAN = 10_000_000_000_000;
+const PRIORITY_SPAN = 10_000_000_000_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -44,7 +45,9 @@ export function createOutbox(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
   options: {
     target: string;
+    /** Duration of the lease of a sync. */
     leaseMs: number;
+    /** Whether the mapping of the target reads the groups of users. */
     groupsMatter: boolean;
     /** Address of the platform. */
     address: string;
@@ -104,11 +107,14 @@ export function createOutbox(
       users.map(async (user, index) => {
         const link = parseLink(links[index] ?? '');
         const mark = marks[index];
-        // A mark begins with its generation.
-        const settled = mark ? link.observedGeneration === mark.slice(0, mark.indexOf(' ')) : !link.condition;
+        // A mark begins with its generation. Without a mark the last sync has ended; a condition says that it did not write
+        // all.
+        const attributesApplied = mark
+          ? link.observedGeneration === mark.slice(0, mark.indexOf(' '))
+          : !link.condition;
         const linked = link.id !== undefined && link.departed !== true;
         // Checked last: during a first load most users are not linked yet, and need no command.
-        const ready = linked && settled && !(await hasRemoval(user));
+        const ready = linked && attributesApplied && !(await hasRemoval(user));
         return { user, link, ready, underWay: typeof mark === 'string' };
       }),
     );
@@ -132,13 +138,20 @@ export function createOutbox(
   /** Returns the number of marks of new resources that wait for delivery. */
   const countNew = (): Promise<number> => {
     const priority = PRIORITIES.indexOf('new');
-    return redis.zcount(keys.key('dirty', target), priority * SPAN, `(${(priority + 1) * SPAN}`);
+    return redis.zcount(
+      keys.key('dirty', target),
+      priority * PRIORITY_SPAN,
+      `(${(priority + 1) * PRIORITY_SPAN}`,
+    );
   };
 
   /** Returns whether a resource has neither a dirty mark nor a dead letter. */
   async function isAtRest(ref: Ref): Promise<boolean> {
-    const isBlocked = redis.zscore(keys.key('blocked', target), ref);
-    return !(await isMarked(ref)) && (await isBlocked) === null;
+    const [blockedSince, hasMark] = await Promise.all([
+      redis.zscore(keys.key('blocked', target), ref),
+      isMarked(ref),
+    ]);
+    return blockedSince === null && !hasMark;
   }
 
   /** Returns the groups from which the removal of this user is pending. */
@@ -150,6 +163,7 @@ export function createOutbox(
   /** Returns whether the resource was not marked again since the sync began. */
   async function isCurrent(work: DueWork): Promise<boolean> {
     const mark = await redis.hget(keys.key('marks', target), work.ref);
+    // A mark begins with its generation.
     return mark?.startsWith(`${work.generation} `) ?? false;
   }
 
