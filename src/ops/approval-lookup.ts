@@ -189,7 +189,10 @@ export async function selectorOf(
   };
 }
 
-/** Returns the held list or the decision with this id, and for a list that has grown or shrunk the changes that the id covers. */
+/**
+ * Returns the held list or the decision with this id, and for a list that has grown or shrunk the changes that the id
+ * covers.
+ */
 async function findList(states: readonly DesiredState[], id: string): Promise<FoundApproval | undefined> {
   const known: FoundApproval[] = [];
   for (const state of states)

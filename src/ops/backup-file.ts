@@ -65,7 +65,10 @@ const LATEST_MS = 8.64e15;
 const isTokenLine = ({ family, key }: ArchiveLine): boolean =>
   family === 'plain' && (key === 'tokens' || key === 'tokenUses');
 
-/** Computes the checksums over lines, in the order in which they are added. @param key of the HMAC; null: none is computed */
+/**
+ * Computes the checksums over lines, in the order in which they are added.
+ * @param key of the HMAC; null: none is computed
+ */
 export function createChain(key: string | null) {
   const hash = createHash('sha256');
   const hmac = key === null ? undefined : createHmac('sha256', key);

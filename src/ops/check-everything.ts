@@ -65,8 +65,8 @@ export async function checkEverything(
 type ReadableBreaker = Pick<Breaker, 'read'> | undefined;
 
 /**
- * Returns a finding when the platform refuses the key for some methods. Doctor only reads, so it knows refused writes by the calls
- * of the service alone.
+ * Returns a finding when the platform refuses the key for some methods. Doctor only reads, so it knows refused writes by the
+ * calls of the service alone.
  */
 async function writeRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
   const state = await breaker?.read().catch(() => undefined);

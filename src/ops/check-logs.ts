@@ -16,8 +16,8 @@ export async function checkLogs(state: DesiredState): Promise<LogCheck[]> {
 }
 
 /**
- * Removes entries that are too old, then checks the logs and stores the result. A write removes old entries too, so this matters
- * for logs to which nothing is written.
+ * Removes entries that are too old, then checks the logs and stores the result. A write removes old entries too, so this
+ * matters for logs to which nothing is written.
  */
 export async function tendLogs(state: DesiredState, now: number): Promise<LogCheck[]> {
   await state.acts.trim();

@@ -117,7 +117,10 @@ export const retryDeadLetters = (
     outbox.mark(refs, 'edit', `retry:${actor.by}`),
   );
 
-/** Removes dead letters from the list. The desired state is kept, and the next change is synced again. @returns the removed ones */
+/**
+ * Removes dead letters from the list. The desired state is kept, and the next change is synced again.
+ * @returns the removed ones
+ */
 export const dropDeadLetters = (
   states: readonly DesiredState[],
   selection: DeadLetterSelection,
@@ -127,7 +130,10 @@ export const dropDeadLetters = (
     for (const ref of refs) await outbox.dismiss(ref);
   });
 
-/** Records the order in the audit log of each connection, and then runs it for each target. @returns the selected dead letters */
+/**
+ * Records the order in the audit log of each connection, and then runs it for each target.
+ * @returns the selected dead letters
+ */
 async function applyOrder(
   states: readonly DesiredState[],
   selection: DeadLetterSelection,

@@ -187,8 +187,8 @@ async function checkTarget(
 type CallOptions = { signal: AbortSignal };
 
 /**
- * Returns whether every address is answered with a web page. A tenant may lack single addresses; a wrong url or a proxy answers all
- * of them with its page.
+ * Returns whether every address is answered with a web page. A tenant may lack single addresses; a wrong url or a proxy
+ * answers all of them with its page.
  */
 async function answersPagesOnly(client: PlatformClient, options: CallOptions): Promise<boolean> {
   const replies = [

@@ -36,7 +36,8 @@ export const releaseTargets = (
 
 /**
  * Runs an order for each chosen target.
- * @param run returns whether the state changed; it calls `record` before its first change, so that a crash in between does not lose the audit entry
+ * @param run returns whether the state changed; it calls `record` before its first change, so that a crash in between does
+ * not lose the audit entry
  */
 async function applyOrder(
   states: readonly DesiredState[],

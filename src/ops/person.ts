@@ -146,7 +146,10 @@ async function addNamesInLogs({ state, refs, names }: ForgettablePerson): Promis
         for (const name of namesIn(personal)) names.add(name);
 }
 
-/** Returns the name of a log entry, and the identifying values before and after its changes. @param personal personal data as stored */
+/**
+ * Returns the name of a log entry, and the identifying values before and after its changes.
+ * @param personal personal data as stored
+ */
 function namesIn(personal: string): string[] {
   const { name, changes = [] } = JSON.parse(personal) as {
     name?: string;

@@ -86,8 +86,8 @@ export const verifyLogs = (states: readonly (LogSource & { acts: Acts })[]): Pro
   );
 
 /**
- * Returns the test whether an entry fits the filter; undefined: all entries fit. The test may not use names and values: a search
- * reads this personal data only for the entries that the test accepts.
+ * Returns the test whether an entry fits the filter; undefined: all entries fit. The test may not use names and values: a
+ * search reads this personal data only for the entries that the test accepts.
  */
 function testOf({ refs, actions, statuses }: LogFilter): ((entry: LogEntry) => boolean) | undefined {
   if (!refs && !actions && !statuses) return undefined;

@@ -190,7 +190,10 @@ function refuseUnlessProven({ proof }: CheckedBackup, acceptUnproven: boolean): 
   );
 }
 
-/** Returns the states of the connections of a backup. @throws RestoreRefused when one of them, or a target, is not in the settings */
+/**
+ * Returns the states of the connections of a backup.
+ * @throws RestoreRefused when one of them, or a target, is not in the settings
+ */
 function statesFor({ connections }: BackupHeader, states: readonly DesiredState[]): DesiredState[] {
   return Object.entries(connections).map(([name, targets]) => {
     const state = states.find(({ connection }) => connection === name);

@@ -153,7 +153,9 @@ export async function readStatus(
   return rows;
 }
 
-/** The part of a row that is read for one target; the rest is the same for all targets of a connection, or judged afterwards. */
+/**
+ * The part of a row that is read for one target; the rest is the same for all targets of a connection, or judged afterwards.
+ */
 type TargetPart = Omit<
   TargetStatus,
   | 'connection'

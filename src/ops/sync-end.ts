@@ -49,8 +49,8 @@ const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
   `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
 
 /**
- * Replaces the end of a group whose members wait for a decision about their accounts. Nothing of the group is left to write, and it
- * differs until then.
+ * Replaces the end of a group whose members wait for a decision about their accounts. Nothing of the group is left to write,
+ * and it differs until then.
  */
 export async function withWaiting(
   scope: ReconcileScope,
@@ -75,8 +75,8 @@ export async function withWaiting(
 }
 
 /**
- * Replaces the end of a person with a value of an attribute that the platform defines with another type: it differs, and no sync
- * writes it.
+ * Replaces the end of a person with a value of an attribute that the platform defines with another type: it differs, and no
+ * sync writes it.
  */
 export function withConflicts(
   end: SyncEnd,
