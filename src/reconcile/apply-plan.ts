@@ -46,7 +46,7 @@ export async function applyPlan(
 ): Promise<CarriedOut> {
   const wanted = changesIn(plan);
   const proven = plan.proof.users.complete && plan.proof.groups.complete && plan.unknown === 0;
-  // Without changes nobody is asked to confirm.
+  // A plan without changes needs no confirmation.
   const agreed = options.repair && (wanted === 0 || (await (options.confirm?.(plan) ?? true)));
   const decided = agreed ? await decidedRefs(scope, findings) : [];
   const note = { fence, plan, done: proven ? findings.done : [] };

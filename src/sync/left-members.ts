@@ -7,7 +7,7 @@ import { marked } from './members.ts';
 
 /** Most leavers that the link of a group out of scope lists. With more, the list is dropped. */
 const MOST_LEAVERS = 1000;
-/** Most leavers that the link of a group lists under a policy that removes nobody. Each sync of the group reads the link. */
+/** Most leavers that the link of a group lists under a policy that forbids removals. Each sync of the group reads the link. */
 const MOST_LEFT = 10_000;
 
 /** Notes in the link that the group is out of scope, and its leavers. The caller drops the pending removals afterwards. */

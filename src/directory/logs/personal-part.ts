@@ -1,5 +1,5 @@
 // Splits a log entry into its personal data, which can be removed later, and the rest, which the hash chain covers ("chained
-// part"). The chained part has a digest of the personal data with a random salt, so that nobody can guess removed values.
+// part"). The chained part has a digest of the personal data with a random salt, so that removed values cannot be guessed.
 import { createHash, randomBytes } from 'node:crypto';
 
 /** An entry as scripts take it: the chained part, and the personal data; '' when there is none. */

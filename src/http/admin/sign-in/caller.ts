@@ -16,7 +16,7 @@ import {
 
 /**
  * Returns the caller of a request.
- * @throws Problem 401 when nobody is signed in, 403 for a person without a role and for a request that another page sent,
+ * @throws Problem 401 without a sign-in, 403 for a person without a role and for a request that another page sent,
  * 429 after many wrong tokens
  */
 export type IdentifyCaller = (request: IncomingMessage) => Promise<AdminCaller>;
