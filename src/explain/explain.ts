@@ -15,7 +15,7 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Resource } from '../scim/index.ts';
 import { keptAttributes, type DesiredUser, type Mapping } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
-import { isEmpty } from '../sync/write-order.ts';
+import { isEmpty } from '../sync/diff.ts';
 import type { Explanation, AttributeState, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, isDecisionTaken, rejectionsOf } from './decided.ts';

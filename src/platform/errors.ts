@@ -136,7 +136,7 @@ export class PlatformDecode extends PlatformError {
   }
 }
 
-/** A success whose body exceeds the limits of answer-bounds.ts. A list may be read with a smaller page size. */
+/** A success whose body exceeds the limits of its request (request.ts). A list may be read with a smaller page size. */
 export class AnswerTooLarge extends PlatformDecode {}
 
 /**

@@ -1,10 +1,9 @@
 // Reads and writes SCIM groups (contract 2.1, 2.3). Lists exclude members: a page of large groups would be tens
 // of megabytes.
-import { MEMBERS_BOUNDS } from './answer-bounds.ts';
 import { scimFilter } from './filter.ts';
 import { listByIndex, type ListOptions } from './pages.ts';
 import { optional, readGroup, readScimList, type ListPage } from './readers.ts';
-import type { CallOptions, Send } from './request.ts';
+import { MEMBERS_BOUNDS, type CallOptions, type Send } from './request.ts';
 import { patchBody, type ListRange } from './users.ts';
 import type { PlatformPatchOperation, WireGroup, WireGroupInput } from './wire.ts';
 

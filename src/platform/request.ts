@@ -1,4 +1,4 @@
-// Defines a request to the platform and its options, and builds its path.
+// Defines a request to the platform, its options and the limits of its answer, and builds its path.
 import type { JsonBounds } from '../support/limits.ts';
 import { PlatformArgument, type CallContext } from './errors.ts';
 import type { Reader } from './readers.ts';
@@ -41,7 +41,7 @@ export interface PlatformCall {
 /** The families of the platform's API; each has its own credential. */
 export type Family = 'scim' | 'rest' | 'data' | 'chat';
 
-/** Limits for reading and parsing an answer (answer-bounds.ts). */
+/** Limits for reading and parsing an answer, so that none can exhaust the memory of the process. */
 export interface AnswerBounds extends JsonBounds {
   /** Largest body in bytes. */
   maxBytes: number;
@@ -68,6 +68,35 @@ export interface PlatformRequest<T> {
   /** Reads the JSON of a success; with 'ignore' the body is not parsed. */
   read: Reader<T> | 'ignore';
 }
+
+const MEGABYTE = 1024 * 1024;
+const MAX_DEPTH = 32;
+const DEFAULT: AnswerBounds = { maxBytes: 8 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 500_000 };
+/** Larger than any value that the bridge writes: 64,000 characters of up to four bytes. */
+const MAX_SCIM_TEXT = 256 * 1024;
+/** Larger, because the size of a query result depends on the query. */
+const RESULTS: AnswerBounds = { maxBytes: 16 * MEGABYTE, maxDepth: MAX_DEPTH, maxStructure: 2_000_000 };
+
+const BOUNDS: Record<Family, AnswerBounds> = {
+  scim: { ...DEFAULT, maxText: MAX_SCIM_TEXT },
+  rest: DEFAULT,
+  data: RESULTS,
+  chat: RESULTS,
+};
+
+/** Allows a group with about 150,000 members; the platform returns all members in one answer. */
+export const MEMBERS_BOUNDS: AnswerBounds = {
+  maxBytes: 16 * MEGABYTE,
+  maxDepth: MAX_DEPTH,
+  maxStructure: 1_000_000,
+  maxText: MAX_SCIM_TEXT,
+};
+
+/** Returns the limits of a request: its own, or those of its API family. */
+export const boundsOf = ({
+  family,
+  bounds,
+}: Pick<PlatformRequest<unknown>, 'family' | 'bounds'>): AnswerBounds => bounds ?? BOUNDS[family];
 
 /** Returns true when a request without an answer may have changed the platform. */
 export function isWrite(request: Pick<PlatformRequest<unknown>, 'method' | 'isSafe'>): boolean {

@@ -1,7 +1,7 @@
 // Sends one request and returns one answer: address, credential, deadline and errors. It does not retry; the
 // caller knows whether a call may be repeated.
 import { type Dispatcher, Pool } from 'undici';
-import { boundsOf, readAtMost, REFUSAL_BYTES, tooMuchIn } from './answer-bounds.ts';
+import { scanJson } from '../support/limits.ts';
 import { isWebPage, parseJson, type AnswerHeaders } from './answer.ts';
 import { createAttempt, refusedAnswer, type AttemptOptions } from './attempt.ts';
 import {
@@ -15,8 +15,47 @@ import {
   type CallContext,
 } from './errors.ts';
 import { faultCode } from './redact.ts';
-import { isWrite, type CallOptions, type PlatformRequest, type Send } from './request.ts';
-import { noteSent, type Flight } from './flight.ts';
+import {
+  boundsOf,
+  isWrite,
+  type AnswerBounds,
+  type CallOptions,
+  type PlatformRequest,
+  type Send,
+} from './request.ts';
+
+/**
+ * One write in progress, passed to undici as the option `opaque` of the request. A write that never left the process cannot
+ * have been applied.
+ */
+interface Flight {
+  /** Becomes true just before the first byte is written. */
+  sent: boolean;
+}
+
+function isFlight(value: unknown): value is Flight {
+  return typeof value === 'object' && value !== null && 'sent' in value;
+}
+
+/** undici interceptor that sets `sent` when a connected socket takes the request. */
+const noteSent: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const flight: unknown = 'opaque' in options ? options.opaque : undefined;
+  if (!isFlight(flight)) return dispatch(options, handler);
+  return dispatch(options, {
+    onRequestStart(controller, context) {
+      handler.onRequestStart?.(controller, context);
+      // undici drops a request that was aborted while it waited for a socket: nothing of it is written.
+      if (!controller.aborted) flight.sent = true;
+    },
+    onResponseStart: (...start) => handler.onResponseStart?.(...start),
+    onResponseData: (...data) => handler.onResponseData?.(...data),
+    onResponseEnd: (...end) => handler.onResponseEnd?.(...end),
+    onResponseError: (...fault) => handler.onResponseError?.(...fault),
+  });
+};
+
+/** An error body is read up to this size; its message is shortened further. */
+const REFUSAL_BYTES = 64 * 1024;
 
 const MAX_CONNECT_MS = 10_000;
 
@@ -157,3 +196,25 @@ export function createTransport(options: TransportOptions): { send: Send; close(
     },
   };
 }
+
+/** Returns the whole body, or the first `maxBytes` bytes of a longer one, whose connection is closed. */
+async function readAtMost(
+  body: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    // Leaving the loop destroys the body and closes the connection.
+    if (length > maxBytes) return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: false };
+  }
+  return { bytes: Buffer.concat(chunks), isWhole: true };
+}
+
+/** Returns the reason why the bytes must not be parsed, or undefined. */
+const tooMuchIn = (bytes: Uint8Array, bounds: AnswerBounds): string | undefined => {
+  const fault = scanJson(bytes, bounds);
+  return fault && `the answer ${fault.reason}`;
+};

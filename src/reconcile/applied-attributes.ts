@@ -1,6 +1,6 @@
 // Finds the attributes whose values the bridge has written, by the links of a sample of the users of a target.
 import type { Links } from '../directory/outbox/links.ts';
-import { isEmpty } from '../sync/write-order.ts';
+import { isEmpty } from '../sync/diff.ts';
 import type { PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 

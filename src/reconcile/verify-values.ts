@@ -4,7 +4,7 @@ import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { createVisibility, differences, desiredFromLink } from './compare.ts';
-import { isEmpty } from '../sync/write-order.ts';
+import { isEmpty } from '../sync/diff.ts';
 import type { ScanResult } from './scope.ts';
 import { accountOf, readValues } from './verify-users.ts';
 

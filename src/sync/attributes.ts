@@ -9,10 +9,9 @@ import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
 import { permit } from './gate.ts';
 import { isGone, isStatus } from './failures.ts';
-import { attributeChanges, EXTENSION, fitsExtension } from './diff.ts';
+import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
 import { forgetObserved } from './observed.ts';
-import { isEmpty, writeOrder } from './write-order.ts';
 import { writeTogether } from './write-together.ts';
 
 export type AttributeResult =
@@ -29,7 +28,7 @@ const RETRY_STEP_MS = 1000;
 const PASSING_PAGES = 3;
 
 /**
- * Writes every attribute that differs in three steps (write-order.ts). An attribute that cannot be written (mapping failed,
+ * Writes every attribute that differs in three steps (writeOrder). An attribute that cannot be written (mapping failed,
  * definition of another type) does not stop the others. The result is then `blocked`, so that the user is not activated
  * without that attribute.
  */

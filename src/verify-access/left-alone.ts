@@ -5,7 +5,7 @@ import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { notedLeavers } from '../sync/left-members.ts';
 import { keptAttributes } from '../sync/mapping.ts';
-import { isEmpty } from '../sync/write-order.ts';
+import { isEmpty } from '../sync/diff.ts';
 import type { Reading } from './account.ts';
 import type { DesiredAccess } from './desired-access.ts';
 import type { LeftAlone } from './report.ts';

@@ -1,8 +1,12 @@
 // Tests the list that replaces look-ups of new users: it never misses an account that existed when the list began, or
 // it is not used.
 import type { WireUser } from '../../../src/platform/wire.ts';
-import { createListedAccounts } from '../../../src/sync/listed-accounts.ts';
-import { externalIdKey, nameKey, readAccountList } from '../../../src/sync/account-list.ts';
+import {
+  createListedAccounts,
+  externalIdKey,
+  nameKey,
+  readAccountList,
+} from '../../../src/sync/listed-accounts.ts';
 import type { PlatformClient } from '../../../src/platform/client.ts';
 
 const account = (number: number): WireUser => ({

@@ -2,9 +2,8 @@
 import { PlatformResponse } from '../../../src/platform/errors.ts';
 import type { PlatformPatchOperation, WireUser } from '../../../src/platform/wire.ts';
 import type { SyncContext } from '../../../src/sync/context.ts';
-import { EXTENSION } from '../../../src/sync/diff.ts';
+import { EXTENSION, writeOrder } from '../../../src/sync/diff.ts';
 import type { DesiredUser } from '../../../src/sync/mapping.ts';
-import { writeOrder } from '../../../src/sync/write-order.ts';
 import { writeTogether } from '../../../src/sync/write-together.ts';
 
 const types = {
