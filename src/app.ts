@@ -23,7 +23,7 @@ import { createScimRouters } from './http/scim/connections.ts';
 import { protectMetrics } from './http/metrics.ts';
 import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
 import { traced } from './http/traced.ts';
-import type { TargetQueue } from './queue/target-queue.ts';
+import type { TargetQueue } from './queue/worker.ts';
 import { startProofPass } from './ops/proof-pass.ts';
 import { expectedGapMs } from './reconcile/expected-gap.ts';
 import { startScheduler } from './reconcile/schedule.ts';

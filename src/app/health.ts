@@ -9,7 +9,7 @@ import { createKeyspace } from '../directory/keys.ts';
 import type { AdminCheck } from '../http/admin/authenticate.ts';
 import { createHealthRouter, type Check, type HealthChecks } from '../http/health.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
-import type { TargetQueue } from '../queue/target-queue.ts';
+import type { TargetQueue } from '../queue/worker.ts';
 import { counted } from '../support/counted.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';

@@ -6,7 +6,7 @@ import {
   type QueueConnection,
   type SyncHandler,
   type TargetQueue,
-} from '../queue/target-queue.ts';
+} from '../queue/worker.ts';
 import { probeWhileIdle } from '../sync/probe.ts';
 import { recogniseAddress } from '../sync/recognise.ts';
 import { syncResource } from '../sync/sync-resource.ts';

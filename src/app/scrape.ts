@@ -3,7 +3,7 @@ import { takePulse } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createMetricsRouter } from '../http/metrics.ts';
 import type { ReadFleet } from '../ops/fleet.ts';
-import type { TargetQueue } from '../queue/target-queue.ts';
+import type { TargetQueue } from '../queue/worker.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { CredentialStore } from '../tokens/credentials.ts';

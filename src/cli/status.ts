@@ -1,7 +1,7 @@
 // Defines the command status, which prints the backlog and the health of each target.
 import type { Command } from 'commander';
 import { isKeyRefused } from '../directory/outbox/breaker.ts';
-import { isForKey } from '../directory/outbox/pause.ts';
+import { isForKey } from '../directory/outbox/budget.ts';
 import type { DriftCount } from '../directory/outbox/runs.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import { listExceptions, type ExceptionView } from '../ops/exceptions.ts';

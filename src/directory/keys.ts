@@ -74,7 +74,7 @@
  * | eventsLease | string | the process that pushes events |
  * | claim:<t>:<kind>:<platform id> | string | connection and ref that is about to be linked; base `target.<t>` instead of a
  * connection |
- * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (pause.ts); base
+ * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (budget.ts); base
  * `target.<t>` |
  * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; base `target.<t>` |
  * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |

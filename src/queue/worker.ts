@@ -1,16 +1,19 @@
-// Runs the sync handler for BullMQ jobs. The handler stores its outcome in the outbox, so a job never fails: a retry is a
-// new mark and not a retry of BullMQ.
-import { setMaxListeners } from 'node:events';
-import { Worker, type ConnectionOptions } from 'bullmq';
+// Starts relay and worker of one target, and stops them together. The worker runs the sync handler for BullMQ jobs. The
+// handler stores its outcome in the outbox, so a job never fails: a retry is a new mark and not a retry of BullMQ.
+import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
+import { createRelay } from './relay.ts';
+import { setMaxListeners } from 'node:events';
+import { Worker, type ConnectionOptions } from 'bullmq';
 import { settledWithin } from '../support/within.ts';
 import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
 
 /** Redis connection for BullMQ, opened by app/queues.ts. */
 export type QueueConnection = ConnectionOptions;
 
-export interface WorkerOptions {
+export interface TargetQueueOptions {
+  /** Prefix of all Redis keys of the service. */
   prefix: string;
   target: string;
   /** Returns how many platform calls of this process may be under way; read whenever a sync begins. */
@@ -40,7 +43,7 @@ const STALLED_CHECK_MS = 5000;
 /** Starts the workers of one target, one for each stream. */
 export function createSyncWorker(
   deps: { connection: ConnectionOptions; handler: SyncHandler; clock: Clock; logger: Logger },
-  options: WorkerOptions,
+  options: TargetQueueOptions,
 ): SyncWorker {
   const { handler, clock, logger } = deps;
   const abort = new AbortController();
@@ -97,6 +100,45 @@ export function createSyncWorker(
         await settledWithin(clock, idle, ABORT_GRACE_MS);
       }
       await settledWithin(clock, closed, CLOSE_MS);
+    },
+  };
+}
+
+export interface TargetQueue {
+  /** Notifies the relay of a new mark. */
+  notify: () => void;
+  /** Returns the time of the last finished sweep of the outbox, Unix milliseconds. */
+  lastSweepAt: () => number;
+  /** Stops the relay, then waits for running syncs within their deadline. */
+  stop: () => Promise<void>;
+}
+
+/** Interval of sweeps, which find due marks without a notification. */
+const SWEEP_MS = 500;
+/** Largest number of jobs in BullMQ; other marks wait in the outbox in order of priority. */
+const MOST_JOBS = 500;
+/** Longest wait for running syncs at shutdown. */
+const SYNC_DEADLINE_MS = 20_000;
+
+/** Starts the relay and the worker. @param deps.outboxes outboxes of all connections of the target, by connection */
+export function createTargetQueue(
+  deps: {
+    connection: QueueConnection;
+    outboxes: Map<string, Outbox>;
+    handler: SyncHandler;
+    clock: Clock;
+    logger: Logger;
+  },
+  options: TargetQueueOptions,
+): TargetQueue {
+  const worker = createSyncWorker(deps, options);
+  const relay = createRelay(deps, { ...options, sweepMs: SWEEP_MS, mostJobs: MOST_JOBS });
+  return {
+    notify: () => relay.notify(),
+    lastSweepAt: () => relay.lastSweepAt(),
+    stop: async () => {
+      await relay.stop();
+      await worker.stop(SYNC_DEADLINE_MS);
     },
   };
 }

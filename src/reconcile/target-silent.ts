@@ -1,7 +1,7 @@
 // Defines the error of a command whose target gives no good answer, in sentences for operators.
 import type { BreakerState } from '../directory/outbox/breaker.ts';
-import { isForKey, type Pause } from '../directory/outbox/pause.ts';
-import type { RateLimited, TargetSilence } from '../sync/answering.ts';
+import { isForKey, type Pause } from '../directory/outbox/budget.ts';
+import type { RateLimited, TargetSilence } from '../sync/target-calls.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 
 /** The target gave no good answer to a command. */

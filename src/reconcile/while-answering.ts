@@ -1,9 +1,8 @@
 // Ends work when a target does not answer, judged by the calls of this process and by the breaker that all replicas share.
 import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
-import type { Budget } from '../directory/outbox/budget.ts';
-import { isForKey, type Pause } from '../directory/outbox/pause.ts';
+import { type Budget, isForKey, type Pause } from '../directory/outbox/budget.ts';
 import type { Clock } from '../support/sources.ts';
-import type { Answering, RateLimited, TargetSilence } from '../sync/answering.ts';
+import type { Answering, RateLimited, TargetSilence } from '../sync/target-calls.ts';
 import { pauseWords } from './breaker-words.ts';
 import { targetRefusesRate, targetSilent, type TargetSilent } from './target-silent.ts';
 

@@ -1,10 +1,9 @@
 // Activates and deactivates the account of a user.
 import type { Permission } from '../directory/guard/guard-store.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import { forgetObserved, type Link } from '../directory/outbox/links.ts';
 import type { PlatformPatchOperation, WireUser } from '../platform/wire.ts';
 import type { SyncContext } from './context.ts';
 import { permitClosing } from './gate.ts';
-import { forgetObserved } from './observed.ts';
 import type { Why } from './provisioning-writer.ts';
 
 /**

@@ -1,6 +1,6 @@
 // Writes typed attribute values, through the value list of an account or the SCIM extension. The value list needs the
 // numeric account id, which is looked up in the user list.
-import type { Condition } from '../directory/outbox/links.ts';
+import { forgetObserved, type Condition } from '../directory/outbox/links.ts';
 import { fold } from '../directory/records.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import { EndpointAbsent, PlatformIntermediary } from '../platform/errors.ts';
@@ -11,7 +11,6 @@ import { permit } from './gate.ts';
 import { isGone, isStatus } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
-import { forgetObserved } from './observed.ts';
 import { writeTogether } from './write-together.ts';
 
 export type AttributeResult =

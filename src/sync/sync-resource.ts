@@ -1,7 +1,7 @@
 // Syncs one resource at one target: takes the lease, compares desired and applied state, writes the difference, and stores
 // the outcome.
 import type { Directory } from '../directory/resources/directory.ts';
-import type { Condition, Links } from '../directory/outbox/links.ts';
+import { takeObserved, type Condition, type Links } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { LeaseLost, type DueWork } from '../directory/outbox/work.ts';
 import type { Priority, Ref } from '../directory/records.ts';
@@ -18,7 +18,6 @@ import { existsIn } from './find-user.ts';
 import { mayBeTransient, judgeFailure, outcomeOfFailure } from './failures.ts';
 import { behindHold, besideDecisions, isRefused, openGate, wasBehindHold } from './gate.ts';
 import { createProvisioningWriter } from './provisioning-writer.ts';
-import { takeObserved } from './observed.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { syncGroup } from './sync-group.ts';
 import { syncUser } from './sync-user.ts';

@@ -8,11 +8,10 @@ import type { ResourceType } from '../scim/index.ts';
 import { createCallSlots } from '../support/call-slots.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { createAnswering, type Answering } from './answering.ts';
+import { createAnswering, type Answering, createTargetWork, type TargetWorkMeter } from './target-calls.ts';
 import { createAdministrators, type Administrators } from './administrators.ts';
 import { createCatalogue, type Catalogue } from './catalogue.ts';
 import { createConcurrency } from './concurrency.ts';
-import { createTargetWork, type TargetWorkMeter } from './target-work.ts';
 import { createListedAccounts, type ListedAccounts } from './listed-accounts.ts';
 import { compileMapping, type Mapping, type MappingRules } from './mapping.ts';
 

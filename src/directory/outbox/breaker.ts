@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Logger } from '../../support/logger.ts';
 import { createKeyspace } from '../keys.ts';
 import type { Scripts } from '../redis/scripts.ts';
-import { createPauses, type Pause } from './pause.ts';
+import { createPauses, type Pause } from './budget.ts';
 
 /** Result of one platform call. */
 export interface CallEnd {

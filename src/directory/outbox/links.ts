@@ -9,8 +9,10 @@ import { parseReverseLink } from './reverse-link.ts';
 export { parseReverseLink } from './reverse-link.ts';
 export {
   conditionText,
+  forgetObserved,
   isBySettingsOfThen,
   parseLink,
+  takeObserved,
   toLinkText,
   type Condition,
   type Link,

@@ -1,7 +1,7 @@
 // Defines the JSON Schemas of the processes of the service and of the progress of a load.
 import { DUTIES, type FleetProcess } from '../../directory/fleet/fleet-store.ts';
 import type { BreakerState } from '../../directory/outbox/breaker.ts';
-import type { Pause } from '../../directory/outbox/pause.ts';
+import type { Pause } from '../../directory/outbox/budget.ts';
 import { FLEET_FINDINGS, type FleetFinding, type FleetReport } from '../../ops/fleet.ts';
 import { LOAD_BOUNDS, type LoadProgress } from '../../ops/load-progress.ts';
 import {

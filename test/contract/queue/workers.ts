@@ -8,7 +8,7 @@ import { userResourceType } from '../../../src/scim/index.ts';
 import type { Clock } from '../../../src/support/sources.ts';
 import { silentLogger } from '../../../src/support/logger.ts';
 import { createAdministrators } from '../../../src/sync/administrators.ts';
-import { createAnswering } from '../../../src/sync/answering.ts';
+import { createAnswering } from '../../../src/sync/target-calls.ts';
 import { createCatalogue } from '../../../src/sync/catalogue.ts';
 import { createListedAccounts } from '../../../src/sync/listed-accounts.ts';
 import { compileMapping, type MappingRules } from '../../../src/sync/mapping.ts';

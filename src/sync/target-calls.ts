@@ -1,7 +1,9 @@
-// Records whether a target answers the calls of this process.
+// Records how the calls of this process to one target go: whether the target answers, and whether calls wait for the rate
+// limit, for a slot, or for answers.
+import type { TargetWork } from '../directory/fleet/fleet-store.ts';
+import type { Clock } from '../support/sources.ts';
 import { weightOf } from '../directory/outbox/breaker.ts';
 import type { PlatformCall } from '../platform/client.ts';
-import type { Clock } from '../support/sources.ts';
 
 export interface TargetSilence {
   /** Unix milliseconds of the first call without a good answer. */
@@ -71,6 +73,48 @@ export function createAnswering(clock: Clock) {
       if (!isStopped) stops.delete(cause);
       else if (!stops.has(cause)) stops.set(cause, clock.now());
       return stops.get(cause);
+    },
+  };
+}
+
+export type TargetWorkMeter = ReturnType<typeof createTargetWork>;
+
+/** @param queued returns the number of calls that wait for a slot @param limit returns the number of slots */
+export function createTargetWork(
+  { clock }: { clock: Clock },
+  { queued, limit }: { queued: () => number; limit: () => number },
+) {
+  let calls = 0;
+  let delayed = 0;
+  let waiting = 0;
+  let busyMs = 0;
+  let readAt = clock.now();
+  return {
+    /** Measures one wait for the rate limit. @param take resolves with the milliseconds that it waited */
+    wait: async (take: () => Promise<number>): Promise<number> => {
+      waiting++;
+      try {
+        const waitedMs = await take();
+        calls++;
+        if (waitedMs > 0) delayed++;
+        return waitedMs;
+      } finally {
+        waiting--;
+      }
+    },
+    ended: ({ durationMs }: { durationMs: number }): void => {
+      busyMs += durationMs;
+    },
+    /** Returns the measures since the last read and resets them. */
+    read: (): TargetWork => {
+      const elapsedMs = Math.max(1, clock.now() - readAt);
+      const busy = Math.min(1, busyMs / (elapsedMs * Math.max(1, limit())));
+      const work = { calls, delayed, waiting, queued: queued(), busy: Math.round(busy * 100) / 100 };
+      calls = 0;
+      delayed = 0;
+      busyMs = 0;
+      readAt = clock.now();
+      return work;
     },
   };
 }
