@@ -1,5 +1,6 @@
-// Lists the files of the bridge that run between a request and its answer. Needs a build and redis-server. Usage:
-// node bench/files-of-a-request.mjs [main.js]
+// Lists the files of the bridge that run between a request and its answer; with --to-platform, those that run until the
+// change is at the platform (role all, the sandbox as platform), without the ones that run on timers anyway. Needs a build
+// and redis-server. Usage: node bench/files-of-a-request.mjs [--to-platform] [main.js]
 // The same file is loaded into the bridge with --import; there, each SIGUSR2 makes it write the list of the files that
 // ran since the previous signal.
 import console from 'node:console';
@@ -9,12 +10,16 @@ import { dirname, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL, URL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { fetch } from 'undici';
 import { user } from './people.mjs';
 import { createStage, TOKEN } from './processes.mjs';
 
 const SELF = fileURLToPath(import.meta.url);
 const WARM_UP = 5;
+/** Longer than each interval of the timers of an idle bridge, and than a sync takes. */
+const IDLE_MS = 14_000;
+const SYNC_MS = 1500;
 
 /** Runs in the bridge: at each SIGUSR2 it writes the files that ran since the previous one to `report`. */
 async function recordFiles(report) {
@@ -29,27 +34,34 @@ async function recordFiles(report) {
   });
 }
 
-/** Starts the bridge and returns the files that run for one `POST /Users`, after some requests to warm up. */
-async function filesOfPost(main) {
+/**
+ * Starts the bridge and returns the files that run for one `POST /Users`, after some requests to warm up.
+ * @param toPlatform wait for the sync too, and leave out the files that also run without a request
+ */
+async function filesOfPost(main, toPlatform) {
   const stage = createStage();
   const report = resolve(stage.folder, 'ran.json');
   process.env.BENCH_REPORT = report;
   try {
     const redis = await stage.startRedis();
+    const sandbox = toPlatform ? await stage.startSandbox(process.execPath, main) : undefined;
     const bridge = await stage.startBridge({
       node: process.execPath,
       nodeArguments: ['--import', SELF],
       main,
-      role: 'api',
+      role: toPlatform ? 'all' : 'api',
       name: 'bridge',
       redisUrl: redis.url,
+      platform: sandbox && { url: sandbox.platformUrl, token: sandbox.fixtures.apiKeys.admin },
     });
+    const root = `${pathToFileURL(dirname(main)).href}/`;
     const takeFiles = async () => {
       rmSync(report, { force: true });
       process.kill(bridge.pid, 'SIGUSR2');
       while (!existsSync(report)) await sleep(20);
       await sleep(50);
-      return JSON.parse(readFileSync(report, 'utf8'));
+      const urls = JSON.parse(readFileSync(report, 'utf8')).filter((url) => url.startsWith(root));
+      return urls.map((url) => relative(root, url)).sort();
     };
     const post = async (number) => {
       const response = await fetch(`http://127.0.0.1:${bridge.port}/scim/v2/Users`, {
@@ -61,11 +73,14 @@ async function filesOfPost(main) {
       await response.text();
     };
     for (let number = 0; number < WARM_UP; number++) await post(number);
+    if (toPlatform) await sleep(SYNC_MS);
     await takeFiles();
+    if (toPlatform) await sleep(IDLE_MS);
+    const idle = toPlatform ? await takeFiles() : [];
     await post(WARM_UP);
-    const root = `${pathToFileURL(dirname(main)).href}/`;
-    const files = (await takeFiles()).filter((url) => url.startsWith(root));
-    return files.map((url) => relative(root, url)).sort();
+    if (toPlatform) await sleep(SYNC_MS);
+    const ran = await takeFiles();
+    return { files: ran.filter((file) => !idle.includes(file)), all: ran.length };
   } finally {
     await stage.stop();
   }
@@ -73,8 +88,12 @@ async function filesOfPost(main) {
 
 if (process.env.BENCH_REPORT) await recordFiles(process.env.BENCH_REPORT);
 else {
-  const files = await filesOfPost(
-    resolve(process.argv[2] ?? fileURLToPath(new URL('../dist/main.js', import.meta.url))),
-  );
-  console.log(`${files.join('\n')}\n${files.length} files run for POST /Users`);
+  const { values, positionals } = parseArgs({
+    options: { 'to-platform': { type: 'boolean', default: false } },
+    allowPositionals: true,
+  });
+  const main = resolve(positionals[0] ?? fileURLToPath(new URL('../dist/main.js', import.meta.url)));
+  const { files, all } = await filesOfPost(main, values['to-platform']);
+  const others = all === files.length ? '' : `; ${all - files.length} more run also without a request`;
+  console.log(`${files.join('\n')}\n${files.length} files run for POST /Users${others}`);
 }
