@@ -20,7 +20,7 @@ import { buildNextReconcile, digestsOf } from './open.ts';
 import { buildScopes } from './scopes.ts';
 import { buildSignIn } from './sign-in.ts';
 import type { Parts } from './parts.ts';
-import { outboxesOf } from './states.ts';
+import { outboxesOf } from './targets.ts';
 import { buildCompileTried } from './workbench.ts';
 
 /**

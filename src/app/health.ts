@@ -14,7 +14,7 @@ import { counted } from '../support/counted.ts';
 import { oncePerTurn } from '../support/once-per-turn.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
-import { outboxesOf } from './states.ts';
+import { outboxesOf } from './targets.ts';
 
 /** A relay that has not read its outbox for this long is reported as stalled. */
 const STALLED_RELAY_MS = 60_000;

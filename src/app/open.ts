@@ -22,8 +22,7 @@ import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations, type NoticeOperations } from './notices.ts';
 import { buildScopes } from './scopes.ts';
 import { scriptsOn, type AppDeps, type Parts } from './parts.ts';
-import { buildStates } from './states.ts';
-import { buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
+import { buildStates, buildTargets, schemasOfTarget, userTypeFor } from './targets.ts';
 
 /** Opens desired states and breakers without platform clients, for commands that only read or mark in Redis. */
 export function openDesiredStates(config: Config): {

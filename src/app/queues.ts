@@ -12,7 +12,7 @@ import { recogniseAddress } from '../sync/recognise.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { Target } from '../sync/target.ts';
 import type { Parts } from './parts.ts';
-import { outboxesOf } from './states.ts';
+import { outboxesOf } from './targets.ts';
 
 /**
  * Starts the relay and the worker of each target on one shared Redis connection. Does not wait until Redis is ready.

@@ -6,7 +6,7 @@ import type { Backlog } from '../directory/outbox/backlog.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { settledWithin } from '../support/within.ts';
 import type { Parts } from './parts.ts';
-import { outboxesOf } from './states.ts';
+import { outboxesOf } from './targets.ts';
 import type { Tallies } from './instruments.ts';
 
 /** Half of the shortest slot of the history (slots.ts), so that each slot gets values. */

@@ -11,7 +11,7 @@ import type { Events } from './events.ts';
 import type { Instruments } from './instruments.ts';
 import type { Parts } from './parts.ts';
 import type { MetricSources } from './shared-metrics.ts';
-import { outboxesOf } from './states.ts';
+import { outboxesOf } from './targets.ts';
 
 /** Returns the router of /metrics. It serves the counters of this process and the shared state in Redis. */
 export function buildScrape(

@@ -1,13 +1,22 @@
-// Builds the targets: one platform each, with its client, request budget and circuit breaker.
+// Builds the targets (one platform each, with its client, request budget and circuit breaker) and the desired state of every
+// connection.
+import { createDesiredState, type DesiredState } from '../directory/desired-state.ts';
+import { settingsPrint } from '../sync/settings-print.ts';
+import {
+  hasUniqueExternalIds,
+  userResourceType,
+  type CustomSchema,
+  type ResourceType,
+} from '../scim/index.ts';
+import type { Outbox } from '../directory/outbox/outbox.ts';
+import type { Store, Parts } from './parts.ts';
 import type { Config } from '../config/schema.ts';
 import { createBreaker } from '../directory/outbox/breaker.ts';
 import { createBudget } from '../directory/outbox/budget.ts';
 import { createRecentExternalIds } from '../directory/outbox/recent-external-ids.ts';
 import type { PlatformCall } from '../platform/client.ts';
-import { userResourceType, type CustomSchema, type ResourceType } from '../scim/index.ts';
 import { createTarget, type Target } from '../sync/target.ts';
 import { typedUserAttributes } from '../sync/typed-user-attributes.ts';
-import type { Parts } from './parts.ts';
 
 /** Returns the SCIM resource type of users, with the custom schemas and the attributes that these targets map. */
 export const userTypeFor = (
@@ -45,3 +54,50 @@ export function buildTargets(parts: Parts): Map<string, Target> {
   }
   return targets;
 }
+
+/**
+ * Lifetime of a lease. A running sync renews its lease every second. When its process is killed, another worker takes
+ * the work over after this time.
+ */
+const LEASE_MS = 3000;
+const DAY_MS = 86_400_000;
+
+/** @param groupsMatterAt returns true when the mapping of the target reads the groups of users */
+export function buildStates(
+  { config, redis, scripts }: Store,
+  groupsMatterAt: (target: string) => boolean,
+): DesiredState[] {
+  const connections = Object.values(config.connections);
+  const connectionsOf = (target: string): string[] =>
+    connections.filter(({ targets }) => targets.includes(target)).map(({ name }) => name);
+  return connections.map((connection) =>
+    createDesiredState(
+      { redis, scripts },
+      {
+        prefix: config.redis.prefix,
+        connection: connection.name,
+        targets: connection.targets,
+        addressOf: (target) => config.targets[target]?.url ?? '',
+        settingsOf: (target) => settingsPrint(config.targets[target]),
+        groupsMatter: connection.targets.some(groupsMatterAt),
+        leaseMs: LEASE_MS,
+        othersOf: (target) => connectionsOf(target).filter((name) => name !== connection.name),
+        uniqueExternalIds: hasUniqueExternalIds(connection.profile),
+        ...(connection.events ? { events: connection.events } : {}),
+        log: {
+          maxEntries: config.provisioningLog.maxEntries,
+          maxAgeMs: config.provisioningLog.maxAgeDays * DAY_MS,
+        },
+      },
+    ),
+  );
+}
+
+/** Returns the outboxes of one target, by connection name. */
+export const outboxesOf = (states: DesiredState[], target: string): Map<string, Outbox> =>
+  new Map(
+    states.flatMap(({ connection, outboxes }) => {
+      const outbox = outboxes.get(target);
+      return outbox ? [[connection, outbox] as const] : [];
+    }),
+  );

@@ -63,7 +63,7 @@
  * | guardChoice:<t>:<id> | list | `kind item` of the changes that a decision about a part of a list covers |
  * | log:<t>, acts | stream | the provisioning log (provisioning-log.ts), and the audit log of operators (acts.ts) |
  * | logChain:<t>, actsChain | hash | both ends of its hash chain: `start`, the hash before the oldest entry, and `end` |
- * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (personal-part.ts) |
+ * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (chained-stream.ts) |
  * | logChecks | string | result of the last check of the hash chains of the logs (last-log-check.ts) |
  * | forgetting | hash | ref → names of a person whose order to forget is not complete (person-data.ts) |
  * | logReaders | string | number of readers of whole logs; entries that are too old stay until they end (whole-read.ts) |

@@ -1,11 +1,10 @@
 // Reads and checks a Redis stream with a hash chain (lua/log.lua writes it). The hash of each entry covers the hash before,
 // and both ends of the chain are stored, so a changed or removed entry is detected. Personal data of an entry is stored
 // apart.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { beginWholeRead, type WholeRead } from './whole-read.ts';
-import { checkPersonal, joinEntry, orderOf, splitEntry, type SplitEntry } from './personal-part.ts';
 
 /** Entries per read. An entry has the values before and after a change, which may be long. */
 const PORTION = 100;
@@ -204,3 +203,56 @@ const chainHash = (before: string, text: string): string =>
   createHash('sha1')
     .update(before + text)
     .digest('hex');
+
+/**
+ * An entry as scripts take it: the chained part, which the hash chain covers, and the personal data, which can be removed later;
+ * '' when there is none. The chained part has a digest of the personal data with a random salt, so that removed values cannot
+ * be guessed.
+ */
+export type SplitEntry = [chained: string, personal: string];
+
+/** Stored in place of removed personal data, followed by the id of the order to forget. */
+const FORGOTTEN = 'forgotten ';
+
+/** Splits an entry. @param names properties of the entry that are personal data */
+export function splitEntry(entry: object, names: ReadonlySet<string>): SplitEntry {
+  const members = Object.entries(entry).filter(([, value]) => value !== undefined);
+  const personal = members.filter(([name]) => names.has(name));
+  const others = Object.fromEntries(members.filter(([name]) => !names.has(name)));
+  if (personal.length === 0) return [JSON.stringify(others), ''];
+  const text = randomBytes(16).toString('base64url') + JSON.stringify(Object.fromEntries(personal));
+  return [JSON.stringify({ ...others, p: digestOf(text) }), text];
+}
+
+/** Returns the whole entry; without the personal data when it was removed. @param personal stored text; null: none */
+export function joinEntry<Entry>(chained: string, personal: string | null): Entry & { forgotten?: true } {
+  const { p, ...rest } = JSON.parse(chained) as Record<string, unknown>;
+  const entry = rest as Entry & { forgotten?: true };
+  if (p === undefined) return entry;
+  if (personal === null || isForgotten(personal)) return { ...entry, forgotten: true };
+  return { ...entry, ...(JSON.parse(personal.slice(personal.indexOf('{'))) as Partial<Entry>) };
+}
+
+export const isForgotten = (personal: string): boolean => personal.startsWith(FORGOTTEN);
+
+/** Returns the id of the order that removed the data; undefined when it was not removed. */
+export const orderOf = (personal: string | null): string | undefined =>
+  personal?.startsWith(FORGOTTEN) ? personal.slice(FORGOTTEN.length) : undefined;
+
+/** Returns the text that replaces removed personal data. @param order id of the order to forget */
+export const forgottenText = (order: string): string => FORGOTTEN + order;
+
+/**
+ * Compares an entry with its personal data.
+ * @returns `whole`; `forgotten` when an order removed the data; `altered` when the data is missing or does not fit its
+ * digest
+ */
+export function checkPersonal(chained: string, personal: string | null): 'whole' | 'forgotten' | 'altered' {
+  const { p } = JSON.parse(chained) as { p?: string };
+  if (p === undefined) return 'whole';
+  if (personal === null) return 'altered';
+  if (isForgotten(personal)) return 'forgotten';
+  return digestOf(personal) === p ? 'whole' : 'altered';
+}
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
-import { forgottenText, isForgotten } from '../logs/personal-part.ts';
+import { forgottenText, isForgotten } from '../logs/chained-stream.ts';
 import { parseRef, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
