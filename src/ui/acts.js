@@ -5,6 +5,7 @@ import { save } from './log-download.js';
 import { createFilters } from './log-filters.js';
 import { at, createList } from './log-list.js';
 
+/** Orders that the filter offers, as the audit log names them. */
 const ORDERS = [
   'hold',
   'release',
@@ -15,23 +16,26 @@ const ORDERS = [
   'approve',
   'reject',
   'withdraw',
-].concat(
-  [
-    'retryDeadLetters',
-    'dropDeadLetters',
-    'forgetLink',
-    'importLinks',
-    'keepLinks',
-    'retryEvents',
-    'dropEvents',
-  ],
-  ['createToken', 'revokeToken', 'restore', 'repair', 'forget', 'undoHandover'],
-);
+  'retryDeadLetters',
+  'dropDeadLetters',
+  'forgetLink',
+  'importLinks',
+  'keepLinks',
+  'retryEvents',
+  'dropEvents',
+  'createToken',
+  'revokeToken',
+  'restore',
+  'repair',
+  'forget',
+  'undoHandover',
+];
+/** Interfaces by which an order came. */
 const WAYS = ['command', 'admin API', 'page'];
 const HEADINGS = ['When', 'Operator', 'Order', 'Way', 'Where', 'On what', 'Note'];
 const NOTHING = '–';
 
-/** @param view.query filters in the address */
+/** Returns the form with the filters, and the list of audit entries. @param view.query filters in the address */
 export async function acts({ query }) {
   const places = await get('/status');
   const control = h('input', {
@@ -56,22 +60,23 @@ export async function acts({ query }) {
     ],
   });
   const body = () => ({ ...filters.body(), ...(control.value.trim() && { by: control.value.trim() }) });
-  let asked;
+  /** The filters of the last search; the form may have changed after it. */
+  let searched;
   const list = createList({
     caption: 'Orders of operators',
     headings: HEADINGS,
     nothing: ['Nothing was ordered', 'Holds, decisions, tokens and links appear here.'],
     toCells: cells,
-    read: (before, limit) => readPage('/acts/search', { ...asked, ...(before && { before }), limit }),
+    read: (before, limit) => readPage('/acts/search', { ...searched, ...(before && { before }), limit }),
   });
   async function search() {
-    asked = body();
+    searched = body();
     const parameters = new URLSearchParams(filters.parameters()).toString();
     const address = `#/acts${parameters && `?${parameters}`}`;
     if (address !== location.hash) history.pushState(null, '', address);
     await list.start();
   }
-  asked = body();
+  searched = body();
   // The view is shown at once and filled while the log is searched.
   list.start();
   return [filters.form, list.element];
@@ -86,8 +91,10 @@ async function verify() {
   );
 }
 
+/** Text of any direction, such as a name. */
 const auto = (value) => h('span', { dir: 'auto' }, value || NOTHING);
 
+/** Returns the cells of an audit entry in the order of HEADINGS. */
 const cells = ({ at: when, by, act, via, connection, target, subject, count, note, forgotten }) => [
   at(when),
   auto(by),

@@ -6,10 +6,11 @@ const NAME = 'scim-bridge operator';
 /** The signed-in person, as the service says: `{ name, rights, via }`. */
 let caller;
 
+/** Returns whether the service has named the caller. */
 export const isSignedIn = () => caller !== undefined;
-/** Name beside an order. The service takes the name of a signed-in person and not this one. */
+/** Returns the name beside an order. The service takes the name of a signed-in person and not this one. */
 export const operator = () => caller?.name ?? (sessionStorage.getItem(NAME) || 'admin page');
-/** The service enforces the rights; the page only hides controls. */
+/** Returns whether the caller has a right. The service enforces the rights; the page only disables controls. */
 export const may = (right) => caller?.rights.includes(right) ?? false;
 
 /** Asks the service for the caller. @throws Error with `status` 401: not signed in, 403: without a role */
@@ -31,7 +32,7 @@ export function forgetToken() {
   sessionStorage.removeItem(NAME);
 }
 
-/** A proxy identifies people with each request, so the bridge cannot sign them out. */
+/** Returns whether the bridge can sign the person out. A proxy identifies people with each request, so it cannot then. */
 export const canSignOut = () => isSignedIn() && caller.via !== 'proxy';
 
 /** @throws Error when the session could not be ended, so that it still opens the page */
@@ -69,6 +70,7 @@ async function request(method, path, body, signal) {
   });
 }
 
+/** Returns the JSON of the answer; an empty object when the answer has none. */
 const send = async (...call) => (await request(...call)).json().catch(() => ({}));
 
 /** Reads a page of a log: `next` is the place of the next page, `resource` the person or group that the name identifies. */
@@ -79,6 +81,7 @@ export async function readPage(path, body) {
 }
 
 export const download = async (path, body) => (await request('POST', path, body)).blob();
+
 /**
  * Reads server-sent events until the stream ends: `receive(event, data)`. EventSource could not send the token.
  * @throws Error when the stream is refused or breaks off
@@ -89,6 +92,7 @@ export async function watch(path, receive, signal) {
   let text = '';
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     const events = (text + part.value).split('\n\n');
+    // The last event may not be complete yet.
     text = events.pop();
     for (const each of events) {
       const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(each) ?? [];

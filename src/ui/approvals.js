@@ -15,6 +15,7 @@ const OUTCOMES = {
   noted: 'Noted. Nothing is written before a second person approves the same.',
   retracted: 'The first approval is taken back.',
 };
+/** Number of changes that are read at once. */
 const SHOWN = 100;
 const CAUSES = {
   deleted: 'deleted at the source',
@@ -34,12 +35,16 @@ const countsOf = ({ kinds }) =>
     .map(([kind, [one, many]]) => count(kinds[kind], one, many))
     .join(', ');
 
-/** @param options.again draws the view anew after a decision */
-export async function approvals({ id, again }) {
+/**
+ * Shows one approval, or all held ones and the recent decisions.
+ * @param view.id id of the approval; undefined: all
+ * @param view.redraw draws the view again after a decision
+ */
+export async function approvals({ id, redraw }) {
   if (id)
     return [
       h('p', {}, h('a', { href: '#/approvals' }, '← All approvals')),
-      details(await get(pathOf(id)), again),
+      details(await get(pathOf(id)), redraw),
     ];
   const all = await get('/approvals?all=true');
   const held = all.filter(({ state }) => state === 'held');
@@ -51,7 +56,7 @@ export async function approvals({ id, again }) {
         'Nothing waits for a decision',
         'What takes away more than the guard allows is listed here and waits for a person.',
       ),
-    waiting.map((approval) => details(approval, again)),
+    waiting.map((approval) => details(approval, redraw)),
     decided.length > 0 &&
       h(
         'section',
@@ -79,7 +84,7 @@ const decision = (approval) =>
     pill(TONES[approval.state], approval.state),
   );
 
-function details(approval, again) {
+function details(approval, redraw) {
   const { id, connection, target, state, openedAt, expiresAt, selection, note, limits } = approval;
   return h(
     'section',
@@ -102,20 +107,21 @@ function details(approval, again) {
     ),
     selection && h('p', {}, selection),
     note && h('p', {}, `Note: ${note}`),
-    (approval.firstApprovals ?? []).map((first) => firstApproval(first, again)),
+    (approval.firstApprovals ?? []).map((first) => firstApproval(first, redraw)),
     limits.map(limitOf),
     changes(approval),
-    (state === 'held' || state === 'rejected') && decide(approval, again),
+    (state === 'held' || state === 'rejected') && decide(approval, redraw),
   );
 }
 
-/** The approval of one person, which a second one joins. */
-function firstApproval({ id, by, at, total, selection, note }, again) {
+/** Shows the approval of one person, which a second person completes. */
+function firstApproval({ id, by, at, total, selection, note }, redraw) {
+  // The text of the button is the title of its question without the question mark.
   const order = (action, title, text, danger) => async () => {
     if (!(await confirmed(title, text, title.replace('?', ''), { danger }))) return;
     const { outcome, items } = await post(pathOf(id, `/${action}`), { by: operator() });
     say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'item', 'items')}.`);
-    again();
+    redraw();
   };
   return h(
     'div',
@@ -132,7 +138,7 @@ function firstApproval({ id, by, at, total, selection, note }, again) {
     note && h('p', {}, `Note: ${note}`),
     h(
       'div',
-      { class: 'acts' },
+      { class: 'buttons' },
       h('a', { href: `#/approvals/${encodeURIComponent(id)}` }, 'See these changes'),
       operator() !== by &&
         actionButton(
@@ -206,6 +212,7 @@ function changes(approval) {
   const more = actionButton('Show more', async () => {
     const page = await get(pathOf(approval.id, `?offset=${next}&limit=${SHOWN}`));
     list.append(...page.items.map(itemOf));
+    // The changes behind the last page were decided meanwhile.
     next = page.items.length === 0 ? approval.total : next + page.items.length;
     tell();
   });
@@ -249,7 +256,8 @@ const consequence = ({ approvers }) =>
     ? 'It is carried out once a second person has approved the same.'
     : 'Exactly this is carried out at the platform.';
 
-function decide(approval, again) {
+/** Creates the controls of a decision: filters for a part, a note, and a button for each action. */
+function decide(approval, redraw) {
   const person = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
   const group = h('input', { type: 'text', maxlength: 200, autocomplete: 'off' });
   const cause = h(
@@ -271,6 +279,7 @@ function decide(approval, again) {
       if (matching === 0) throw new Error('No change of this list fits what is selected.');
       meant = `${count(matching, 'change', 'changes')} of ${approval.total.toLocaleString('en')}`;
     }
+    // Only the changes of a held list can be counted by filters.
     if (given.length > 0 && approval.state !== 'held') meant = 'The selected part';
     if (!(await confirmed(title, `${meant}. ${text}`, title.replace('?', ''), { danger }))) return;
     const { outcome, items, remaining } = await post(pathOf(approval.id, `/${action}`), {
@@ -279,7 +288,7 @@ function decide(approval, again) {
       ...Object.fromEntries(given.map(([name, value]) => [`${name}s`, [value]])),
     });
     say(OUTCOMES[outcome] ?? `${DONE[action]}: ${count(items, 'item', 'items')}; ${remaining} still held.`);
-    again();
+    redraw();
   };
   return h(
     'div',
@@ -295,7 +304,7 @@ function decide(approval, again) {
     ),
     h(
       'div',
-      { class: 'acts' },
+      { class: 'buttons' },
       actionButton('Approve', choose('approve', 'Approve?', consequence(approval), true), {
         class: 'danger',
         right: 'approve',

@@ -5,6 +5,7 @@ const KEY_REFUSED = 401;
 /** A success counts as a failure only if it is a web page in place of data. */
 const isWebPage = (status) => status >= 200 && status < 300;
 
+/** Returns whether the platform refuses the key. */
 export const isKeyRefused = ({ status }) => status === KEY_REFUSED;
 
 /** Returns words that follow "the platform". Status 0 or none: no answer. */
@@ -27,6 +28,7 @@ export function failureLabel(breaker) {
   return isWebPage(status) ? 'Web pages answer' : `Platform answers ${status}`;
 }
 
+/** Returns the advice for a refused key. @param token name of its setting */
 function keyAdvice({ only, ofOtherKey }, token) {
   if (only) return `check the rights of ${token}, and any gateway before the platform`;
   return ofOtherKey
@@ -38,10 +40,10 @@ function keyAdvice({ only, ofOtherKey }, token) {
 export function breakerNote(breaker, target) {
   const { open, status } = breaker;
   if (!open && !isKeyRefused(breaker)) return 'Breaker closed: the platform answers';
-  const what = [
+  const advice = [
     open && 'only probes go out',
     isKeyRefused(breaker) && keyAdvice(breaker, `targets.${target}.token`),
     open && isWebPage(status) && `check targets.${target}.url, or a proxy`,
   ];
-  return `The platform ${failureWords(breaker)}: ${what.filter(Boolean).join('; ')}`;
+  return `The platform ${failureWords(breaker)}: ${advice.filter(Boolean).join('; ')}`;
 }

@@ -5,12 +5,12 @@ import { actionButton, advised, duration, h, pill, say, table } from './dom.js';
 
 const TONES = { ok: 'good', warning: 'warn', error: 'bad' };
 
-/** Runs on request only, because each check calls Redis and the platform. */
+/** Shows the button that runs doctor. It runs on request only, because each check calls Redis and the platform. */
 export function doctor() {
-  const told = h('div', { 'aria-live': 'polite', id: 'findings' });
+  const answer = h('div', { 'aria-live': 'polite', id: 'findings' });
   const examine = async () => {
     const findings = await get('/doctor');
-    told.replaceChildren(
+    answer.replaceChildren(
       h(
         'ul',
         { class: 'notes' },
@@ -35,8 +35,8 @@ export function doctor() {
       { class: 'soft' },
       'Looks at Redis, every target, clocks and settings, as this process sees them. Nothing is written.',
     ),
-    h('div', { class: 'acts' }, actionButton('Examine', examine, { class: 'main' })),
-    told,
+    h('div', { class: 'buttons' }, actionButton('Examine', examine, { class: 'main' })),
+    answer,
   );
 }
 
@@ -44,19 +44,19 @@ const STAGES = { push: 'Pushed', stored: 'Stored', applied: 'Applied', visible: 
 
 /** Shows what a person sees at a target, read back from the platform. */
 export function access(user, connection, target, name) {
-  const told = h('div', { 'aria-live': 'polite', class: 'access', 'data-kept': true });
+  const answer = h('div', { 'aria-live': 'polite', class: 'access', 'data-kept': true });
   const ask = async () => {
     try {
-      told.replaceChildren(...report(await post('/verify-access', { user, connection, target })));
+      answer.replaceChildren(...report(await post('/verify-access', { user, connection, target })));
     } catch (error) {
-      told.replaceChildren();
+      answer.replaceChildren();
       say(error.message, 'bad');
     }
   };
   const verify = actionButton('Verify access', ask, {
     'aria-label': `Verify access of ${name} at ${target}`,
   });
-  return [h('div', { class: 'acts' }, verify), told];
+  return [h('div', { class: 'buttons' }, verify), answer];
 }
 
 const RESULTS = {
@@ -65,6 +65,7 @@ const RESULTS = {
   unknown: ['warn', 'A link could not be checked'],
 };
 
+/** Returns the answer of verify-access as elements. */
 function report({ result, chain, differences, notes, entities }) {
   return [
     h('p', { class: 'lead' }, pill(...RESULTS[result])),

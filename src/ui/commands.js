@@ -34,23 +34,22 @@ const COMMANDS_ONLY = [
   'verify-access',
   'forget',
   'resync',
-]
-  .concat([
-    'links [a-z]+',
-    'handover [a-z]+',
-    'notices [a-z]+',
-    'events [a-z]+',
-    'dead-letters [a-z]+',
-    'token [a-z]+',
-  ])
-  .concat(['approvals [a-z]+', 'hold']);
+  'links [a-z]+',
+  'handover [a-z]+',
+  'notices [a-z]+',
+  'events [a-z]+',
+  'dead-letters [a-z]+',
+  'token [a-z]+',
+  'approvals [a-z]+',
+  'hold',
+];
 const NAMES = [...Object.keys(PLACES).filter((name) => !name.includes(' --')), ...COMMANDS_ONLY].join('|');
 /** A command with its options and their values. */
 const COMMAND = new RegExp(
   String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
   'g',
 );
-/** Options of a command that the page lacks. */
+/** Options and arguments for which the page has no control. */
 const OPTION_ONLY = /--out|FILE|--(?:accept-tenant|deep|repair)/;
 
 /** Returns the parts of a sentence: texts, and `{ text, view, id }` for places of the page. */
@@ -64,12 +63,13 @@ export function partsOf(sentence) {
   return [...parts, sentence.slice(end)].filter((part) => part !== '');
 }
 
-/** The same as text. */
+/** Returns a sentence with the words of the page in place of commands. */
 export const pageWords = (sentence) =>
   partsOf(sentence)
     .map((part) => part.text ?? part)
     .join('');
 
+/** Returns the place of the page for a command; text when the page has none. @param rest options and arguments */
 function placeOf(command, rest) {
   if (command === 'serve') {
     const [, role] = /--role ([\w-]+)/.exec(rest) ?? [];
@@ -83,7 +83,7 @@ function placeOf(command, rest) {
   return view ? { text, view, ...(id && { id }) } : text;
 }
 
-/** An option of a command that the page lacks, as a word. */
+/** Returns the option for which the page has no control, as words. */
 function wordsOf(rest) {
   const [, option] = /--(accept-tenant|deep|repair)/.exec(rest) ?? [];
   return option ? ` with the option ${option}` : '';

@@ -5,18 +5,21 @@ import { saveText } from './log-download.js';
 import { planDiff } from './plan-diff.js';
 
 const TONES = { running: 'info', succeeded: 'good', failed: 'bad', cancelled: 'warn', lost: 'bad' };
+/** Outcomes after which nothing is left to do. */
 const GOOD = ['converged', 'no changes', 'no faults', 'repaired'];
 
 /**
- * @param again reads the operations anew after an order
- * @param readPlan reads a finished comparison by its operation
+ * Shows the last operations, and the newest finished comparison.
+ * @param redraw draws the operations again after an order
+ * @param readPlan reads a finished comparison by the id of its operation
+ * @returns null when there are no operations
  */
-export async function comparison(operations, again, readPlan) {
+export async function comparison(operations, redraw, readPlan) {
   if (operations.length === 0) return null;
-  const place = operations.findIndex(({ kind, state }) => kind === 'plan' && state === 'succeeded');
-  const plan = place < 0 ? undefined : await readPlan(operations[place].id);
+  const index = operations.findIndex(({ kind, state }) => kind === 'plan' && state === 'succeeded');
+  const plan = index < 0 ? undefined : await readPlan(operations[index].id);
   // Operations are listed newest first.
-  const isOlder = operations.slice(0, place).some(({ kind }) => kind === 'apply' || kind === 'reconcile');
+  const isOlder = operations.slice(0, index).some(({ kind }) => kind === 'apply' || kind === 'reconcile');
   return h(
     'section',
     { class: 'card', 'aria-label': 'Comparisons' },
@@ -24,7 +27,7 @@ export async function comparison(operations, again, readPlan) {
     h(
       'ul',
       { class: 'rows' },
-      operations.slice(0, 5).map((operation) => line(operation, again)),
+      operations.slice(0, 5).map((operation) => line(operation, redraw)),
     ),
     plan?.result &&
       h(
@@ -33,11 +36,11 @@ export async function comparison(operations, again, readPlan) {
         'Other work has begun since this comparison: it may be out of date.',
       ),
     plan?.result && plan.result.plans.map((each, index) => planDiff(each, `${plan.id} ${index}`)),
-    plan?.result && actsOf(plan, again),
+    plan?.result && buttonsOf(plan, redraw),
   );
 }
 
-function line(operation, again) {
+function line(operation, redraw) {
   const { id, kind, state, by, startedAt, progress, outcome, message } = operation;
   const running = progress.at(-1);
   return h(
@@ -68,22 +71,22 @@ function line(operation, again) {
         async () => {
           await post(`/operations/${id}/cancel`);
           say('It ends at its next step.');
-          again();
+          redraw();
         },
         { right: 'operate' },
       ),
   );
 }
 
-const actsOf = (plan, again) =>
+const buttonsOf = (plan, redraw) =>
   h(
     'div',
-    { class: 'acts', 'data-key': plan.id },
-    plan.outcome === 'changes' && applying(plan, again),
+    { class: 'buttons', 'data-key': plan.id },
+    plan.outcome === 'changes' && applyButton(plan, redraw),
     actionButton('Save as a file', async () => saveText(JSON.stringify(plan.result), `plan-${plan.id}.json`)),
   );
 
-const applying = (plan, again) =>
+const applyButton = (plan, redraw) =>
   actionButton(
     'Apply exactly this',
     async () => {
@@ -97,7 +100,7 @@ const applying = (plan, again) =>
         return;
       await post('/apply', { operation: plan.id, by: operator() });
       say('The plan is being applied.');
-      again();
+      redraw();
     },
     { class: 'main', right: 'operate' },
   );

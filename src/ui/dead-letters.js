@@ -3,8 +3,8 @@ import { get, operator, post } from './api.js';
 import { actionButton, advised, ago, confirmed, count, empty, h, personLink, say } from './dom.js';
 import { pagedList } from './paged-list.js';
 
-/** @param options.again draws the view anew after an order */
-export async function deadLetters({ again }) {
+/** @param view.redraw draws the view again after an order */
+export async function deadLetters({ redraw }) {
   const [rows, list] = await Promise.all([
     get('/status'),
     pagedList((offset, limit) => get(`/dead-letters?offset=${offset}&limit=${limit}`), row),
@@ -19,7 +19,7 @@ export async function deadLetters({ again }) {
         ? `${count(reached, 'resource is', 'resources are')} tried again.`
         : `${count(reached, 'resource is', 'resources are')} taken off the list.`,
     );
-    again();
+    redraw();
   }
   function drop(choice, what) {
     return async () => {
@@ -41,7 +41,7 @@ export async function deadLetters({ again }) {
   return [
     h(
       'div',
-      { class: 'acts' },
+      { class: 'buttons' },
       h('span', { class: 'grow soft' }, count(total, 'resource', 'resources')),
       actionButton('Retry all', retryAll, { class: 'main', right: 'operate' }),
       actionButton('Drop all', drop({ all: true }, 'Everything'), { right: 'operate' }),

@@ -1,13 +1,13 @@
+// Creates elements from plain data. Text is never parsed as markup, so answers of the service cannot inject elements.
 import { may } from './api.js';
 import { pageWords, partsOf } from './commands.js';
 
+/** The role that gives each right. */
 const ROLE_FOR = { operate: 'operator', approve: 'approver' };
 
-// Creates elements from plain data. Text is never parsed as markup, so answers of the service cannot inject elements.
-
 /**
- * Creates an element, such as `h('button', { class: 'quiet', onclick: act }, 'Retry')`. Undefined, null and false children are
- * omitted. The attribute `right` disables a control for users without that right.
+ * Creates an element, such as `h('button', { class: 'quiet', onclick: retry }, 'Retry')`. Undefined, null and false children
+ * are omitted. The attribute `right` disables a control for users without that right.
  */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -24,13 +24,14 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** Disables a control for users without a right. */
 function limitTo(right, element) {
   if (may(right)) return;
   element.disabled = true;
   element.title = `Needs the role ${ROLE_FOR[right]}.`;
 }
 
-/** A table that becomes a list of cards on a narrow screen. `rows` hold one cell for each heading. */
+/** Creates a table that becomes a list of cards on a narrow screen. `rows` hold one cell for each heading. */
 export function table(caption, headings, rows) {
   return h(
     'table',
@@ -53,7 +54,7 @@ export function table(caption, headings, rows) {
   );
 }
 
-/** A row of such a table. */
+/** Creates a row of such a table. */
 export const tableRow = (headings, cells) =>
   h(
     'tr',
@@ -61,12 +62,15 @@ export const tableRow = (headings, cells) =>
     cells.map((cell, index) => h('td', { 'data-label': headings[index] }, cell)),
   );
 
+/** Creates a short coloured label. @param tone class of the colour: good, info, warn, bad or calm */
 export const pill = (tone, text) => h('span', { class: `pill ${tone}` }, text);
+/** Creates the text that stands in place of an empty list. */
 export const empty = (title, text) => h('div', { class: 'empty' }, h('strong', {}, title), h('p', {}, text));
+/** Returns a number with its noun, such as `1 change` or `2,000 changes`. */
 export const count = (number, one, many) => `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
 
 let serial = 0;
-/** A labelled control. */
+/** Creates a labelled control. */
 export function field(label, control, hint) {
   control.id = `field-${++serial}`;
   return h(
@@ -91,18 +95,26 @@ export function duration(ms) {
   return `${Math.floor(ms / size)} ${unit}`;
 }
 
+/** @param ms negative for a time in the future */
+function ageText(ms) {
+  if (Math.abs(ms) < 1000) return 'now';
+  return ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
+}
+
 /** Formats a time as its age, with the exact time as tooltip. @param when ISO 8601 or Unix milliseconds */
 export function ago(when) {
   const moment = new Date(when);
   const ms = Date.now() - moment.getTime();
-  const text = ms < 1000 && ms > -1000 ? 'now' : ms < 0 ? `in ${duration(-ms)}` : `${duration(ms)} ago`;
-  return h('time', { datetime: moment.toISOString(), title: moment.toISOString() }, text);
+  return h('time', { datetime: moment.toISOString(), title: moment.toISOString() }, ageText(ms));
 }
 
-export const shown = (value) =>
-  value === undefined || value === null ? '∅' : typeof value === 'string' ? value : JSON.stringify(value);
+/** Returns a value as text: `∅` for none, a string as it is, everything else as JSON. */
+export function shown(value) {
+  if (value === undefined || value === null) return '∅';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
 
-/** A sentence of the service with links in place of commands. */
+/** Returns the parts of a sentence of the service, with links of the page in place of commands. */
 export const advised = (sentence) =>
   partsOf(sentence ?? '').map((part) =>
     part.view
@@ -133,7 +145,7 @@ export function confirmed(title, text, action, { danger = false } = {}) {
         h('p', {}, text),
         h(
           'div',
-          { class: 'acts end' },
+          { class: 'buttons end' },
           h('button', { value: 'no', class: 'quiet', autofocus: true }, 'Cancel'),
           h('button', { value: 'yes', class: danger ? 'danger' : 'main' }, action),
         ),
@@ -148,7 +160,10 @@ export function confirmed(title, text, action, { danger = false } = {}) {
   });
 }
 
-/** Creates a button that is busy while its work runs and shows an error afterwards. It keeps the focus, so it is not disabled. */
+/**
+ * Creates a button that is busy while its work runs and shows an error afterwards. A busy button is not disabled, because it
+ * would lose the focus.
+ */
 export function actionButton(text, work, attributes = {}) {
   const button = h('button', { type: 'button', ...attributes }, text);
   button.addEventListener('click', async () => {
@@ -165,6 +180,6 @@ export function actionButton(text, work, attributes = {}) {
   return button;
 }
 
-/** A link to the page of a person or group. @param ref ref or id */
+/** Creates a link to the page of a person or group. @param ref ref or id */
 export const personLink = (ref, name) =>
   h('a', { href: `#/person/${encodeURIComponent(ref)}`, dir: 'auto' }, name || ref);

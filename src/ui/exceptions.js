@@ -14,7 +14,7 @@ export const REASONS = {
   OnHold: 'On hold',
 };
 
-/** @param view.query `reason` in the address: only exceptions of this reason */
+/** Shows tabs for the reasons, and the list. @param view.query `reason` in the address: only exceptions of this reason */
 export async function exceptions({ query }) {
   const reason = REASONS[query.get('reason')] ? query.get('reason') : undefined;
   const only = reason ? `&reason=${reason}` : '';
@@ -23,12 +23,12 @@ export async function exceptions({ query }) {
     pagedList((offset, limit) => get(`/exceptions?offset=${offset}&limit=${limit}${only}`), row),
   ]);
   const numberOf = (name) => rows.reduce((sum, each) => sum + each.exceptions[name], 0);
-  const shown = Object.entries(REASONS).filter(([name]) => numberOf(name) > 0 || name === reason);
+  const shownReasons = Object.entries(REASONS).filter(([name]) => numberOf(name) > 0 || name === reason);
   return [
-    shown.length > 0 &&
+    shownReasons.length > 0 &&
       tabs('Reason', [
         ['All', '#/exceptions', numberOf('total'), reason === undefined],
-        ...shown.map(([name, words]) => [
+        ...shownReasons.map(([name, words]) => [
           words,
           `#/exceptions?reason=${name}`,
           numberOf(name),

@@ -10,13 +10,18 @@ const auto = (value) => h('span', { dir: 'auto' }, text(value));
 export const statusPill = ({ status, errorInformation }) =>
   pill(TONES[status] ?? 'calm', wordOf(status, errorInformation));
 
-/** Words of the filter: a warning is either held by the guard or retried. */
-const wordOf = (status, error) =>
-  status !== 'warning' ? status : error?.errorCategory === 'guard' ? 'held' : 'retry';
+/** Returns the word of the filter for a status: a warning is either held by the guard or retried. */
+function wordOf(status, error) {
+  if (status !== 'warning') return status;
+  return error?.errorCategory === 'guard' ? 'held' : 'retry';
+}
 
 export const actionOf = ({ operation }) => (operation === 'none' ? 'nothing written' : operation);
 
-/** @param place element of the view; the dialog leaves the document together with it */
+/**
+ * Shows all details of an entry in a dialog.
+ * @param place element of the view; the dialog leaves the document together with it
+ */
 export function openEntry(record, place) {
   const close = h('button', { type: 'submit', class: 'quiet' }, 'Close');
   const dialog = h(
@@ -38,8 +43,8 @@ export function openEntry(record, place) {
   dialog.showModal();
 }
 
-/** A link to the address that is shown already would leave the dialog open. */
-const leave = ({ target }) => target.closest('dialog').close();
+/** Closes the dialog when its link is used. A link to the address that is shown already would leave it open. */
+const closeDialog = ({ target }) => target.closest('dialog').close();
 
 function content(record) {
   const { sourceIdentity, provisioningStatusInfo, modifiedProperties, members } = record;
@@ -58,7 +63,7 @@ function content(record) {
       {},
       personLink(sourceIdentity.id, 'State of this person or group'),
       ' · ',
-      h('a', { href: `#/log?resource=${encodeURIComponent(ref)}`, onclick: leave }, 'All its entries'),
+      h('a', { href: `#/log?resource=${encodeURIComponent(ref)}`, onclick: closeDialog }, 'All its entries'),
     ),
     error && refusal(error, TONES[provisioningStatusInfo.status]),
     h('h3', {}, 'Steps'),

@@ -25,16 +25,18 @@ export function createFilters(query, { text, places, choices, onSearch, buttons 
   const selects = ['connection', 'target'].map((name) => [name, placeSelect(name, query.get(name), places)]);
   const groups = choices.map(([name, label, words]) => choiceGroup(name, label, words, query.getAll(name)));
   const range = createRange(query);
-  const body = () => ({
-    ...Object.fromEntries(selects.flatMap(([name, { value }]) => (value ? [[name, value]] : []))),
-    ...Object.fromEntries(groups.flatMap(({ name, chosen }) => (chosen().length ? [[name, chosen()]] : []))),
-    ...range.body(),
-  });
-  const parameters = () => [
-    ...selects.flatMap(([name, { value }]) => (value ? [[name, value]] : [])),
-    ...groups.flatMap(({ name, chosen }) => chosen().map((value) => [name, value])),
-    ...range.parameters(),
-  ];
+  const body = () => {
+    const filters = range.body();
+    for (const [name, { value }] of selects) if (value) filters[name] = value;
+    for (const { name, chosen } of groups) if (chosen().length > 0) filters[name] = chosen();
+    return filters;
+  };
+  const parameters = () => {
+    const pairs = [];
+    for (const [name, { value }] of selects) if (value) pairs.push([name, value]);
+    for (const { name, chosen } of groups) for (const value of chosen()) pairs.push([name, value]);
+    return [...pairs, ...range.parameters()];
+  };
   const onsubmit = (event) => {
     event.preventDefault();
     return onSearch();
@@ -50,7 +52,7 @@ export function createFilters(query, { text, places, choices, onSearch, buttons 
     ),
     h(
       'div',
-      { class: 'acts' },
+      { class: 'buttons' },
       h('button', { class: 'main' }, 'Show'),
       buttons.map(([word, work]) => actionButton(word, work)),
     ),
@@ -79,11 +81,11 @@ function choiceGroup(name, label, words, selected) {
   );
   const chosen = () => boxes.filter(({ checked }) => checked).map(({ value }) => value);
   const summary = h('summary');
-  const tell = () => (summary.textContent = `${label}: ${chosen().join(', ') || 'all'}`);
-  tell();
+  const showChosen = () => (summary.textContent = `${label}: ${chosen().join(', ') || 'all'}`);
+  showChosen();
   const element = h(
     'details',
-    { onchange: tell },
+    { onchange: showChosen },
     summary,
     h(
       'fieldset',
@@ -95,6 +97,10 @@ function choiceGroup(name, label, words, selected) {
   return { name, chosen, element };
 }
 
+/**
+ * Creates the choice of a time: a range that ends now, or own times.
+ * @returns its fields, `body` and `parameters` as createFilters
+ */
 function createRange(query) {
   const chosen = RANGES[query.get('range')] ? query.get('range') : '';
   const select = h(
@@ -106,9 +112,9 @@ function createRange(query) {
     h('input', { type: 'datetime-local', value: toLocal(query.get(name)) }),
   );
   const own = [field('From', from), field('Until', until)];
-  const adapt = () => own.forEach((each) => (each.hidden = select.value !== 'own'));
-  select.addEventListener('change', adapt);
-  adapt();
+  const showOwnFields = () => own.forEach((each) => (each.hidden = select.value !== 'own'));
+  select.addEventListener('change', showOwnFields);
+  showOwnFields();
   const moments = () =>
     [
       ['from', from.value],

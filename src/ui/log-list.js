@@ -14,54 +14,56 @@ const MOST_REQUESTS = 10;
  */
 export function createList({ caption, headings, toCells, read, nothing }) {
   const told = h('p', { class: 'soft', role: 'status' });
-  const removed = h('div', { class: 'acts', hidden: true });
-  const shown = table(caption, headings, []);
-  const [rows] = shown.tBodies;
-  const foot = h('div', { class: 'acts' });
-  const more = h('button', { type: 'button', onclick: () => go() });
+  const removed = h('div', { class: 'buttons', hidden: true });
+  const entryTable = table(caption, headings, []);
+  const [rows] = entryTable.tBodies;
+  const foot = h('div', { class: 'buttons' });
+  const more = h('button', { type: 'button', onclick: () => readMore() });
   const element = h('div', { id: 'entries' });
   let place;
-  let turn = 0;
+  /** Number of the last read; an answer to an earlier one is ignored. */
+  let lastRead = 0;
+  /** Number of rows that were removed, because the document has too many. */
   let dropped = 0;
 
   async function start() {
-    turn += 1;
+    lastRead += 1;
     place = undefined;
     dropped = 0;
     rows.replaceChildren();
     removed.hidden = true;
-    element.replaceChildren(told, removed, shown, foot);
+    element.replaceChildren(told, removed, entryTable, foot);
     foot.replaceChildren();
-    shown.hidden = true;
+    entryTable.hidden = true;
     told.textContent = 'Reading …';
-    await go();
+    await readMore();
   }
 
-  async function go() {
-    const mine = ++turn;
+  async function readMore() {
+    const mine = ++lastRead;
     more.setAttribute('aria-disabled', 'true');
     let found = 0;
     try {
       for (let requests = 0; requests < MOST_REQUESTS && found < PAGE; requests++) {
         const { entries, next } = await read(place, PAGE - found);
-        if (mine !== turn) return;
+        if (mine !== lastRead) return;
         add(entries);
         found += entries.length;
         place = next;
         if (!next) break;
         told.textContent = `Searched back to ${moment(timeIn(next))} …`;
       }
-      tell(found);
+      showNumber(found);
     } catch (error) {
-      if (mine === turn) fail(error);
+      if (mine === lastRead) fail(error);
     } finally {
-      if (mine === turn) more.removeAttribute('aria-disabled');
+      if (mine === lastRead) more.removeAttribute('aria-disabled');
     }
   }
 
   function add(entries) {
     rows.append(...entries.map((entry) => tableRow(headings, toCells(entry))));
-    shown.hidden = rows.rows.length === 0;
+    entryTable.hidden = rows.rows.length === 0;
     const over = rows.rows.length - MOST_ROWS;
     if (over <= 0) return;
     for (let each = 0; each < over; each++) rows.rows[0].remove();
@@ -77,7 +79,7 @@ export function createList({ caption, headings, toCells, read, nothing }) {
     removed.hidden = false;
   }
 
-  function tell(found) {
+  function showNumber(found) {
     const all = count(dropped + rows.rows.length, 'entry', 'entries');
     if (place) {
       const isFull = found >= PAGE;
@@ -105,12 +107,12 @@ export function createList({ caption, headings, toCells, read, nothing }) {
   return { element, start };
 }
 
-/** The id of a place holds its time. */
+/** Returns the time of a place, Unix milliseconds: its id contains the time. */
 const timeIn = (place) => Number(/\.(\d+)-\d+$/.exec(place)?.[1] ?? 0);
 
 const moment = (when) => new Date(when).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** The moment in the time zone of the browser, with the exact one for those who point at it. */
+/** Creates an element with a time in the time zone of the browser, and with the exact time as tooltip. */
 export const at = (when) => {
   const iso = new Date(when).toISOString();
   return h('time', { datetime: iso, title: iso }, moment(when));

@@ -16,11 +16,19 @@ const ACTIONS = [
   'deactivate',
   'delete',
   'rename',
-].concat(['addMembers', 'removeMembers', 'handOver', 'giveBack', 'none']);
+  'addMembers',
+  'removeMembers',
+  'handOver',
+  'giveBack',
+  'none',
+];
 const HEADINGS = ['When', 'Person or group', 'Action', 'Where', 'Status', 'Summary', 'Entry'];
 const REF = /^(User|Group):/;
 
-/** @param view.query filters in the address; `resource` is there as a ref only, never as a name */
+/**
+ * Returns the form with the filters, and the list of log entries.
+ * @param view.query filters in the address; `resource` is there as a ref only, never as a name
+ */
 export async function log({ query }) {
   const places = await get('/status');
   const control = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
@@ -41,16 +49,16 @@ export async function log({ query }) {
   });
   const body = () => ({ ...filters.body(), ...(control.value.trim() && { resource: control.value.trim() }) });
   /** The filters of the last search; the form may have changed after it. */
-  let asked;
+  let searched;
   const list = createList({
     caption: 'Provisioning log',
     headings: HEADINGS,
     nothing: ['Nothing matches', 'Changes at the platform, refusals, holds and skips appear here.'],
     toCells: (record) => cells(record, list.element),
     read: async (before, limit) => {
-      const mine = asked;
-      const page = await readPage('/log/search', { ...mine.body, ...(before && { before }), limit });
-      if (page.resource && mine === asked) keep(page.resource, 'replaceState');
+      const mySearch = searched;
+      const page = await readPage('/log/search', { ...mySearch.body, ...(before && { before }), limit });
+      if (page.resource && mySearch === searched) keep(page.resource, 'replaceState');
       return page;
     },
   });
@@ -60,16 +68,16 @@ export async function log({ query }) {
     // The person may have opened another view meanwhile.
     if (!/^#\/log(\?|$)/.test(location.hash)) return;
     const named = REF.test(resource ?? '') ? [['resource', resource]] : [];
-    const parameters = new URLSearchParams([...asked.parameters, ...named]).toString();
+    const parameters = new URLSearchParams([...searched.parameters, ...named]).toString();
     const address = `#/log${parameters && `?${parameters}`}`;
     if (address !== location.hash) history[how](null, '', address);
   }
   async function search() {
-    asked = { body: body(), parameters: filters.parameters() };
-    keep(asked.body.resource, 'pushState');
+    searched = { body: body(), parameters: filters.parameters() };
+    keep(searched.body.resource, 'pushState');
     await list.start();
   }
-  asked = { body: body(), parameters: filters.parameters() };
+  searched = { body: body(), parameters: filters.parameters() };
   // The view is shown at once and filled while the log is searched.
   list.start();
   return [filters.form, list.element];

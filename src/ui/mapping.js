@@ -153,7 +153,7 @@ export async function mapping({ signal }) {
       field('Attributes', text, 'JSON, as in targets.<name>.attributes of the settings file'),
       h(
         'div',
-        { class: 'acts' },
+        { class: 'buttons' },
         actionButton('Effect on everybody', measure, { class: 'main' }),
         actionButton('Copy as settings', copy),
         actionButton('Start again from the settings', begin, { class: 'quiet' }),

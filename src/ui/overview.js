@@ -13,11 +13,11 @@ const OPERATIONS_MS = 3000;
 export async function overview({ query, signal }) {
   const work = createWork(() => refresh());
   const [rows] = await Promise.all([get('/status'), work.read()]);
-  const state = stateOf(rows, again);
+  const state = stateOf(rows, redraw);
   const below = h('div', {}, ...work.shown());
 
   function show(fresh) {
-    patch(state, stateOf(fresh, again));
+    patch(state, stateOf(fresh, redraw));
   }
   /** Called after an order, so that its effect is shown before the next event of the stream. */
   async function refresh() {
@@ -25,8 +25,7 @@ export async function overview({ query, signal }) {
     show(fresh);
     patch(below, h('div', {}, ...work.shown()));
   }
-  /** Refreshes without waiting; the views below call it after an order. */
-  function again() {
+  function redraw() {
     refresh().catch((error) => say(error.message, 'bad'));
   }
 
@@ -41,11 +40,14 @@ export async function overview({ query, signal }) {
     // The header shows that the service does not answer.
     if (await work.read().catch(() => false)) patch(below, h('div', {}, ...work.shown()));
   }, OPERATIONS_MS);
-  signal.addEventListener('abort', () => [timer, clock].forEach(clearInterval));
+  signal.addEventListener('abort', () => {
+    clearInterval(timer);
+    clearInterval(clock);
+  });
   return [stale, state, trends([...new Set(rows.map(({ target }) => target))], query, signal), below];
 }
 
-const stateOf = (rows, again) =>
+const stateOf = (rows, redraw) =>
   h(
     'div',
     { class: 'state' },
@@ -53,15 +55,12 @@ const stateOf = (rows, again) =>
     h(
       'div',
       { class: 'targets' },
-      rows.map((row) => targetCard(row, again)),
+      rows.map((row) => targetCard(row, redraw)),
     ),
   );
 
-/**
- * Long operations are drawn again only when they have changed, because a comparison may have many lines.
- * @param again reads and draws them anew after an order
- */
-function createWork(again) {
+/** Long operations are drawn again only when they have changed, because a comparison may have many lines. */
+function createWork(redraw) {
   let known;
   let content;
   /** A comparison may be large, and it does not change once it has ended. */
@@ -76,7 +75,7 @@ function createWork(again) {
       const operations = await get('/operations');
       const text = JSON.stringify(operations);
       if (text === known) return false;
-      content = await comparison(operations, again, readPlan);
+      content = await comparison(operations, redraw, readPlan);
       known = text;
       return true;
     },

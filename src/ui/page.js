@@ -15,7 +15,10 @@ import { signInForm, returnPlace } from './sign-in.js';
 import { tokens } from './tokens.js';
 import { waiting } from './waiting.js';
 
-/** Each view returns its content; `signal` is aborted when the view is left. */
+/**
+ * `draw` returns the content of a view. `redraw` draws the view again, for example after an order; `signal` is aborted when
+ * the view is left. `within`: the view has no link of its own in the navigation.
+ */
 const VIEWS = {
   overview: { title: 'Overview', draw: overview },
   approvals: { title: 'Approvals', draw: approvals },
@@ -44,8 +47,8 @@ const TRIED_AGAIN = new Set([0, 503]);
 
 const main = document.getElementById('view');
 const nav = document.getElementById('nav');
-const leave = document.getElementById('leave');
-const who = document.getElementById('who');
+const signOutButton = document.getElementById('leave');
+const callerText = document.getElementById('who');
 let drawing = 0;
 let shown = new AbortController();
 
@@ -58,10 +61,10 @@ const placeOf = () => {
 };
 
 async function show({ focus = false } = {}) {
-  nav.hidden = who.hidden = !isSignedIn();
-  leave.hidden = !canSignOut();
+  nav.hidden = callerText.hidden = !isSignedIn();
+  signOutButton.hidden = !canSignOut();
   shown.abort();
-  if (!isSignedIn()) return askWho();
+  if (!isSignedIn()) return showSignIn();
   startLive();
   shown = new AbortController();
   const { signal } = shown;
@@ -85,8 +88,7 @@ async function show({ focus = false } = {}) {
     if (mine === drawing && isOther) put(h('p', { class: 'soft', role: 'status' }, 'Reading …'));
   }, SLOW_MS);
   try {
-    // A view calls `again` after an order, so that it is drawn anew with the effect of the order.
-    const content = await draw({ id, query, signal, again: () => show() });
+    const content = await draw({ id, query, signal, redraw: () => show() });
     if (mine !== drawing) return;
     put(...[content].flat().filter(Boolean));
     main.dataset.view = name;
@@ -102,17 +104,17 @@ async function show({ focus = false } = {}) {
   }
 }
 
-const failure = ({ message }, again) =>
+const failure = ({ message }, redraw) =>
   h(
     'div',
     { class: 'empty', role: 'alert' },
     h('strong', {}, 'This view cannot be shown'),
     h('p', {}, advised(message)),
-    actionButton('Try again', again, { class: 'main' }),
+    actionButton('Try again', redraw, { class: 'main' }),
   );
 
 /** Shows the sign-in form until the user is signed in. */
-async function askWho() {
+async function showSignIn() {
   stopLive();
   delete main.dataset.view;
   document.title = 'Sign in · scim-bridge';
@@ -130,7 +132,10 @@ async function begin() {
 /** @throws Error when the service does not know the caller */
 async function enter() {
   const { name, rights } = await findCaller();
-  who.textContent = [name, name && ROLES.filter(([right]) => rights.includes(right)).map(([, role]) => role)]
+  callerText.textContent = [
+    name,
+    name && ROLES.filter(([right]) => rights.includes(right)).map(([, role]) => role),
+  ]
     .flat()
     .filter(Boolean)
     .join(', ');
@@ -142,7 +147,7 @@ nav.append(
     .filter(([, { within }]) => within === undefined)
     .map(([name, { title }]) => h('a', { href: `#/${name}`, 'data-view': name }, title)),
 );
-leave.addEventListener('click', async () => {
+signOutButton.addEventListener('click', async () => {
   await signOut().catch((error) => say(`You are still signed in: ${error.message}`, 'bad'));
   show();
 });

@@ -1,6 +1,7 @@
-// A list that grows page by page.
+// Creates a list that grows page by page.
 import { actionButton, h } from './dom.js';
 
+/** Number of rows that are read at once. */
 const PAGE = 100;
 
 /**
@@ -21,5 +22,5 @@ export async function pagedList(read, toRow) {
     // The keyboard goes on at the first of the new rows.
     (list.children[next - rows.length] ?? list.lastElementChild)?.querySelector('a, button')?.focus();
   });
-  return [list, ...(first.length === PAGE ? [h('div', { class: 'acts' }, more)] : [])];
+  return [list, ...(first.length === PAGE ? [h('div', { class: 'buttons' }, more)] : [])];
 }

@@ -28,14 +28,15 @@ const TONES = {
   differs: 'warn',
 };
 const WORDS = {
-  ...{
-    asDesired: 'As desired',
-    onItsWay: 'On its way',
-    held: 'Held',
-    stopped: 'Stopped',
-    needsPerson: 'Needs a person',
-  },
-  ...{ leftAlone: 'Left alone', notForTarget: 'Not for this target', differs: 'Differs', gone: 'Gone' },
+  asDesired: 'As desired',
+  onItsWay: 'On its way',
+  held: 'Held',
+  stopped: 'Stopped',
+  needsPerson: 'Needs a person',
+  leftAlone: 'Left alone',
+  notForTarget: 'Not for this target',
+  differs: 'Differs',
+  gone: 'Gone',
 };
 
 const MEMBERSHIPS = {
@@ -49,14 +50,14 @@ const MOST_MEMBERSHIPS = 200;
 export const people = async () => searchForm(stateLinks(await get('/status')));
 
 /** Shows one person or group: a card for each target. @param view.id ref or id */
-export async function person({ id, again, signal }) {
+export async function person({ id, redraw, signal }) {
   const back = h('p', {}, h('a', { href: '#/people' }, '← People and groups'));
   const read = async (readPlatform) =>
     h(
       'div',
       {},
       (await post('/explain', { resource: id, readPlatform }, signal)).map((each) =>
-        card(each, again, readPlatform),
+        card(each, redraw, readPlatform),
       ),
     );
   try {
@@ -73,7 +74,7 @@ export async function person({ id, again, signal }) {
   }
 }
 
-function card(each, again, isRead) {
+function card(each, redraw, isRead) {
   const { connection, target, kind, name, ref, verdict, summary, reasons, values, memberships } = each;
   const { timeline, isLogCut } = each;
   return h(
@@ -98,7 +99,7 @@ function card(each, again, isRead) {
         { class: 'notes' },
         reasons.map((reason) => h('li', {}, advised(reason))),
       ),
-    syncing(ref, target, again),
+    syncButton(ref, target, redraw),
     kind === 'User' && access(ref, connection, target, name),
     values.length > 0 && [
       h('h3', {}, 'Values'),
@@ -165,7 +166,8 @@ function platformNote({ platform, link, target }, isRead) {
   return [`Read from ${target} `, ago(platform.at), '.'];
 }
 
-function syncing(resource, target, again) {
+/** Creates the button that syncs a resource at one target. */
+function syncButton(resource, target, redraw) {
   const bring = async () => {
     if (
       !(await confirmed(
@@ -177,9 +179,9 @@ function syncing(resource, target, again) {
       return;
     const [{ outcome, message }] = await post('/sync', { resource, target, by: operator() });
     say(`${OUTCOMES[outcome] ?? outcome}${message ? `: ${message}` : ''}`);
-    await again();
+    await redraw();
   };
-  return h('div', { class: 'acts' }, actionButton('Sync now', bring, { class: 'main', right: 'operate' }));
+  return h('div', { class: 'buttons' }, actionButton('Sync now', bring, { class: 'main', right: 'operate' }));
 }
 
 const OUTCOMES = {

@@ -7,9 +7,19 @@ const SHOWN = 200;
 const FEW = 10;
 
 const SIGNS = {
-  ...{ deactivate: '−', delete: '−', removeMember: '−', clearAttribute: '−' },
-  ...{ create: '+', defineAttribute: '+', adopt: '+', reactivate: '+', addMember: '+' },
-  ...{ relink: '~', update: '~', setAttribute: '~', conflict: '!' },
+  deactivate: '−',
+  delete: '−',
+  removeMember: '−',
+  clearAttribute: '−',
+  create: '+',
+  defineAttribute: '+',
+  adopt: '+',
+  reactivate: '+',
+  addMember: '+',
+  relink: '~',
+  update: '~',
+  setAttribute: '~',
+  conflict: '!',
 };
 const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
 

@@ -6,16 +6,22 @@ const HEIGHT = 150;
 const DASHES = [[], [7, 4], [2, 3], [11, 3, 2, 3], [1, 5]];
 const TONES = { plain: '--plot-plain', good: '--good', warn: '--plot-warn', bad: '--bad' };
 /** Up to this number of values, points are drawn too. */
-const FEW = 12;
+const FEW_VALUES = 12;
 /** Number of rows of the table; each row summarises a part of the time. */
 const ROWS = 12;
 
 const colourOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const rounded = (value) => Number(value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2));
+function rounded(value) {
+  if (value >= 100) return Math.round(value);
+  return Number(value.toFixed(value >= 10 ? 1 : 2));
+}
 const text = (value) => (value === null || value === undefined ? '–' : rounded(value).toLocaleString('en'));
 const lastOf = (values) => values.findLast((value) => value !== null);
-const mostOf = (values) =>
-  values.reduce((most, value) => (value === null ? most : Math.max(most ?? 0, value)), null);
+/** Returns the largest value; null when there is none. */
+function mostOf(values) {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.max(0, ...known);
+}
 
 function clockText(ms, stepMs) {
   const moment = new Date(ms);
@@ -141,7 +147,9 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
     font: '11px system-ui, sans-serif',
   };
   return {
-    ...{ width, height: HEIGHT, padding: [8, 6, 0, 0] },
+    width,
+    height: HEIGHT,
+    padding: [8, 6, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false } },
     hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
@@ -157,11 +165,15 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
     series: [
       {},
       ...lines.map(([name, , tone = 'plain'], index) => ({
-        ...{ label: name, stroke: colourOf(TONES[tone]), width: 1.75, dash: DASHES[index], spanGaps: false },
+        label: name,
+        stroke: colourOf(TONES[tone]),
+        width: 1.75,
+        dash: DASHES[index],
+        spanGaps: false,
         // A line through one or two slots would hardly be visible.
         points: {
           size: 5,
-          show: ({ data }, line) => data[line].filter((each) => each !== null).length <= FEW,
+          show: ({ data }, line) => data[line].filter((each) => each !== null).length <= FEW_VALUES,
         },
       })),
     ],
@@ -169,7 +181,7 @@ function optionsOf(lines, { width, stepMs, onPoint }) {
 }
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** The line as it is drawn. */
+/** Draws a sample of a line for the legend. */
 function sample(index, tone) {
   const svg = document.createElementNS(SVG, 'svg');
   const line = document.createElementNS(SVG, 'line');

@@ -2,15 +2,22 @@
 import { post } from './api.js';
 import { actionButton, empty, field, h, personLink, pill, say } from './dom.js';
 
+/** Pause after the last key before a search begins. */
 const PAUSE_MS = 250;
+/** Number of hits after which a search stops until more are asked for. */
 const SHOWN = 50;
-const LEAST = 2;
+/** Least number of characters that are searched. */
+const LEAST_CHARACTERS = 2;
 
-/** Creates the search form and the list of hits, each a link to its page. */
+/** Creates the search form and the list of hits, each a link to its page. @param rest shown while nothing is searched */
 export function searchForm(rest) {
   const text = h('input', {
-    ...{ type: 'search', autocomplete: 'off', spellcheck: 'false', maxlength: 200 },
-    ...{ placeholder: 'ada, @acme.example, analysts', dir: 'auto' },
+    type: 'search',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    maxlength: 200,
+    placeholder: 'ada, @acme.example, analysts',
+    dir: 'auto',
   });
   const found = h('div', { id: 'found' }, rest);
   const told = h('p', { class: 'soft', role: 'status' });
@@ -49,7 +56,8 @@ export function searchForm(rest) {
   function begin() {
     clearTimeout(timer);
     asked++;
-    if (text.value.trim().length >= LEAST) return look().catch((error) => say(error.message, 'bad'));
+    if (text.value.trim().length >= LEAST_CHARACTERS)
+      return look().catch((error) => say(error.message, 'bad'));
     found.replaceChildren(rest);
     told.textContent = '';
   }

@@ -1,7 +1,7 @@
 // Links to the lists of people and groups by state, with their numbers.
 import { h } from './dom.js';
 
-/** @param links `[words, address, number, whether it is shown now]` */
+/** Creates links to lists, each with its number. @param links `[words, address, number, whether it is shown now]` */
 export const tabs = (label, links) =>
   h(
     'nav',
@@ -16,7 +16,7 @@ export const tabs = (label, links) =>
     ),
   );
 
-/** @param rows of the status */
+/** Creates the links to the lists of what is not as desired. @param rows of the status */
 export function stateLinks(rows) {
   const sum = (of) => rows.reduce((total, row) => total + of(row), 0);
   return h(

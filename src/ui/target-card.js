@@ -18,8 +18,8 @@ function stateOf(row) {
   return pill('good', 'In step');
 }
 
-/** @param again draws the targets anew after an order */
-export function targetCard(row, again) {
+/** Shows one row of the status. @param redraw draws the overview again after an order */
+export function targetCard(row, redraw) {
   const { connection, target, dirty, inflight, blocked, oldestMs, guard } = row;
   return h(
     'section',
@@ -53,13 +53,13 @@ export function targetCard(row, again) {
       figure('Drift found', driftOf(row), driftOf(row) > 0 && 'warn'),
     ),
     priorities(row),
-    h('div', {}, row.load && loading(row.load)),
+    h('div', {}, row.load && loadProgress(row.load)),
     h(
       'ul',
       { class: 'notes' },
       notes(row).map((note) => h('li', {}, note)),
     ),
-    orders(row, again),
+    orders(row, redraw),
   );
 }
 
@@ -110,8 +110,8 @@ const BOUNDS = {
   latency: 'the answers of the platform bound it',
 };
 
-/** Progress of a load, with the time left. */
-function loading({ done, total, perSecond, secondsLeft, bound }) {
+/** Shows the progress of a load, with the time left. */
+function loadProgress({ done, total, perSecond, secondsLeft, bound }) {
   const parts = [
     `${done.toLocaleString('en')} of ${total.toLocaleString('en')} loaded`,
     perSecond === null ? 'rate not known yet' : `${perSecond} a second`,
@@ -131,6 +131,7 @@ const pauseCause = ({ asked, status }) =>
     ? `the platform asked for it (HTTP ${status})`
     : `the platform answered HTTP ${status} without Retry-After: the bridge chose the wait`;
 
+/** Returns sentences about the target: hold, address, settings, breaker and comparisons. */
 function notes({ target, hold, hasMoved, hasNewRules, breaker, reconcile: { last, next } }) {
   const found = [];
   if (hold) found.push([`On hold by ${hold.by}, `, ago(hold.since), hold.note ? `: ${hold.note}` : '']);

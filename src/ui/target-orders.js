@@ -2,13 +2,13 @@
 import { operator, post } from './api.js';
 import { actionButton, confirmed, count, h, say } from './dom.js';
 
-/** @param again draws the targets anew after an order */
-export function orders({ connection, target, hold }, again) {
+/** Creates the buttons of a target. @param redraw draws the overview again after an order */
+export function orders({ connection, target, hold }, redraw) {
   const by = operator();
   const start = (path, said) => async () => {
     await post(path, { target, by });
     say(said);
-    again();
+    redraw();
   };
   const where = `${connection} → ${target}`;
   const pause = async () => {
@@ -23,7 +23,7 @@ export function orders({ connection, target, hold }, again) {
       return;
     await post('/hold', { target, by });
     say(`${where} is on hold.`);
-    again();
+    redraw();
   };
   const release = async () => {
     if (
@@ -36,7 +36,7 @@ export function orders({ connection, target, hold }, again) {
       return;
     await post('/release', { target, by });
     say(`${where} is released.`);
-    again();
+    redraw();
   };
   const repair = async () => {
     if (
@@ -59,11 +59,11 @@ export function orders({ connection, target, hold }, again) {
       return;
     const marked = await post('/resync', { target, by });
     say(`${count(marked.count, 'resource', 'resources')} will be looked at again.`);
-    again();
+    redraw();
   };
   return h(
     'div',
-    { class: 'acts' },
+    { class: 'buttons' },
     actionButton('Compare', start('/plan', 'The comparison has begun.'), { class: 'main', right: 'operate' }),
     actionButton('Reconcile', repair, { right: 'operate' }),
     actionButton('Resync', resync, { right: 'operate' }),

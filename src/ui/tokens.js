@@ -2,14 +2,14 @@
 import { get, operator, post, remove } from './api.js';
 import { actionButton, ago, confirmed, field, h, pill, say, table } from './dom.js';
 
-/** @param options.again draws the view anew after an order */
-export async function tokens({ again }) {
+/** Shows the form that creates a token, and the list of tokens. @param view.redraw draws the view again after an order */
+export async function tokens({ redraw }) {
   const [all, rows] = await Promise.all([get('/tokens'), get('/status')]);
   const connections = [...new Set([...rows, ...all].map(({ connection }) => connection))];
-  return [creating(connections, again), listing(all, again)];
+  return [tokenForm(connections, redraw), tokenTable(all, redraw)];
 }
 
-function creating(connections, again) {
+function tokenForm(connections, redraw) {
   const connection = h(
     'select',
     {},
@@ -42,7 +42,7 @@ function creating(connections, again) {
         by: operator(),
         ...(expires.value && { expires: expires.value }),
       };
-      made.replaceChildren(secretOf(await post('/tokens', order), again));
+      made.replaceChildren(secretOf(await post('/tokens', order), redraw));
     } catch (error) {
       say(error.message, 'bad');
     }
@@ -63,24 +63,25 @@ function creating(connections, again) {
   );
 }
 
-const secretOf = ({ name, secret }, again) =>
+/** Shows a new token, which the service does not show again. */
+const secretOf = ({ name, secret }, redraw) =>
   h(
     'div',
-    { class: 'secret', 'data-busy': true },
+    { class: 'secret' },
     h('p', {}, h('strong', {}, `${name} is shown this once.`), ' Put it into the identity provider now.'),
     h('code', {}, secret),
     h(
       'div',
-      { class: 'acts' },
+      { class: 'buttons' },
       actionButton('Copy', async () => {
         await navigator.clipboard.writeText(secret);
         say('Copied.');
       }),
-      actionButton('Done', () => again(), { class: 'main' }),
+      actionButton('Done', () => redraw(), { class: 'main' }),
     ),
   );
 
-function listing(all, again) {
+function tokenTable(all, redraw) {
   const revoke = (connection, name) => async () => {
     if (
       !(await confirmed(
@@ -93,7 +94,7 @@ function listing(all, again) {
       return;
     await remove(`/tokens/${connection}/${name}?by=${encodeURIComponent(operator())}`);
     say(`${name} is revoked.`);
-    again();
+    redraw();
   };
   return table(
     'Tokens',

@@ -14,14 +14,19 @@ const RETRY_MS = 5000;
 /** Each line is `[name, values of the series]`; `per`: the values are numbers of events, shown as so many in that time. */
 const PLOTS = [
   {
-    ...{ title: 'Pushes', unit: 'a minute', per: 60_000 },
+    title: 'Pushes',
+    unit: 'a minute',
+    per: 60_000,
     lines: [
       ['Stored', ({ pushes }) => pushes],
       ['Refused', ({ pushesRefused }) => pushesRefused, 'bad'],
     ],
   },
   {
-    ...{ title: 'Calls to the platform', unit: 'a second', per: 1000, hasLimit: true },
+    title: 'Calls to the platform',
+    unit: 'a second',
+    per: 1000,
+    hasLimit: true,
     lines: [
       ['All', ({ calls }) => calls],
       ['Refused', ({ callsRefused }) => callsRefused, 'warn'],
@@ -29,11 +34,13 @@ const PLOTS = [
     ],
   },
   {
-    ...{ title: 'Lag', unit: 'seconds' },
+    title: 'Lag',
+    unit: 'seconds',
     lines: [['Oldest change', ({ lagMs }) => lagMs.map((ms) => ms && ms / 1000)]],
   },
   {
-    ...{ title: 'Backlog', unit: 'changes' },
+    title: 'Backlog',
+    unit: 'changes',
     lines: [
       ['Deactivations', ({ backlog }) => backlog.deactivation, 'bad'],
       ['Edits', ({ backlog }) => backlog.edit],
@@ -43,7 +50,8 @@ const PLOTS = [
     ],
   },
   {
-    ...{ title: 'Waits for a person', unit: 'resources' },
+    title: 'Waits for a person',
+    unit: 'resources',
     lines: [
       ['Held', ({ held }) => held, 'warn'],
       ['Dead letters', ({ deadLetters }) => deadLetters, 'bad'],
@@ -51,11 +59,13 @@ const PLOTS = [
     ],
   },
   {
-    ...{ title: 'Drift', unit: 'differences' },
+    title: 'Drift',
+    unit: 'differences',
     lines: [['Found by the last comparison', ({ drift }) => drift, 'warn']],
   },
 ];
 
+/** Shows the plots of one target, with a choice of range and target. @returns null when there is no target */
 export function trends(targets, query, signal) {
   let range = RANGES[query.get('range')] ? query.get('range') : '1h';
   let target = targets.includes(query.get('target')) ? query.get('target') : targets[0];
@@ -97,7 +107,8 @@ export function trends(targets, query, signal) {
     else read();
   }
   function choose(change) {
-    ({ range, target } = { range, target, ...change });
+    range = change.range ?? range;
+    target = change.target ?? target;
     const address = new URLSearchParams({ range, ...(targets.length > 1 ? { target } : {}) });
     // The view stays as it is, so this is no navigation.
     history.replaceState(null, '', `#/overview?${address}`);

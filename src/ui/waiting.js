@@ -1,4 +1,4 @@
-// Resources whose newest change is not applied yet, in the order of their syncs.
+// Shows the resources whose newest change is not applied yet, in the order of their syncs.
 import { get } from './api.js';
 import { ago, empty, h, personLink, pill } from './dom.js';
 import { pagedList } from './paged-list.js';
@@ -6,7 +6,7 @@ import { tabs } from './states.js';
 
 const STATES = { due: ['calm', 'waits'], queued: ['info', 'in the queue'], running: ['info', 'under way'] };
 
-/** @param view.query `target` in the address */
+/** Shows tabs for the targets, and the list. @param view.query `target` in the address */
 export async function waiting({ query }) {
   const rows = await get('/status');
   const targets = [...new Set(rows.map(({ target }) => target))];
@@ -16,8 +16,11 @@ export async function waiting({ query }) {
     (offset, limit) => get(`/waiting?offset=${offset}&limit=${limit}${only}`),
     row,
   );
+  /** Returns the number of waiting resources of a target, or of all targets. */
   const numberOf = (name) =>
-    rows.filter((each) => (name ?? each.target) === each.target).reduce((sum, { dirty }) => sum + dirty, 0);
+    rows
+      .filter((each) => name === undefined || each.target === name)
+      .reduce((sum, { dirty }) => sum + dirty, 0);
   return [
     targets.length > 1 &&
       tabs('Target', [
