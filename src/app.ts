@@ -26,7 +26,7 @@ import type { TargetQueue } from './queue/worker.ts';
 import { startProofPass } from './ops/proof-pass.ts';
 import { expectedGapMs } from './reconcile/expected-gap.ts';
 import { startScheduler } from './reconcile/schedule.ts';
-import { createReleasers } from './support/releasers.ts';
+import { createReleasers, type Releasers } from './support/releasers.ts';
 
 export type { NoticeOperations } from './app/notices.ts';
 export { openDesiredStates, openScopes } from './app/open.ts';
@@ -59,14 +59,20 @@ const HTTP_DEADLINE_MS = 10_000;
  */
 export async function startApp(config: Config, role: Role, deps: AppDeps): Promise<App> {
   const releasers = createReleasers(deps.logger);
+  try {
+    return await startParts(config, role, deps, releasers);
+  } catch (error) {
+    // A service that could not start whole must not keep working in the background.
+    await releasers.releaseAll();
+    throw error;
+  }
+}
+
+async function startParts(config: Config, role: Role, deps: AppDeps, releasers: Releasers): Promise<App> {
   const redis = connectRedis(config.redis, 'commands', deps.logger);
   releasers.add('redis', () => redis.disconnect());
   await untilReady(redis, STORE_WAIT_MS);
-  const giveUp = async (error: unknown): Promise<never> => {
-    await releasers.releaseAll();
-    throw error;
-  };
-  const { refused } = await watchDataVersion(deps, { redis, config }, releasers).catch(giveUp);
+  const { refused } = await watchDataVersion(deps, { redis, config }, releasers);
   const instruments = createInstruments(deps, { config, role });
   const parts: Parts = {
     ...deps,
@@ -79,7 +85,7 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const targets = buildTargets(parts);
   await joinFleet(parts, role, targets);
   // A restore may have begun before it could see this process.
-  await checkDataVersion({ redis, config }).catch(giveUp);
+  await checkDataVersion({ redis, config });
   const readFleet = buildFleetReader(parts);
   const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
 
@@ -140,31 +146,25 @@ export async function startApp(config: Config, role: Role, deps: AppDeps): Promi
   const forProviders = { connections, events: events.routers };
   const inner = createHttpApp({ ...observed, ...forOperators, connections: new Map() });
   const app = createHttpApp({ ...observed, ...forProviders, ...(adminPort === null ? forOperators : {}) });
-  try {
-    // Opened first, so that it is closed last: probes and operators are answered until the end.
-    const operators = adminPort === null ? undefined : await listen(inner, { host, port: adminPort });
-    if (operators) releasers.add('admin port', () => operators.stop(HTTP_DEADLINE_MS));
-    const http = await listen(app, config.server);
-    releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
-    releasers.add('receivers of events', events.drain);
-    // An open stream would keep the server from closing.
-    releasers.add('live status', () => admin?.live.stop());
-    const drain = (): Promise<void> => {
-      stopping = true;
-      http.drain();
-      events.drain();
-      admin?.live.end();
-      return deps.clock.sleep(scim.length > 0 ? config.server.drainMs : 0);
-    };
-    const stop = releasers.releaseAll;
-    const ports = { port: http.port, adminPort: operators?.port ?? http.port };
-    if (!ownPort) return { ...ports, metricsPort: ports.adminPort, refused, drain, stop };
-    const own = await listen(createMetricsApp(metrics), { host, port: metricsPort });
-    releasers.add('metrics', () => own.stop(0));
-    return { ...ports, metricsPort: own.port, refused, drain, stop };
-  } catch (error) {
-    // A service without an HTTP server must not keep working in the background.
-    await releasers.releaseAll();
-    throw error;
-  }
+  // Opened first, so that it is closed last: probes and operators are answered until the end.
+  const operators = adminPort === null ? undefined : await listen(inner, { host, port: adminPort });
+  if (operators) releasers.add('admin port', () => operators.stop(HTTP_DEADLINE_MS));
+  const http = await listen(app, config.server);
+  releasers.add('http', () => http.stop(HTTP_DEADLINE_MS));
+  releasers.add('receivers of events', events.drain);
+  // An open stream would keep the server from closing.
+  releasers.add('live status', () => admin?.live.stop());
+  const drain = (): Promise<void> => {
+    stopping = true;
+    http.drain();
+    events.drain();
+    admin?.live.end();
+    return deps.clock.sleep(scim.length > 0 ? config.server.drainMs : 0);
+  };
+  const stop = releasers.releaseAll;
+  const ports = { port: http.port, adminPort: operators?.port ?? http.port };
+  if (!ownPort) return { ...ports, metricsPort: ports.adminPort, refused, drain, stop };
+  const own = await listen(createMetricsApp(metrics), { host, port: metricsPort });
+  releasers.add('metrics', () => own.stop(0));
+  return { ...ports, metricsPort: own.port, refused, drain, stop };
 }

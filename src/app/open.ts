@@ -52,6 +52,8 @@ export function openDesiredStates(config: Config): {
   /** Digest of the mapping rules in the settings, by target. */
   digests: Map<string, string>;
 } {
+  // Built first, because an error after the connection was opened would keep the process alive.
+  const nextReconcile = buildNextReconcile(config);
   const { redis, reach, lastError } = connectCommand(config.redis, {
     clock: systemClock,
     logger: silentLogger,
@@ -83,7 +85,7 @@ export function openDesiredStates(config: Config): {
     fed: feedsOf(config),
     restoreLease: createRestoreLease(store, config.redis),
     notices: buildNoticeOperations(store, states),
-    nextReconcile: buildNextReconcile(config),
+    nextReconcile,
     digests: digestsOf(config),
   };
 }

@@ -1,6 +1,7 @@
 // Checks single texts of the settings: each function returns a sentence about the fault without the text, or undefined.
 import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import cron from 'node-cron';
 import { patternFault } from '../support/linear-regexp.ts';
 import { parseRedisAddress } from '../support/redis-address.ts';
 
@@ -33,8 +34,10 @@ export const checkRegex = (text: string): string | undefined => patternFault(tex
 export function checkCron(text: string): string | undefined {
   const fields = text.trim().split(/\s+/);
   const isPlausible = fields.every((field) => /^[\dA-Za-z*/,-]+$/.test(field));
-  if (isPlausible && (fields.length === 5 || fields.length === 6)) return undefined;
-  return "Not a cron pattern. Write 5 fields (minute hour day month weekday), such as '*/30 * * * *', or null.";
+  if (!isPlausible || (fields.length !== 5 && fields.length !== 6))
+    return "Not a cron pattern. Write 5 fields (minute hour day month weekday), such as '*/30 * * * *', or null.";
+  if (cron.validate(text)) return undefined;
+  return 'A field of this cron pattern has a value that does not exist, such as minute 60 or the 31st of February.';
 }
 
 export function checkTimezone(text: string): string | undefined {

@@ -192,6 +192,18 @@ export const FAULTS: [what: string, file: string, path: string, message: RegExp]
   ],
   ['an unknown time zone', fileWith('', 'reconcile: { timezone: Mars/Base }'), '/reconcile/timezone', /IANA/],
   [
+    'a schedule with minute 60',
+    fileWith('', "reconcile: { schedule: '60 * * * *' }"),
+    '/reconcile/schedule',
+    /value that does not exist/,
+  ],
+  [
+    'a schedule for the 31st of February',
+    fileWith('', "reconcile: { schedule: '0 0 31 2 *' }"),
+    '/reconcile/schedule',
+    /value that does not exist/,
+  ],
+  [
     'an attribute without source',
     fileWith('attributes: { a: { type: string } }'),
     '/targets/main/attributes/a',
