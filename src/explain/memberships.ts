@@ -1,4 +1,5 @@
 // Describes the memberships of a user or group, with the causes of those that wait.
+import { isUnmanaged } from '../directory/member-names.ts';
 import { conditionText, parseLink, type Link } from '../directory/outbox/links.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
@@ -18,12 +19,12 @@ const MOST_READ = 1000;
 export async function membershipsOfUser(
   scope: ReconcileScope,
   { id, ref }: FoundResource,
-  { pendingGroups }: ResourceStatus,
+  { pendingMemberships: pendingGroups }: ResourceStatus,
 ): Promise<MembershipState[]> {
   const { directory, drifts, links, outbox, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
-  const left = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
-  const ids = [...joined.map((group) => group.id), ...left];
+  const leaving = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
+  const ids = [...joined.map((group) => group.id), ...leaving];
   const [[own], groups, rejected, names] = await Promise.all([
     drifts.observe([ref]),
     links.getMany(
@@ -33,7 +34,7 @@ export async function membershipsOfUser(
     outbox.guardStore.areRejected(ids.map((group) => removal(group, id))),
     readRecordNames(
       directory,
-      left.map((group) => refOf('Group', group)),
+      leaving.map((group) => refOf('Group', group)),
     ),
   ]);
   return ids.map((group, index) => {
@@ -41,31 +42,31 @@ export async function membershipsOfUser(
     const name = joined.find((each) => each.id === group)?.displayName ?? names.get(refOf('Group', group));
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
     const sign = pendingGroups.get(group);
-    const left = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
-    if (!isWanted) return { ...left, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
-    if (sign === 'r') return { ...left, state: 'toRemove', ...(rejected[index] ? REJECTED : PROTECTED) };
+    const shown = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
+    if (!isWanted) return { ...shown, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
+    if (sign === 'r') return { ...shown, state: 'toRemove', ...(rejected[index] ? REJECTED : PROTECTED) };
     // A removal is written for a user out of scope too.
     const outside = sign === '-' || !own ? undefined : whyOutside(parseLink(own.text), own.marked);
-    if (outside !== undefined) return { ...left, state: 'notForTarget', because: outside };
+    if (outside !== undefined) return { ...shown, state: 'notForTarget', because: outside };
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
     if (former === undefined)
       return {
-        ...left,
+        ...shown,
         state: stateOf(sign),
         ...(sign === undefined ? {} : causeOf(link.condition, outbox.settings)),
       };
     // The person is in the group under the name that it has at the platform, which is not the desired one.
     const { because, ...cause } = causeOf(link.condition, outbox.settings);
     const still = `the group is still called ${former} at the platform${because === undefined ? '' : `: ${because}`}`;
-    return { ...left, state: 'toAdd', ...cause, because: still };
+    return { ...shown, state: 'toAdd', ...cause, because: still };
   });
 }
 
-/** Returns the number of members, and up to a hundred pending ones. */
+/** Returns the numbers of members, and up to SHOWN_MEMBERS pending members. */
 export async function membershipsOfGroup(
   scope: ReconcileScope,
   { id }: FoundResource,
-  { pendingGroups }: ResourceStatus,
+  { pendingMemberships: pendingMembers }: ResourceStatus,
 ): Promise<Pick<Explanation, 'memberships' | 'members'>> {
   const { directory, drifts, outbox } = scope;
   const { users, unresolved } = await directory.membersOf(id);
@@ -73,16 +74,18 @@ export async function membershipsOfGroup(
     directory,
     unresolved.slice(0, MOST_READ).map((value) => refOf('Group', value)),
   );
-  const read = [...new Set([...[...pendingGroups.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)])];
+  const read = [
+    ...new Set([...[...pendingMembers.keys()].slice(0, MOST_READ), ...users.slice(0, MOST_READ)]),
+  ];
   const observed = new Map(
     (await drifts.observe(read.map((user) => refOf('User', user)))).map((each) => [each.ref, each]),
   );
   const linkOf = (ref: Ref): Link => parseLink(observed.get(ref)?.text ?? '');
   const outsideOf = (user: string): string | undefined => {
     const ref = refOf('User', user);
-    return user.startsWith('@') ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
+    return isUnmanaged(user) ? undefined : whyOutside(linkOf(ref), observed.get(ref)?.marked ?? true);
   };
-  const pending = [...pendingGroups].slice(0, SHOWN_MEMBERS);
+  const pending = [...pendingMembers].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
   const [names, moving, decisions, rejected] = await Promise.all([
@@ -110,7 +113,7 @@ export async function membershipsOfGroup(
       ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
     };
   });
-  const signs = [...pendingGroups];
+  const signs = [...pendingMembers];
   const added = signs.filter(([, sign]) => sign === '+');
   const members = {
     desired: users.length,
@@ -163,10 +166,10 @@ function causeOf(
     : { because, condition: reason };
 }
 
-/** Returns why the bridge writes no membership of a user; undefined: it does, or a sync is to find out. */
+/** Returns why the bridge writes no membership of a user; undefined: it does, or the next sync of the user finds out. */
 function whyOutside({ id, condition, departed }: Link, marked: boolean): string | undefined {
   if (condition?.reason === 'Protected') return 'the bridge writes no membership of a protected person';
-  // The sync of a marked user is to find out.
+  // A marked user may be back in scope: the next sync finds out.
   if (marked) return undefined;
   // A user in scope has an account, or a condition that says why there is none.
   const isInScope = !departed && (id !== undefined || condition !== undefined);
@@ -179,6 +182,7 @@ function formerName({ id, core }: Link, wanted: string | undefined): string | un
   return typeof name === 'string' && wanted !== undefined && fold(name) !== fold(wanted) ? name : undefined;
 }
 
+/** Returns why a desired member cannot be added yet; undefined: only the sync of the group is to come. */
 function whyNotReady(link: Link, settings: string): string | undefined {
   if (link.condition) return conditionText(link.condition, settings);
   if (link.id === undefined) return 'has no account at the target yet';

@@ -2,6 +2,7 @@
 // they are now.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
+import { removedUser } from '../directory/member-names.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -93,7 +94,7 @@ export async function describeChanges(
   const known = await readKnown(state, target, [...new Set(items.flatMap(refsOf))]);
   return items.map((item) => {
     const one = known.get(item.ref);
-    const member = memberOf(item);
+    const member = removedUser(item);
     const account = member && known.get(member);
     const cause = causeOf(item, one, account);
     const mail = mailOf(member ? account : one);
@@ -114,15 +115,9 @@ export async function describeChanges(
   });
 }
 
-/** Returns the removed member; undefined for an unmanaged one, which is stored as `@<platform id>`. */
-const memberOf = ({ kind, subject }: Destruction): Ref | undefined =>
-  kind !== 'removeMembers' || subject === undefined || subject.startsWith('@')
-    ? undefined
-    : refOf('User', subject);
-
 /** Returns the resource of a change and its removed member. */
 export function refsOf(item: Destruction): Ref[] {
-  const member = memberOf(item);
+  const member = removedUser(item);
   return member ? [item.ref, member] : [item.ref];
 }
 
@@ -180,7 +175,7 @@ function causeOf(item: Destruction, one: Known | undefined, account: Known | und
       return stateOf(one) ?? 'outOfScope';
     case 'removeMembers':
       if (!one?.resource) return 'groupDeleted';
-      if (memberOf(item) === undefined) return 'notAtSource';
+      if (removedUser(item) === undefined) return 'notAtSource';
       return stateOf(account) ?? 'removedFromGroup';
     case 'clearAttributes':
       return 'emptied';

@@ -291,7 +291,7 @@ async function whyNeeded(
   const outbox = outboxes.get(target);
   if (!outbox) return undefined;
   const { id } = parseRef(ref);
-  const [link, record, { pendingGroups }] = await Promise.all([
+  const [link, record, { pendingMemberships }] = await Promise.all([
     links.get(target, ref),
     directory.get(kind, id),
     outbox.resourceStatus(ref),
@@ -314,7 +314,7 @@ async function whyNeeded(
       ? 'The account may be active, although the person is not meant for the target'
       : 'The account may be active, although the person is inactive at the source';
   }
-  const removals = [...pendingGroups.values()].filter((sign) => sign !== '+').length;
+  const removals = [...pendingMemberships.values()].filter((sign) => sign !== '+').length;
   return removals === 0
     ? undefined
     : `The person is still in ${counted(removals, 'group')} against the source`;

@@ -103,9 +103,9 @@ async function addLinks(
   };
   for (const [target, outbox] of state.outboxes) {
     const { link, isOpen } = await read(target);
-    const { mark, pendingGroups } = await outbox.resourceStatus(ref);
-    // `r`: an operator rejected the removal, so nothing waits to be written.
-    const isPending = mark !== null || [...pendingGroups.values()].some((sign) => sign !== 'r');
+    const { mark, pendingMemberships } = await outbox.resourceStatus(ref);
+    // `r`: the removal is not written, so it does not wait.
+    const isPending = mark !== null || [...pendingMemberships.values()].some((sign) => sign !== 'r');
     if (link.id === undefined && !isPending) continue;
     const handovers = state.handovers.get(target);
     accounts.push({
@@ -113,7 +113,7 @@ async function addLinks(
       target,
       platformId: link.id ?? null,
       state: accountState(isOpen, isPending),
-      groups: link.id === undefined ? [] : await namesOf(state, pendingGroups),
+      groups: link.id === undefined ? [] : await namesOf(state, pendingMemberships),
       handover: handovers ? await readLostHandover(handovers, { ref, link }, handoverRules(target)) : null,
     });
   }

@@ -58,7 +58,7 @@ export async function withWaiting(
   { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
 ): Promise<SyncEnd> {
   if (!ref.startsWith('Group:')) return end;
-  const { pendingGroups: pending } = await scope.outbox.resourceStatus(ref);
+  const { pendingMemberships: pending } = await scope.outbox.resourceStatus(ref);
   const waiting = [...(await waitingMemberships(scope, entries))].filter(
     ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
   );

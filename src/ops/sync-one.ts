@@ -27,7 +27,7 @@ export interface SyncReport extends SyncEnd {
   dryRun: boolean;
   /** Differences found at the platform before the sync, with memberships; null when it could not be read. */
   differences: PlanEntry[] | null;
-  /** Pending memberships: group id or user id → `+` or `-`. */
+  /** Pending memberships: group id → sign; of a group, user id → sign (ResourceStatus). */
   pendingGroups: Record<string, string>;
   /** Log entries of this sync, oldest first; empty after a dry run. */
   steps: LocatedEntry[];
@@ -66,7 +66,7 @@ export async function syncOne(
   const compared = look?.entries ?? null;
   // Without this check the sync of a resource in line would make no call and report `equal`.
   if (compared === null && !time.aborted) await throwIfSilent(scope);
-  const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingGroups);
+  const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
   const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
   const named = memberships && (await withNames(scope, [...compared, ...memberships]));
   const differences = named && withConflictsReported(await withoutUnwritten(scope, named));
@@ -177,13 +177,13 @@ async function syncNow(
   const { clock, outbox } = scope;
   const deps = { ...scope, logger };
   while (!signal.aborted) {
-    const { pendingGroups } = await outbox.resourceStatus(ref);
+    const { pendingMemberships } = await outbox.resourceStatus(ref);
     await syncResource(deps, ref, 'edit', signal);
     if (ref.startsWith('User:'))
-      for (const group of pendingGroups.keys())
+      for (const group of pendingMemberships.keys())
         await syncResource(deps, refOf('Group', group), 'edit', signal);
     await onRound();
-    const { mark, pendingGroups: left } = await outbox.resourceStatus(ref);
+    const { mark, pendingMemberships: left } = await outbox.resourceStatus(ref);
     const waitedFor = mark ?? (await markedGroup(scope, ref, [...left.keys()]));
     if (!waitedFor || (await outbox.guardStore.onHold())) return;
     const untilDue = (waitedFor.dueAt ?? 0) - clock.now();

@@ -33,7 +33,7 @@ export async function compareOne(
     return group ? { entries: await withFollowers(scan, group.entries, verified), done: group.done } : null;
   }
   // Read before the account, so that a write in between is not taken for drift.
-  const { pendingGroups } = await scope.outbox.resourceStatus(ref);
+  const { pendingMemberships } = await scope.outbox.resourceStatus(ref);
   const verified = await verifyUsers(scan, [ref], { withValues: () => true });
   const [user] = verified;
   if (!user) return null;
@@ -41,7 +41,7 @@ export async function compareOne(
   const link = await scope.links.get(scope.target.name, ref);
   const { done } = user;
   if (!comparesMemberships(user, entries, link)) return { entries, done };
-  const pending = new Set(pendingGroups.keys());
+  const pending = new Set(pendingMemberships.keys());
   const memberships = await compareMemberships(scan, { ref, link, memberOf: user.memberOf, pending });
   return memberships && { entries: [...entries, ...memberships], done };
 }

@@ -1,5 +1,6 @@
 // Finds held and rejected changes that a person has already made at the platform, so that no operator needs to decide them.
 import type { Destruction } from '../directory/guard/held-changes.ts';
+import { isUnmanaged } from '../directory/member-names.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
@@ -105,8 +106,7 @@ export async function noteDone(
   );
   await outbox.log.append(
     left.map(({ ref, priority, done: out = [] }, index) => {
-      // An unmanaged member is stored as `@<platform id>`.
-      const members = out.filter((user) => !user.startsWith('@'));
+      const members = out.filter((member) => !isUnmanaged(member));
       const { id, core } = groups[index] ?? {};
       const name = String(core?.displayName ?? ref);
       return {

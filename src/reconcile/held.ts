@@ -1,7 +1,8 @@
 // Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
 import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
-import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
+import { removedUser } from '../directory/member-names.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import type { Action, PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
@@ -38,10 +39,10 @@ export async function heldEntries(
       ...page.filter(
         (item) =>
           !isDone.has(changeText(item)) &&
-          !named.has(nameOf(ACTION_OF[item.kind], item.ref, memberOf(item) ?? item.subject)),
+          !named.has(nameOf(ACTION_OF[item.kind], item.ref, removedUser(item) ?? item.subject)),
       ),
     );
-  const refs = [...new Set(items.flatMap((item) => [item.ref, memberOf(item) ?? item.ref]))];
+  const refs = [...new Set(items.flatMap((item) => [item.ref, removedUser(item) ?? item.ref]))];
   const known = new Map<Ref, Link>();
   for (let start = 0; start < refs.length; start += PORTION) {
     const portion = refs.slice(start, start + PORTION);
@@ -81,12 +82,6 @@ export async function formerRefusals({
 const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
   `${action} ${ref ?? ''} ${subject ?? ''}`;
 
-/** Returns the ref of a removed member; undefined for an unmanaged member, which is stored as `@<platform id>`. */
-const memberOf = ({ kind, subject }: Destruction): Ref | undefined =>
-  kind !== 'removeMembers' || subject === undefined || subject.startsWith('@')
-    ? undefined
-    : refOf('User', subject);
-
 function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: string): PlanEntry {
   const { kind, ref, subject } = item;
   const link = known.get(ref) ?? {};
@@ -107,7 +102,7 @@ function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: strin
   };
   if (kind === 'clearAttributes' && subject !== undefined) return { ...entry, attribute: subject };
   if (kind !== 'removeMembers') return entry;
-  const member = memberOf(item);
+  const member = removedUser(item);
   const account = member && known.get(member);
   const platformId = account?.id ?? (member ? null : (subject?.slice(1) ?? null));
   return { ...entry, member: { ref: member ?? null, platformId, name: account ? shownName(account) : '' } };

@@ -1,6 +1,7 @@
 // Converts a plan to drift notes and dirty marks for the worker. The guard judges the whole plan before the first mark.
 import type { Drift, Noted } from '../directory/outbox/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
+import { unmanagedName } from '../directory/member-names.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { DESTRUCTIVE_KINDS, judgePlan, type DestructiveKind, type GuardSettings } from '../guard/judge.ts';
 import { isChange, type PlanEntry } from './entry.ts';
@@ -54,7 +55,7 @@ const KINDS: Partial<Record<PlanEntry['action'], DestructiveKind>> = {
 /** Returns the member of an entry as the outbox stores it: the user's id, or `@<platform id>` for an unmanaged account. */
 const memberName = ({ member }: PlanEntry): string | undefined => {
   if (!member) return undefined;
-  return member.ref === null ? `@${member.platformId ?? ''}` : parseRef(member.ref).id;
+  return member.ref === null ? unmanagedName(member.platformId ?? '') : parseRef(member.ref).id;
 };
 
 /** Returns the change that the guard counts for an entry; none if the entry takes nothing away. */

@@ -2,6 +2,7 @@
 // person, or a pending membership or value that waits for a decision about the account or about another group. The plan only
 // reports them.
 import type { Destruction } from '../directory/guard/held-changes.ts';
+import { unmanagedName } from '../directory/member-names.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
@@ -282,6 +283,8 @@ function toDestruction(entry: PlanEntry): Destruction | undefined {
   if (kind === 'clearAttributes')
     return attribute === undefined ? undefined : { kind, ref, subject: attribute };
   if (kind !== 'removeMembers') return { kind, ref };
-  const subject = member?.ref ? parseRef(member.ref).id : member?.platformId && `@${member.platformId}`;
+  const subject = member?.ref
+    ? parseRef(member.ref).id
+    : member?.platformId && unmanagedName(member.platformId);
   return subject ? { kind, ref, subject } : undefined;
 }

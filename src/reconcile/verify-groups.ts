@@ -1,6 +1,7 @@
 // Verifies suspected drift of groups one by one, with their members where needed.
 import { hashOfLink, type ObservedResource } from '../directory/outbox/drift.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
+import { isUnmanaged, unmanagedId, unmanagedName } from '../directory/member-names.ts';
 import { parseLink, type Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { WireGroup } from '../platform/wire.ts';
@@ -126,7 +127,7 @@ async function verifyGroup(
     refusal: refusalOf(link, marked),
     isBack,
     unmanagedLeavers: new Set(
-      [...signs.keys()].flatMap((user) => (user.startsWith('@') ? [user.slice(1)] : [])),
+      [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),
     isMembersRead: present !== undefined && isRead,
     ...(doneItems.length > 0 ? { done: { items: doneItems, basis } } : {}),
@@ -159,7 +160,7 @@ async function doneOfGroup(
     leavers.map((user) => refOf('User', user)),
   );
   const gone = await mapBounded(leavers, 2, async (user, index) => {
-    const platformId = user.startsWith('@') ? user.slice(1) : links[index]?.id;
+    const platformId = isUnmanaged(user) ? unmanagedId(user) : links[index]?.id;
     if (platformId === undefined || present.has(platformId)) return false;
     const account = await asking(scan, (signal) =>
       scan.scope.target.client.users.get(platformId, { signal }),
@@ -205,7 +206,7 @@ const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
 /** Returns the pending memberships of a group, without additions of users who are out of scope. */
 async function pendingOf(scan: ScanResult, signs: Map<string, string>): Promise<GroupCase['pending']> {
-  const users = [...signs.keys()].filter((user) => !user.startsWith('@'));
+  const users = [...signs.keys()].filter((user) => !isUnmanaged(user));
   const observed = await scan.scope.drifts.observe(users.map((user) => refOf('User', user)));
   return observed.flatMap(({ ref, text, marked }) => {
     const link = parseLink(text);
@@ -238,7 +239,7 @@ async function compareMembers(
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
   const absent = await mapBounded(missing, 2, (member) => isReallyMissing(scan, group, member));
-  const unexpected = [...present].filter(([id]) => !expected.has(id) && !signs.has(`@${id}`));
+  const unexpected = [...present].filter(([id]) => !expected.has(id) && !signs.has(unmanagedName(id)));
   const holders = await scan.scope.drifts.linkedTo(
     'User',
     unexpected.map(([id]) => id),

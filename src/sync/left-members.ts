@@ -1,6 +1,7 @@
 // Keeps a list (`leavers` in the link) of members whom the source removed from a group while the settings forbid the
 // removal. They are removed when the settings allow it.
 import type { Link } from '../directory/outbox/links.ts';
+import { isUnmanaged, unmanagedId, unmanagedName } from '../directory/member-names.ts';
 import { parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { marked } from './members.ts';
@@ -28,14 +29,14 @@ export async function leave(context: SyncContext): Promise<void> {
  * because a later record of the person may take the account over.
  */
 async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<string[]> {
-  const users = marked(await outbox.pendingMembers(work.id), '-').filter((user) => !user.startsWith('@'));
+  const users = marked(await outbox.pendingMembers(work.id), '-').filter((user) => !isUnmanaged(user));
   const found = await links.getMany(
     target.name,
     users.map((user) => refOf('User', user)),
   );
   return users.map((user, index) => {
     const { id } = found[index] ?? {};
-    return id === undefined ? user : `@${id}`;
+    return id === undefined ? user : unmanagedName(id);
   });
 }
 
@@ -47,7 +48,7 @@ export function notedLeavers({
 }: Link): ((user: string | undefined, platformId: string | null) => boolean) | undefined {
   if (!leavers) return undefined;
   const noted = new Set(leavers);
-  return (user, platformId) => noted.has(user ?? '') || noted.has(`@${platformId ?? ''}`);
+  return (user, platformId) => noted.has(user ?? '') || noted.has(unmanagedName(platformId ?? ''));
 }
 
 /** Makes the removals of all listed leavers pending. Called for a group that was deleted at the source. */
@@ -57,8 +58,8 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
   if (leavers.length === 0) return;
   const users = await Promise.all(
     leavers.map(async (each) => {
-      if (!each.startsWith('@')) return [each];
-      const holder = await links.holderOf(target.name, 'User', each.slice(1));
+      if (!isUnmanaged(each)) return [each];
+      const holder = await links.holderOf(target.name, 'User', unmanagedId(each));
       return holder === undefined ? [] : [parseRef(holder).id];
     }),
   );

@@ -1,5 +1,6 @@
 // Decides which pending members of a group are removed and added now, and in which portions.
 import type { Readiness } from '../directory/outbox/outbox.ts';
+import { isUnmanaged, unmanagedId } from '../directory/member-names.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
 import { isGone } from './failures.ts';
@@ -127,16 +128,13 @@ async function toLeaversAtOnce(context: SyncContext, users: string[]): Promise<M
   );
 }
 
-/** Returns whether a member is unmanaged: it is stored as `@<platform id>`. */
-const isUnmanaged = (user: string): boolean => user.startsWith('@');
-
 /**
  * Returns undefined when the account must not be removed: it is managed by now, protected, gone, or the setting has changed.
  */
 async function toUnmanagedLeaver(context: SyncContext, user: string): Promise<Leaver | undefined> {
   const { links, target, call } = context;
   if (target.policy.groups.members !== 'authoritative') return undefined;
-  const platformId = user.slice(1);
+  const platformId = unmanagedId(user);
   if ((await links.holderOf(target.name, 'User', platformId)) !== undefined) return undefined;
   try {
     const account = await target.client.users.get(platformId, call);

@@ -42,8 +42,8 @@ export async function keptForLeaver({ outbox }: SyncContext, leaver: Ref): Promi
     { kind: 'deactivate', ref: leaver },
     { kind: 'delete', ref: leaver },
   ]);
-  const { pendingGroups } = await outbox.resourceStatus(leaver);
-  const kept = [...pendingGroups].flatMap(([group, sign]) =>
+  const { pendingMemberships } = await outbox.resourceStatus(leaver);
+  const kept = [...pendingMemberships].flatMap(([group, sign]) =>
     sign === 'r' ? [removal(group, parseRef(leaver).id)] : [],
   );
   if (!keepsOpen && !keepsAccount && kept.length === 0) return undefined;

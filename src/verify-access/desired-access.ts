@@ -63,16 +63,18 @@ async function leavingOf(
   { outbox, links, target }: ReconcileScope,
   { ref, id }: FoundResource,
 ): Promise<LeavingGroup[]> {
-  const { pendingGroups } = await outbox.resourceStatus(ref);
-  const left = [...pendingGroups].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
+  const { pendingMemberships } = await outbox.resourceStatus(ref);
+  const leaving = [...pendingMemberships].flatMap(([group, sign]) =>
+    sign === '+' ? [] : [refOf('Group', group)],
+  );
   const [found, verdicts] = await Promise.all([
-    links.getMany(target.name, left),
+    links.getMany(target.name, leaving),
     outbox.guardStore.verdictsOn(
-      left.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
+      leaving.map((group) => ({ kind: 'removeMembers', ref: group, subject: id }) as const),
     ),
   ]);
   return found.map((link, index) => ({
-    name: String(link.core?.displayName ?? left[index]),
+    name: String(link.core?.displayName ?? leaving[index]),
     platformId: link.id,
     state: verdicts[index] ?? 'pending',
   }));

@@ -25,8 +25,11 @@ export interface ResourceStatus {
   alarmAt: number | null;
   /** Names of values that differed at the platform in a comparison. */
   suspectedDrift: string[];
-  /** Pending memberships: of a user by group id, of a group by user id. `r`: a removal that is not written. */
-  pendingGroups: Map<string, '+' | '-' | 'r'>;
+  /**
+   * Of a user by group id, of a group by member name (member-names.ts). `+`: to be added; `-`: to be removed; `r`: a removal
+   * that is not written, because it was rejected or the user is protected.
+   */
+  pendingMemberships: Map<string, '+' | '-' | 'r'>;
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
 
@@ -41,24 +44,23 @@ export async function readResourceStatus(
   const { kind, id } = parseRef(ref);
   const key = (family: string): string => keys.key(family, target);
   const pendingKey = keys.key(kind === 'User' ? 'pendingGroups' : 'pendingMembers', `${target}:${id}`);
-  const [mark, score, deliveryId, leased, blocked, alarm, suspectedDrift, pendingGroups, held] =
-    await Promise.all([
-      redis.hget(key('marks'), ref),
-      redis.zscore(key('dirty'), ref),
-      redis.hget(key('deliveries'), ref),
-      redis.exists(keys.key('lease', `${target}:${ref}`)),
-      redis.zscore(key('blocked'), ref),
-      redis.zscore(key('alarms'), ref),
-      redis.hget(key('suspectedDrift'), ref),
-      redis.hgetall(pendingKey),
-      redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
-    ]);
+  const [mark, score, deliveryId, leased, blocked, alarm, suspectedDrift, pending, held] = await Promise.all([
+    redis.hget(key('marks'), ref),
+    redis.zscore(key('dirty'), ref),
+    redis.hget(key('deliveries'), ref),
+    redis.exists(keys.key('lease', `${target}:${ref}`)),
+    redis.zscore(key('blocked'), ref),
+    redis.zscore(key('alarms'), ref),
+    redis.hget(key('suspectedDrift'), ref),
+    redis.hgetall(pendingKey),
+    redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
+  ]);
   return {
     mark: mark === null ? null : toMarkState(mark, score, deliveryId, leased === 1),
     blockedSince: blocked === null ? null : Number(blocked),
     alarmAt: alarm === null ? null : Number(alarm),
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
-    pendingGroups: new Map(Object.entries(pendingGroups) as [string, '+' | '-' | 'r'][]),
+    pendingMemberships: new Map(Object.entries(pending) as [string, '+' | '-' | 'r'][]),
     guard: await Promise.all(held.map((item) => guardState({ redis, keys }, target, ref, item))),
   };
 }
