@@ -87,7 +87,7 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   // A restore may have begun before it could see this process.
   await checkDataVersion({ redis, config });
   const readFleet = buildFleetReader(parts);
-  const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
+  const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
 
   const { schedule, expectedSchedule, timezone } = config.reconcile;
   const gapMs = expectedGapMs(schedule ?? expectedSchedule, timezone);

@@ -69,7 +69,7 @@ export function openDesiredStates(config: Config): {
     const options = { prefix: config.redis.prefix, target, keys };
     return [target, createBreaker({ ...store, logger: silentLogger }, options)] as const;
   });
-  const states = buildStates(store, (name) => mappings.get(name)?.groupsMatter ?? false);
+  const states = buildStates(store, (name) => mappings.get(name)?.rulesReadGroups ?? false);
   const operations = createOperationStore({ redis }, { prefix: config.redis.prefix });
   return {
     redis,
@@ -119,7 +119,7 @@ export async function openScopes(
   });
   const parts: Parts = { ...deps, config, redis, scripts: scriptsOn(redis, config, deps.clock), releasers };
   const targets = buildTargets(parts);
-  const states = buildStates(parts, (name) => targets.get(name)?.mapping.groupsMatter ?? false);
+  const states = buildStates(parts, (name) => targets.get(name)?.mapping.rulesReadGroups ?? false);
   if (worker) {
     const { startQueues } = await import('./queues.ts');
     startQueues(parts, targets, states);

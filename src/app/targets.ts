@@ -62,10 +62,10 @@ export function buildTargets(parts: Parts): Map<string, Target> {
 const LEASE_MS = 3000;
 const DAY_MS = 86_400_000;
 
-/** @param groupsMatterAt returns true when the mapping of the target reads the groups of users */
+/** @param rulesReadGroupsAt returns true when the mapping of the target reads the groups of users */
 export function buildStates(
   { config, redis, scripts }: Store,
-  groupsMatterAt: (target: string) => boolean,
+  rulesReadGroupsAt: (target: string) => boolean,
 ): DesiredState[] {
   const connections = Object.values(config.connections);
   const connectionsOf = (target: string): string[] =>
@@ -79,7 +79,7 @@ export function buildStates(
         targets: connection.targets,
         addressOf: (target) => config.targets[target]?.url ?? '',
         settingsOf: (target) => settingsPrint(config.targets[target]),
-        groupsMatter: connection.targets.some(groupsMatterAt),
+        rulesReadGroups: connection.targets.some(rulesReadGroupsAt),
         leaseMs: LEASE_MS,
         othersOf: (target) => connectionsOf(target).filter((name) => name !== connection.name),
         uniqueExternalIds: hasUniqueExternalIds(connection.profile),

@@ -65,7 +65,7 @@ export function createDesiredState(
     addressOf: (target: string) => string;
     /** Returns a digest of the settings of a target that decide how resources are synced. */
     settingsOf?: (target: string) => string;
-    groupsMatter: boolean;
+    rulesReadGroups: boolean;
     leaseMs: number;
     log?: StreamLimits;
     /** Undefined: no security events. */
@@ -75,7 +75,7 @@ export function createDesiredState(
     othersOf?: (target: string) => readonly string[];
   },
 ): DesiredState {
-  const { connection, targets, addressOf, groupsMatter, leaseMs, log, events } = options;
+  const { connection, targets, addressOf, rulesReadGroups, leaseMs, log, events } = options;
   const keys = createKeyspace(options.prefix, connection);
   const elsewhere = createElsewhere(deps, {
     prefix: options.prefix,
@@ -90,7 +90,7 @@ export function createDesiredState(
         {
           target,
           leaseMs,
-          groupsMatter,
+          rulesReadGroups,
           log,
           address: addressOf(target),
           settings: options.settingsOf?.(target),
@@ -108,10 +108,10 @@ export function createDesiredState(
     archive: createArchive({ ...deps, keys }),
     directory: createDirectory(
       { ...deps, keys },
-      { targets, groupsMatter, events, uniqueExternalIds: options.uniqueExternalIds },
+      { targets, rulesReadGroups, events, uniqueExternalIds: options.uniqueExternalIds },
     ),
     links: createLinks({ redis: deps.redis, keys, elsewhere }),
-    proof: createProof({ ...deps, keys }, { targets, groupsMatter }),
+    proof: createProof({ ...deps, keys }, { targets, rulesReadGroups }),
     personData: createPersonData(
       { ...deps, keys },
       { targetsOf: async () => [...targets, ...(await formerTargets())] },
@@ -122,7 +122,7 @@ export function createDesiredState(
     coverage: new Map(
       targets.map((target) => [
         target,
-        createCoverageReader({ ...deps, keys }, { target, targets, groupsMatter }),
+        createCoverageReader({ ...deps, keys }, { target, targets, rulesReadGroups }),
       ]),
     ),
     drifts: new Map(targets.map((target) => [target, createDriftNotes({ ...deps, keys }, { target })])),

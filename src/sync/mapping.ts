@@ -47,9 +47,9 @@ export interface Mapping {
   /** Returns the group's name at the target; undefined when the group is out of scope. */
   groupName(displayName: string): string | undefined;
   /**
-   * Whether the mapping of users depends on their groups: then a change of a membership or a group's name maps them again.
+   * Whether the rules of users read their groups: then a change of a membership or a group's name maps the users again.
    */
-  groupsMatter: boolean;
+  rulesReadGroups: boolean;
   types: Record<string, UserAttributeType>;
 }
 
@@ -76,7 +76,7 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
 
   return {
     types: Object.fromEntries(Object.entries(rules.attributes).map(([name, { type }]) => [name, type])),
-    groupsMatter:
+    rulesReadGroups:
       mentionsGroups(scopeText) ||
       readers.some(({ rule }) => mentionsGroups(rule.from ?? '') || mentionsGroups(rule.expression ?? '')),
 

@@ -1,9 +1,9 @@
--- Returns the basis of a sync as text: the version of the record and, if rules use memberships, a hash of the groups. A link
--- stores the basis of its last sync; a different basis without a mark means that a mark was lost.
+-- Returns the basis of a sync as text: the version of the record and, if mapping rules read the groups of users, a hash of the
+-- groups. A link stores the basis of its last sync; a different basis without a mark means that a mark was lost.
 -- NEEDS groups
-local function basis_of(kind, id, stored, groups_matter)
+local function basis_of(kind, id, stored, rules_read_groups)
   local version = stored and string.match(stored, '^%d+') or '0'
-  if kind ~= 'User' or not groups_matter then return version end
+  if kind ~= 'User' or not rules_read_groups then return version end
   local named = groups_of(id)
   if #named == 0 then return version end
   table.sort(named)

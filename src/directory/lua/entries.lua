@@ -1,5 +1,5 @@
--- Index entries are [family, value]. A value has one holder, except in lookup families. Families of users have short names;
--- `m` is a userName that is also an email address of the user.
+-- Index entries are [family, value]. A value has one holder, except in lookup families, whose values several users may share.
+-- Families of users have short names; `m` is a userName that is also an email address of the user.
 -- LOOKUPS: the lookup families. INDEXES: the families that an entry may have; entries of a damaged record may have others.
 local FAMILIES = { m = 'userNames', u = 'userNames', x = 'externalIds:User', e = 'emails' }
 local SHARED = 'sharedExternalIds:User'

@@ -1,6 +1,7 @@
 -- Functions for the lists of exceptions: resources that differ from the desired state until a person acts.
 
--- Moves a ref to the list of `reason`; nil takes it out of every list. A ref that stays in its list keeps its time.
+-- Moves a ref to the list of `reason`, with the time `since`; without a reason, takes it out of its list. A ref that stays in
+-- its list keeps its time.
 local function set_exception(target, ref, reason, since)
   local by_ref = key('exceptionReasons', target)
   local before = redis.call('HGET', by_ref, ref)

@@ -2,7 +2,8 @@
 -- of the record as JSON, so that a writer knows which entries to remove without decoding the text. The checksum covers
 -- state, entries and text (records.ts computes the same), so that a damaged record is recognised.
 
--- Returns the fields of a record and the position of its text, which is long and is copied only when needed.
+-- Returns the fields of a record and the position of its text, which is long and is copied only when needed. A record that
+-- cannot be parsed gets the state 'damaged', the time `p.now` and no index entries.
 local function parse_head(stored)
   local version, created, modified, state, checksum, from = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
   local line_end = from and string.find(stored, '\n', from, true)
@@ -25,8 +26,9 @@ local function is_sound(record, stored, at)
   return record.checksum == checksum_of(record.state, record.entries, string.sub(stored, at), '', '')
 end
 
--- Returns the stored form of a record, whose text may be given in three parts. A caller that changes text, state or entries
--- clears the checksum, which is then computed. Otherwise the old one is kept, so that a damaged record stays recognisable.
+-- Returns the stored form of a record, changed at `p.now`; its text may be given in three parts. A caller that changes text,
+-- state or entries clears the checksum, which is then computed. Otherwise the old one is kept, so that a damaged record stays
+-- recognisable.
 local function written(record, text, middle, tail)
   middle, tail = middle or '', tail or ''
   local checksum = record.checksum or checksum_of(record.state, record.entries, text, middle, tail)

@@ -1,4 +1,5 @@
--- Adds and removes index entries of resources, and finds the holder of a value.
+-- Adds and removes index entries of resources, and finds the holder of a value. An entry is { family, value }. A value has one
+-- holder, whose id is stored under it; in a LOOKUPS family (entries.lua) it may have several, whose ids are joined by commas.
 -- NEEDS entries
 
 -- Returns family and holder of the first entry that another resource holds; nothing if there is none.
@@ -10,7 +11,7 @@ local function holder_of_another(entries, id)
   end
 end
 
--- Lookup families hold ids joined by commas. Returns the text without one id.
+-- Returns comma-separated ids without one id.
 local function without(held, id)
   local enclosed = ',' .. held .. ','
   local from, to = string.find(enclosed, ',' .. id .. ',', 1, true)
@@ -24,7 +25,7 @@ local function drop_lookup(family, value, id)
   redis.call('HSET', key(family), value, rest)
 end
 
--- Adds an id; callers remove it first, so it cannot be there twice.
+-- Adds an id to a value of a lookup family. Callers remove the id first, so it cannot be there twice.
 local function add_lookup(family, value, id)
   if redis.call('HSETNX', key(family), value, id) == 1 then return end
   redis.call('HSET', key(family), value, redis.call('HGET', key(family), value) .. ',' .. id)
@@ -37,6 +38,7 @@ local function drop_entries(entries, id)
   end
 end
 
+-- Callers ask `holder_of_another` first, because the value of another holder would be overwritten.
 local function add_entries(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)

@@ -79,10 +79,10 @@ local function is_left_behind(target, group)
 end
 
 -- Returns the state of a stored resource without a mark; nil and the platform id: it is in line with its link.
-local function settled_state(target, kind, id, stored, link, groups_matter)
+local function settled_state(target, kind, id, stored, link, rules_read_groups)
   if not link then return 'missing' end
   local platform_id, basis = parse_link_head(link)
-  if basis ~= basis_of(kind, id, stored, groups_matter) then return 'stale' end
+  if basis ~= basis_of(kind, id, stored, rules_read_groups) then return 'stale' end
   local rest = rest_of(target, kind .. ':' .. id, link)
   if rest then return rest end
   if not platform_id then return 'closed' end

@@ -35,11 +35,12 @@ local function change_groups_of(users, change)
   if #gone > 0 then call_with('HDEL', key('groupsOf'), gone) end
 end
 
--- Makes the changed memberships pending at all targets, and marks the users if mapping rules look at groups (`p.groupsMatter`).
+-- Makes the changed memberships pending at all targets. Marks the users too if mapping rules read their groups
+-- (`p.rulesReadGroups`), because their mapped values may change.
 local function make_memberships_pending(group, users, sign)
   count_members(group, sign == '+' and #users or -#users)
   set_pending_all(group, users, sign)
-  if not p.groupsMatter then return end
+  if not p.rulesReadGroups then return end
   for _, user in ipairs(users) do mark('User:' .. user, 1) end
 end
 
@@ -62,8 +63,8 @@ local function leave_all(group, users)
   return parting
 end
 
--- `join_groups` and `leave_groups` change the memberships of one user and return the groups that changed. The user's list of
--- groups is written once, because writing the whole list for each group would take much longer.
+-- `join_groups` and `leave_groups` change the memberships of one user and return the groups that the user joined or left. The
+-- user's list of groups is written once, because writing the whole list for each group would take much longer.
 local function join_groups(user, groups)
   local joined = {}
   for _, group in ipairs(groups) do

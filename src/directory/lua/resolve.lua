@@ -1,8 +1,8 @@
 -- Resolves member values to users.
 -- NEEDS spread
 
--- Returns the users that member values identify, by value. A value is a user's id; some providers send externalId or
--- userName. A value that several users share identifies none of them.
+-- Returns by member value the id of the user that it identifies. A value is a user's id; some providers send externalId or
+-- userName (`p.folded`: value -> folded value; absent: a resource id). An externalId that several users share identifies none.
 local function resolve_all(values)
   local users, names, folded = {}, {}, {}
   for _, value in ipairs(values) do

@@ -1,5 +1,6 @@
--- For scripts with one user per call, whose id is the first text. Reads the needed fields of all users of the batch with one
--- command, and stores and marks all users at the end, because single commands cost more.
+-- For scripts whose batched calls each change one user. In ARGV a call is: number of texts, arguments as JSON, texts
+-- (calls.lua); the first text is the id of the user. One HMGET reads a field of all users of the batch, and all users are
+-- stored and marked at the end: one command for each user would be slower.
 -- NEEDS mark_texts, synced
 local known = {}
 local ids = {}
@@ -11,7 +12,8 @@ do
   end
 end
 
--- Returns a field of a hash that is keyed by user id; false when it does not exist.
+-- Returns the field `id` of a hash whose fields are user ids; false when it does not exist. The first call reads the fields of
+-- all users of the batch.
 local function field(family, id)
   local fields = known[family]
   if fields then return fields[id] end
@@ -21,7 +23,8 @@ local function field(family, id)
   return fields[id]
 end
 
--- Stores and marks a user at the end of the batch. A user that changes twice gets the higher priority and the last request.
+-- Notes a changed user, which `finish` stores and marks at the end of the batch. A user that changes twice gets the higher
+-- priority and the last request.
 local changed, refs, priorities, requests = {}, {}, {}, {}
 local function change_user(id, record, priority)
   known.users[id] = record

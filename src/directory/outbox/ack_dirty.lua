@@ -4,9 +4,11 @@
 --        forget (removes the link; the platform id that it had), dropGrants (pending additions of this user to groups end),
 --        decided (the account's deactivation was written, held or rejected, or is no longer desired: groups that wait for
 --        this before they remove the user continue),
---        alarm (time of the next sync without a change), coalesceMs, targets: [target], groupsMatter, suspectedDrift (as
---        the sync read it), platformKey (kind:platform id of the link), formerId (earlier platform id), log (as
---        append_log.lua), exception (reason, absent: none), exceptionSince (time of its condition) }, link
+--        alarm (time of the next sync without a change),
+--        coalesceMs (time for which a group collects leavers before its sync), targets: [target],
+--        rulesReadGroups (lua/basis.lua), suspectedDrift (as the sync read it), platformKey (kind:platform id of the link),
+--        formerId (earlier platform id), log (as append_log.lua), exception (reason, absent: none),
+--        exceptionSince (time of its condition) }, link
 -- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
 -- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
 write_log(p.target, p.log)
@@ -71,7 +73,8 @@ end
 if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
   local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1
-  if stored and not p.forget and not has_pending and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.groupsMatter) then
+  local is_written = stored and not p.forget and not has_pending
+  if is_written and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.rulesReadGroups) then
     redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end
 end

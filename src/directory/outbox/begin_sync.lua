@@ -1,8 +1,10 @@
 -- Takes the lease of one ref and reads all data that its sync needs.
 -- KEYS base
--- ARGV { target, ref, kind, id, leaseMs, priority, groupsMatter, address }
--- RETURN {"clean"}: no mark | {"busy"}: stopped, or another sync is running; the ref becomes due again | {"begun", fence, generation, since, request, record, link, groups, pending groups, held, tombstone,
---        suspectedDrift, basis, observedDrift}
+-- ARGV { target, ref, kind, id, leaseMs, priority (of the job), rulesReadGroups (lua/basis.lua),
+--        address (of the platform, lua/stopped.lua) }
+-- RETURN {"clean"}: no mark | {"busy"}: stopped, or another sync is running; the ref becomes due again |
+--        {"begun", fence, generation, since, request, record, link, groups, pendingGroups, held, tombstone, suspectedDrift,
+--        basis, observedDrift}
 --        groups: [id, displayName, ...] of a user; pendingGroups: [group, sign, ...] of a user
 --        held: 1 when the guard holds, approved or rejected a change of this ref; tombstone: of a deleted resource;
 --        suspectedDrift, observedDrift: as apply_drift.lua wrote them; basis: of the record as it is now (lua/basis.lua)
@@ -51,6 +53,6 @@ return {
   redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)),
   not record and redis.call('HGET', key('tombstones'), p.id) or '',
   redis.call('HGET', key('suspectedDrift', p.target), p.ref) or '',
-  basis_of(p.kind, p.id, record, p.groupsMatter),
+  basis_of(p.kind, p.id, record, p.rulesReadGroups),
   redis.call('HGET', key('observedDrift', p.target), p.ref) or '',
 }

@@ -107,12 +107,12 @@ function pairsOf(flat: unknown): [string, string][] {
 
 export type CoverageReader = ReturnType<typeof createCoverageReader>;
 
-/** @param options.groupsMatter whether rules of the connection look at memberships, as in `createDirectory` */
+/** @param options.rulesReadGroups whether mapping rules read the groups of users, as in `DirectoryOptions` */
 export function createCoverageReader(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  options: { target: string; targets: readonly string[]; groupsMatter: boolean },
+  options: { target: string; targets: readonly string[]; rulesReadGroups: boolean },
 ) {
-  const { target, targets, groupsMatter } = options;
+  const { target, targets, rulesReadGroups } = options;
 
   async function* portions(script: string, args: object): AsyncGenerator<ScriptReply> {
     let cursor = '0';
@@ -125,7 +125,7 @@ export function createCoverageReader(
 
   /** Yields every stored resource of a kind in any order; one that is stored meanwhile may be missing. */
   async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
-    for await (const [, , linked, others] of portions('read_coverage', { kind, groupsMatter })) {
+    for await (const [, , linked, others] of portions('read_coverage', { kind, rulesReadGroups })) {
       yield {
         linked: pairsOf(linked).map(([id, platformId]) => ({ ref: refOf(kind, id), platformId })),
         others: pairsOf(others).map(([id, state]) => ({ ref: refOf(kind, id), state: state as CoverState })),
@@ -143,7 +143,7 @@ export function createCoverageReader(
     ]);
     // Only a complete index `order:<kind>` may replace the records.
     const inOrder = stored === ordered;
-    const args = { kind, targets, groupsMatter, brief: true, ...(inOrder ? { inOrder, count: IDS } : {}) };
+    const args = { kind, targets, rulesReadGroups, brief: true, ...(inOrder ? { inOrder, count: IDS } : {}) };
     for await (const [, , linked, others] of portions('read_coverage', args)) {
       yield {
         linked: Number(linked),

@@ -48,7 +48,7 @@ export function createOutbox(
     /** Duration of the lease of a sync. */
     leaseMs: number;
     /** Whether the mapping of the target reads the groups of users. */
-    groupsMatter: boolean;
+    rulesReadGroups: boolean;
     /** Address of the platform. */
     address: string;
     /** Print of the settings that decide how resources are synced. */
@@ -57,7 +57,7 @@ export function createOutbox(
   },
 ) {
   const { redis, scripts, keys } = deps;
-  const { target, leaseMs, groupsMatter, address, settings = '' } = options;
+  const { target, leaseMs, rulesReadGroups, address, settings = '' } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);
@@ -249,7 +249,7 @@ export function createOutbox(
     guardStore: createGuardStore(deps, { target }),
     log,
     claim,
-    ...createWork({ scripts, keys, log }, { target, leaseMs, groupsMatter, address }),
+    ...createWork({ scripts, keys, log }, { target, leaseMs, rulesReadGroups, address }),
     pendingMembers,
     readiness,
     mark,

@@ -1,7 +1,7 @@
 -- Returns the state of one portion of stored resources at a target: linked and in line, pending, or excluded for a known
 -- reason.
 -- KEYS base
--- ARGV { target, targets, kind, cursor (of the scan), count, groupsMatter,
+-- ARGV { target, targets, kind, cursor (of the scan), count, rulesReadGroups (lua/basis.lua),
 --        brief (linked resources are only counted, and their reverse links are not checked),
 --        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }
 -- RETURN {"read", next cursor, linked, others: [id, state, ...]}; `linked`: [id, platform id, ...], with brief their number.
@@ -13,7 +13,8 @@
 local family = p.kind == 'User' and 'users' or 'groups'
 local ids, records, linked_count = {}, {}, 0
 
--- Reads one portion of `order:<kind>`: sets `ids` and `records` to those that are not in the `synced` set, and counts the others.
+-- Reads one portion of `order:<kind>`: sets `ids` and `records` to those that are not in the `synced` set, and counts the
+-- others.
 local function read_by_order()
   local found = redis.call('ZSCAN', key('order', p.kind), p.cursor, 'COUNT', p.count)
   local listed = {}
@@ -49,7 +50,7 @@ local marks = has_no_marks and {} or call_with('HMGET', key('marks', p.target), 
 local function state_of(place)
   local id, ref = ids[place], refs[place]
   if marks[place] then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
-  local state, platform_id = settled_state(p.target, p.kind, id, records[place], links[place], p.groupsMatter)
+  local state, platform_id = settled_state(p.target, p.kind, id, records[place], links[place], p.rulesReadGroups)
   if state or p.brief then return state, platform_id end
   if ref_linked_to(p.target, p.kind .. ':' .. platform_id) ~= ref then return 'astray' end
   return nil, platform_id

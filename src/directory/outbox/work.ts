@@ -87,10 +87,10 @@ const MEMBERS_PORTION = 1000;
 
 export function createWork(
   deps: { scripts: Scripts; keys: Keyspace; log: ProvisioningLog },
-  options: { target: string; leaseMs: number; groupsMatter: boolean; address: string },
+  options: { target: string; leaseMs: number; rulesReadGroups: boolean; address: string },
 ) {
   const { scripts, keys, log } = deps;
-  const { target, leaseMs, groupsMatter, address } = options;
+  const { target, leaseMs, rulesReadGroups, address } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, ...args }, ...texts);
@@ -114,7 +114,7 @@ export function createWork(
       kind,
       id,
       priority: PRIORITIES.indexOf(priority),
-      groupsMatter,
+      rulesReadGroups,
       address,
     });
     if (reply[0] !== 'begun') return { kind: reply[0] as 'clean' | 'busy' };
@@ -237,7 +237,7 @@ export function createWork(
       alarm: outcome.kind === 'later' ? undefined : outcome.alarmAt,
       exception: 'forget' in outcome && outcome.forget ? undefined : exceptionReasonOf(link.condition),
       exceptionSince: link.condition?.since,
-      groupsMatter,
+      rulesReadGroups,
       request: work.request,
     };
     const [tag, lag] = await runFor(work, 'ack_dirty', args, toLinkText(ended(link, work, outcome)));

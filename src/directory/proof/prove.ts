@@ -39,7 +39,7 @@ const KEYS_AT_ONCE = 500;
 
 export function createProof(
   { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  { targets, groupsMatter }: { targets: string[]; groupsMatter: boolean },
+  { targets, rulesReadGroups }: { targets: string[]; rulesReadGroups: boolean },
 ) {
   /** Makes the next reconcile map all users and read all members and values. */
   const forgetMappings = async (): Promise<void> => {
@@ -71,7 +71,7 @@ export function createProof(
         signal?.throwIfAborted();
         // A scan of one target sets marks at this target only.
         const marked = 'target' in args ? [args.target] : targets;
-        const all = { groupsMatter, count: PORTION, ...args, targets: marked, cursor, repair, request };
+        const all = { rulesReadGroups, count: PORTION, ...args, targets: marked, cursor, repair, request };
         const [, next, seen, faults] = await scripts.run(`prove_${script}`, keys.base, all);
         cursor = String(next);
         looked += Number(seen);

@@ -1,6 +1,6 @@
 -- Proves one portion of the set of resources that are in line: each is stored, unmarked, and in line with its link.
 -- KEYS base
--- ARGV { target, kind, groupsMatter, cursor, count, repair }
+-- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS link_states, proof, synced
 local name = name_synced(p.target, p.kind)
@@ -9,7 +9,7 @@ local reply = redis.call('SSCAN', name, p.cursor, 'COUNT', p.count)
 local function is_in_line(id)
   local ref, stored = p.kind .. ':' .. id, redis.call('HGET', key(RECORDS[p.kind]), id)
   if not stored or redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return false end
-  return settled_state(p.target, p.kind, id, stored, redis.call('HGET', key('links', p.target), ref), p.groupsMatter) == nil
+  return settled_state(p.target, p.kind, id, stored, redis.call('HGET', key('links', p.target), ref), p.rulesReadGroups) == nil
 end
 
 for _, id in ipairs(reply[2]) do

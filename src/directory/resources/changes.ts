@@ -4,8 +4,8 @@ import { attributeOf, type IndexedResource, type Priority } from '../records.ts'
 export interface DirectoryOptions {
   /** Names of the targets at which changes leave marks. */
   targets: string[];
-  /** Whether a mapped attribute or a scope depends on memberships; then a change of members marks the users too. */
-  groupsMatter: boolean;
+  /** Whether mapping rules read the groups of users: then a change of members or of a group's name marks the users too. */
+  rulesReadGroups: boolean;
   /** Security events to emit; undefined: none (lua/events.lua). */
   events?: { mostPending: number; externalIds: boolean } | undefined;
   /** Whether externalIds of users are unique, as under the profile `okta`. */

@@ -1,8 +1,9 @@
 -- Stores new users with indexes and dirty marks, and resolves references that wait for them. The ids are new, so they have no
 -- groups and no marks. The values arrive in the order of the Redis commands (user-writes.ts), because sorting in Lua is slow.
 -- KEYS base
--- ARGV { targets, groupsMatter, events }; number of users; 'family count' of each column of index entries; then id and
---      record of each user; the request of each user; and for each column its values, each followed by the ids of its users
+-- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }; number of users;
+--      'family count' of each column of index entries; then id and record of each user; the request of each user; and for each
+--      column its values, each followed by the ids of its users (joined by commas in a family whose values may be shared)
 -- RETURN 'stored': all users are stored, and no reference waited for one of them |
 --        {'stored', then 'stored groups' of each user, with the groups as put_user.lua returns them} |
 --        {'refused', then id and reason of each refused user}: no user is stored. Reasons: 'taken family id', with the id of

@@ -1,7 +1,9 @@
 -- Deletes a group: writes its tombstone, removes it from the indexes, removes its members and itself from parent groups, and
 -- marks every resource that changed.
 -- KEYS base
--- ARGV { id, expected (absent: any version), now, request, targets, groupsMatter, most }
+-- ARGV { id, expected (absent: any version), now, request, targets, rulesReadGroups, events (lua/events.lua; absent: none),
+--        most }
+--      rulesReadGroups: mapping rules read the groups of users, so the former members are marked too
 --      most: a group with more members is not deleted, because the script would block Redis for too long
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"} | {"many"}: the caller removes its members first
 -- NEEDS guard, references

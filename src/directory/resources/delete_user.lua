@@ -1,7 +1,8 @@
 -- Deletes a user: writes the tombstone, frees its names, removes it from every group, and marks all changed resources.
 -- KEYS base
--- ARGV { id, expected (absent: any version), now, request, targets, groupsMatter }
--- RETURN {"removed", version} | {"stale"} | {"missing"}
+-- ARGV { id, expected (absent: any version), now, request, targets, rulesReadGroups (ignored),
+--        events (lua/events.lua; absent: none) }
+-- RETURN {"removed", version} | {"stale"}: another version | {"missing"}
 -- NEEDS groups, guard, memberships
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored then return { 'missing' } end
@@ -18,8 +19,8 @@ if p.events then
   -- NEEDS events
   emit_event('User', p.id, record, { what = 'delete' })
 end
--- The user is marked below with a higher priority, so the end of the memberships need not mark it.
-p.groupsMatter = false
+-- The user is marked below with a higher priority, so `leave_groups` need not mark it.
+p.rulesReadGroups = false
 for _, group in ipairs(leave_groups(p.id, groups_of(p.id))) do
   raise_version('groups', group)
   mark('Group:' .. group, 1)

@@ -32,13 +32,13 @@ const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
 export function createGroupWrites(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
-  { targets, groupsMatter, events }: DirectoryOptions,
+  { targets, rulesReadGroups, events }: DirectoryOptions,
   reads: Pick<LargeChangeDeps, 'versionOf' | 'membersOf'>,
 ) {
   const { base } = keys;
   const argumentsOf = (method: Method) => {
     const feed = events && { method, most: events.mostPending, externalIds: events.externalIds };
-    return { targets, groupsMatter, events: feed };
+    return { targets, rulesReadGroups, events: feed };
   };
   const changeInPortions = createLargeChange({ ...reads, usersMeantBy });
 

@@ -1,12 +1,15 @@
 -- Stores a group and changes its members, with indexes and dirty marks.
 -- KEYS base
--- ARGV { id, expected (0: must not exist; absent: any version), now, request, targets, priority, groupsMatter,
---        displayName, entries: [[family, value]], steps: [{ kind: add|remove|replace, values }],
---        folded: { value: folded value }, most (members that are replaced in one script), more (other portions follow) },
+-- ARGV { id, expected (0: must not exist; absent: any version), now, request, targets, priority,
+--        rulesReadGroups (mapping rules read the groups of users: members of a renamed group are marked too),
+--        events (lua/events.lua; absent: none), displayName, entries: [[family, value]],
+--        steps: [{ kind: add|remove|replace, values }], folded (lua/resolve.lua),
+--        most (the members of a larger group are not replaced or marked by one script),
+--        more (other portions of this change follow) },
 --        then the text. Without a text the stored text is kept, and displayName and entries are absent.
--- RETURN 'stored|unchanged version created modified' | 'taken family id', with the id of the holder | 'stale' | 'missing' |
---        'many': nothing was changed, because the group has too many members for one script.
---        'stored' follows 'renamed ' when mark_renamed.lua has to mark the members.
+-- RETURN 'stored|unchanged version created modified' | 'taken family id', with the id of the holder |
+--        'stale': another version | 'missing' | 'many': nothing was changed, because the group has too many members for one
+--        script. 'stored' follows 'renamed ' when mark_renamed.lua has to mark the members.
 -- NEEDS member_steps, renamed
 -- Delay of the mark while further portions follow; afterwards an incomplete change is synced too.
 local MORE_FOLLOWS_MS = 5000
@@ -30,7 +33,7 @@ if is_new then
   end
   local renamed = redis.call('HGET', key('groupNames'), p.id) ~= p.displayName
   redis.call('HSET', key('groupNames'), p.id, p.displayName)
-  if renamed and p.groupsMatter and record.version > 0 then
+  if renamed and p.rulesReadGroups and record.version > 0 then
     if member_count(p.id) > p.most then
       note_renamed(p.id)
       tag = 'renamed '

@@ -1,7 +1,7 @@
 -- Replaces a stored user with its indexes, resolves references that wait for it, and marks it.
 -- KEYS base
--- ARGV { targets, groupsMatter }, then id, now, request, the required version (empty: any), state, text,
---      entries as JSON: [[short family, value], ...]
+-- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }, then id, now, request, the
+--      required version (empty: any), state, text, entries as JSON: [[short family, value], ...]
 -- RETURN 'stored|unchanged version created modified groups', with the groups as JSON [group, displayName, ...] or nothing |
 --        'taken family id', with the id of the holder | 'stale' | 'missing'
 -- NEEDS heads, outcomes, together

@@ -1,6 +1,6 @@
 -- Reads the members of a group, or their number when there are more than `most`.
 -- KEYS base
--- ARGV { group, most }
+-- ARGV { group, most (members and member values without a user, together) }
 -- RETURN {'listed', ids of users, member values without a user} | {'many', number}
 local count = redis.call('SCARD', key('members', p.group)) + redis.call('HLEN', key('unresolved', p.group))
 if count > p.most then return { 'many', count } end

@@ -1,7 +1,7 @@
 -- Reads the records of the first ids, up to a limit of bytes.
 -- KEYS base
--- ARGV { family, ids, bytes }
--- RETURN stored records of the first ids (false for an unknown id), at least one, then up to `bytes` bytes in total
+-- ARGV { family (of the records: users|groups), ids, bytes (limit of the records together) }
+-- RETURN stored records of the first ids (false for an unknown id), at least one, and more up to `bytes` bytes in total
 local fitting, size = {}, 0
 for _, id in ipairs(p.ids) do
   size = size + redis.call('HSTRLEN', key(p.family), id)

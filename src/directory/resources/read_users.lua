@@ -1,6 +1,6 @@
 -- Reads users with their groups atomically: by id, or by a value of an index.
 -- KEYS base
--- ARGV { ids, groupsOnly, bytes (limit of the records together; at least one user is read) } or
+-- ARGV { ids, groupsOnly (reads no records), bytes (limit of the records together; at least one user is read) } or
 --      { family, value, lookup (absent; or family of the users that share the value) }
 -- RETURN three lines for each user: 'id groups', with the groups as JSON [group, displayName, ...] or nothing; the head of
 --        the record; the text of the record. Head and text are empty for an unknown id or with groupsOnly. With `ids` the id

@@ -1,6 +1,6 @@
 -- Replaces values of a user's plain core attributes inside the stored text, without decoding it, and marks the user.
 -- KEYS base
--- ARGV { targets, groupsMatter, events }, then id, now, request, and the name and the JSON of each value
+-- ARGV { targets, events (lua/events.lua; absent: none) }, then id, now, request, and the name and the JSON of each value
 -- RETURN {'stored|unchanged version created modified groups' as in put_user.lua, the stored record} | {'missing'} |
 --        {'absent'}: one of the attributes has no value that could be replaced, or the record is damaged
 -- NEEDS heads, outcomes, together

@@ -1,6 +1,6 @@
 -- Returns the users that member values identify.
 -- KEYS base
--- ARGV { values, folded: { value: folded value } }
+-- ARGV { values (member values of the provider), folded (lua/resolve.lua) }
 -- RETURN {'users', id, ...}; an id is repeated when several values identify it
 -- NEEDS resolve
 local found = { 'users' }

@@ -1,7 +1,8 @@
 -- Finds users whose record may contain a text, in one step of a scan of all records.
 -- KEYS base
--- ARGV { cursor, count (records of this step), needles: texts of which one suffices, folded: they are lower-case ASCII }
--- RETURN {"found", next cursor, bytes of the records, id, id, ...}
+-- ARGV { cursor, count (records of this step), needles: texts of which one suffices,
+--        folded: the needles are lower-case ASCII, so letter case is ignored }
+-- RETURN {"found", next cursor, bytes of the records that were searched, id, id, ...}
 local next_cursor, entries = unpack(redis.call('HSCAN', key('users'), p.cursor, 'COUNT', p.count))
 local reply, bytes = { 'found', next_cursor, 0 }, 0
 for index = 1, #entries, 2 do

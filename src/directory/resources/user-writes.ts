@@ -26,13 +26,13 @@ const stateOf = ({ active }: IndexedResource): UserState => (active === false ? 
 
 export function createUserWrites(
   { scripts, keys }: { scripts: Scripts; keys: Keyspace },
-  { targets, groupsMatter, events }: DirectoryOptions,
+  { targets, rulesReadGroups, events }: DirectoryOptions,
 ) {
   const { base } = keys;
   /** Arguments that are the same for every change of a user, serialized once. */
   const argumentsOf = (method: Method): string => {
     const feed = events && { method, most: events.mostPending, externalIds: events.externalIds };
-    return JSON.stringify({ targets, groupsMatter, events: feed });
+    return JSON.stringify({ targets, rulesReadGroups, events: feed });
   };
   const common = { put: argumentsOf('put'), patch: argumentsOf('patch') };
   const storeNew = createUserBatch({ scripts, base }, common.put);

@@ -38,7 +38,10 @@ test('batched and sequential creations give the same users, index entries, membe
   const former = fc.array(person, { maxLength: 2 });
   await fc.assert(
     fc.asyncProperty(former, people, awaited, async (before, newcomers, names) => {
-      const pair: [Store, Store] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
+      const pair: [Store, Store] = [
+        await open({ rulesReadGroups: true }),
+        await open({ rulesReadGroups: true }),
+      ];
       for (const store of pair) {
         for (const [index, each] of before.entries()) await create(store, `former${index}`, each);
         await store.putGroup(idOf('team'), 'Team', [add(...names)]);

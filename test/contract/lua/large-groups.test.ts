@@ -133,7 +133,7 @@ describe('a group of 2,500 users at a target', () => {
   });
 
   it('a rename marks all members if rules use groups, and a worker continues after the process was killed', async () => {
-    const store = await opened({ groupsMatter: true });
+    const store = await opened({ rulesReadGroups: true });
     await store.settleAll();
     const marked = async () =>
       [...(await store.marks()).keys()].filter((ref) => ref.startsWith('User:')).sort();

@@ -298,7 +298,7 @@ describe('the request budget', () => {
 
 describe('Redis keys that remain in the end', () => {
   it('every Redis key starts with the base and is in the table of keys.ts; after all deletions only seven bookkeeping keys remain', async () => {
-    const store = await openStore({ groupsMatter: true });
+    const store = await openStore({ rulesReadGroups: true });
     try {
       await store.putUser(ADA, { userName: 'ada', externalId: 'a', emails: [{ value: 'a@x' }] });
       await store.putUser(BOB, { userName: 'bob' });

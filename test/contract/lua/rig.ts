@@ -59,7 +59,7 @@ export const workOf = (begin: Begin): DueWork => {
 
 export interface StoreOptions {
   targets?: string[];
-  groupsMatter?: boolean;
+  rulesReadGroups?: boolean;
   leaseMs?: number;
   events?: DirectoryOptions['events'];
   uniqueExternalIds?: boolean;
@@ -72,7 +72,7 @@ const OWN_DATABASE = 1 + (Number(process.env.JEST_WORKER_ID ?? 0) % 15);
 
 export function openStore({
   targets = ['main'],
-  groupsMatter = false,
+  rulesReadGroups = false,
   leaseMs = 5000,
   events,
   uniqueExternalIds = false,
@@ -91,7 +91,7 @@ export function openStore({
       connection: 'idp',
       targets,
       addressOf,
-      groupsMatter,
+      rulesReadGroups,
       leaseMs,
       events,
       uniqueExternalIds,

@@ -21,7 +21,7 @@ describe('the set of synced resources', () => {
     return result;
   }
   beforeEach(async () => {
-    store = await openStore({ groupsMatter: true });
+    store = await openStore({ rulesReadGroups: true });
     await store.putUser(ADA, { userName: 'ada' });
     await store.putUser(BOB, { userName: 'bob' });
     await store.putGroup(G, 'Sales', [add(BOB)]);
@@ -146,7 +146,7 @@ function stateOf(store: Store, targets: string[]): DesiredState {
       connection: 'idp',
       targets,
       addressOf,
-      groupsMatter: true,
+      rulesReadGroups: true,
       leaseMs: 5000,
       events: undefined,
       uniqueExternalIds: false,

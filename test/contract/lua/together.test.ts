@@ -71,7 +71,10 @@ test('batched and sequential changes give the same replies, users, index entries
   const awaited = fc.subarray(['dan', '1', '2']);
   await fc.assert(
     fc.asyncProperty(changes, awaited, stages, async (all, names, stage) => {
-      const pair: [Store, Store] = [await open({ groupsMatter: true }), await open({ groupsMatter: true })];
+      const pair: [Store, Store] = [
+        await open({ rulesReadGroups: true }),
+        await open({ rulesReadGroups: true }),
+      ];
       for (const store of pair) {
         await hireAll(store);
         await store.putGroup(idOf('team'), 'Team', [add(idOf('ada'), ...names)]);

@@ -246,7 +246,7 @@ describe('two clients that write users at the same time', () => {
 describe('users whose attributes depend on groups', () => {
   let store: Store;
   beforeEach(async () => {
-    store = await openStore({ groupsMatter: true });
+    store = await openStore({ rulesReadGroups: true });
     await store.putUser(ADA, ada);
     await store.putUser(BOB, bob);
     await store.putGroup(idOf('g'), 'G', [add(ADA)]);

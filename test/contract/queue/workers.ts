@@ -70,7 +70,7 @@ export async function openFixture(
   const userType = userResourceType({ userAttributes: [] });
   const mapping = compileMapping(rules, userType);
   const store = await openStore({
-    groupsMatter: mapping.groupsMatter,
+    rulesReadGroups: mapping.rulesReadGroups,
     leaseMs: 60_000,
     uniqueExternalIds: true,
   });

@@ -121,7 +121,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
       },
       mapping: {
         types: {},
-        groupsMatter: false,
+        rulesReadGroups: false,
         groupName: (name: string) => name,
         user: ({ userName, active }: { userName: string; active: boolean }) =>
           Promise.resolve({ inScope: true, active, core: { userName }, attributes: {}, faults: [] }),

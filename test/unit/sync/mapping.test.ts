@@ -245,7 +245,7 @@ describe('whether users change with their groups', () => {
     ['the scope does', { users: { scope: 'groups.display eq "x"' } }, true],
     ['a word only contains it', { attributes: { t: rule('string', '$lookup($, "subgroupsX")') } }, false],
   ])('the mapping of users depends on groups as the rules say: %s', (_what, rest, matters) => {
-    expect(mappingOf(rest).groupsMatter).toBe(matters);
+    expect(mappingOf(rest).rulesReadGroups).toBe(matters);
   });
 });
 
