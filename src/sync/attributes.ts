@@ -11,7 +11,7 @@ import { permit } from './gate.ts';
 import { isGone, isStatus } from './failures.ts';
 import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from './diff.ts';
 import type { DesiredUser } from './mapping.ts';
-import { writeTogether } from './write-together.ts';
+import { writeCombinedPatch } from './combined-patch.ts';
 
 export type AttributeResult =
   | { kind: 'done' }
@@ -27,9 +27,11 @@ const RETRY_STEP_MS = 1000;
 const PASSING_PAGES = 3;
 
 /**
- * Writes every attribute that differs in three steps (writeOrder). An attribute that cannot be written (mapping failed,
- * definition of another type) does not stop the others. The result is then `blocked`, so that the user is not activated
- * without that attribute.
+ * Writes every attribute that differs, so that a person never has more access in between than before and after: first, one
+ * by one, values that take something away; then texts and whole numbers in one PATCH, which writes the changed core
+ * attributes too; last, one by one, all other values and those that the PATCH did not write. An attribute that cannot be
+ * written (mapping failed, definition of another type) does not stop the others. The result is then `blocked`, so that the
+ * user is not activated without that attribute.
  */
 export async function writeAttributes(context: SyncContext, desired: DesiredUser): Promise<AttributeResult> {
   const { link, target } = context;
@@ -50,6 +52,7 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
     { types: target.mapping.types, attributes, unsure },
     ids.keys(),
   );
+  // Returns the result with which the sync ends for now; undefined: the values are written, or `problems` says why not.
   const write = async (names: string[]): Promise<AttributeResult | undefined> => {
     const written = await writeValues(
       context,
@@ -60,11 +63,11 @@ export async function writeAttributes(context: SyncContext, desired: DesiredUser
     problems.push(...written);
     return undefined;
   };
-  const first = await write(order.first);
-  if (first) return first;
-  const left = await writeTogether(context, desired, order.together);
-  const rest = await write([...left, ...order.last]);
-  if (rest) return rest;
+  const earlyEnd = await write(order.revoking);
+  if (earlyEnd) return earlyEnd;
+  const unwritten = await writeCombinedPatch(context, desired, order.combinable);
+  const end = await write([...unwritten, ...order.others]);
+  if (end) return end;
   if (problems.length === 0) return { kind: [...refused.values()].includes('held') ? 'held' : 'done' };
   return { kind: 'blocked', condition: condition(context, 'AttributesNotWritten', problems.join('; ')) };
 }
@@ -151,7 +154,7 @@ async function refusedRemovals(
   return refused;
 }
 
-/** Writes one value. @returns false on a 404 about account or definition; a later sync looks both up again */
+/** Writes one value. @returns false on a 404 about account or definition; the next sync looks both up again */
 async function writeValue(
   context: SyncContext,
   account: string,
@@ -250,6 +253,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   const searchedMs = clock.now() - link.searchingSince;
   if (searchedMs < NEW_ACCOUNT_MS)
     return { kind: 'later', afterMs: Math.max(250, Math.min(searchedMs, 5000)) };
+  // If the SCIM user is gone too, its 404 restarts the sync with a new account.
   await target.client.users.get(link.id ?? '', context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
   return {
@@ -260,18 +264,19 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
 }
 
 /**
- * Returns whether web pages mean that the tenant has no user list (contract 12.9). If they stop soon, or other lists
- * return web pages too, they come from a proxy.
+ * Returns whether an error of the user list means that the tenant has none (contract 12.9). Web pages that stop within
+ * PASSING_PAGES attempts, or come in place of other lists too, come from a proxy.
  */
 async function hasNoUserList({ target, link, call }: SyncContext, error: unknown): Promise<boolean> {
   const isPage = error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
   if (!isPage && !isStatus(error, 404)) return false;
   if (isPage && (link.attempts ?? 0) < PASSING_PAGES) return false;
+  // Throws if this list is answered with a web page too: then the pages come from a proxy.
   await target.client.attributes.list(call);
   return true;
 }
 
-/** Returns the accounts with this userName, else with this email address, that are not of another person. */
+/** Returns the accounts with this userName, else with this email address, without those with another externalId. */
 export function exactAccounts(found: ConsoleUser[], userName: string, externalId: unknown): ConsoleUser[] {
   const wanted = fold(userName);
   const byName = found.filter((account) => fold(account.username) === wanted);

@@ -47,7 +47,7 @@ export interface SyncContext {
   gate: Gate;
   /** Entries for the provisioning log. */
   provisioning: ProvisioningWriter;
-  /** Whether the platform answered the combined PATCH of this sync with 400 (write-together.ts). */
+  /** Whether the platform answered the combined PATCH of this sync with 400 (combined-patch.ts). */
   isCombinedPatchRefused?: boolean;
   /** Writes sent so far. */
   writes: number;

@@ -115,11 +115,12 @@ export function echoedAttributes(
 }
 
 export interface WriteOrder {
-  /** Values that take something away: cleared, `false`, and lists that only lose elements. */
-  first: string[];
-  /** Single texts and whole numbers, which one PATCH of the SCIM user can carry. */
-  together: string[];
-  last: string[];
+  /** Values that take something away, written first: cleared, `false`, and lists that only lose elements. */
+  revoking: string[];
+  /** Single texts and whole numbers, which one PATCH of the SCIM user can carry; written second. */
+  combinable: string[];
+  /** All other values, written last. */
+  others: string[];
 }
 
 export const isEmpty = (value: unknown): boolean =>
@@ -138,17 +139,17 @@ export function writeOrder(
   },
   names: Iterable<string>,
 ): WriteOrder {
-  const order: WriteOrder = { first: [], together: [], last: [] };
+  const order: WriteOrder = { revoking: [], combinable: [], others: [] };
   for (const name of names) {
     const wanted = desired[name];
     const known = applied.unsure?.includes(`attributes.${name}`) ? undefined : applied.attributes?.[name];
-    if (isEmpty(wanted) || wanted === false || isPart(wanted, known)) order.first.push(name);
-    else if (fitsExtension(applied.types[name], wanted)) order.together.push(name);
-    else order.last.push(name);
+    if (isEmpty(wanted) || wanted === false || isPart(wanted, known)) order.revoking.push(name);
+    else if (fitsExtension(applied.types[name], wanted)) order.combinable.push(name);
+    else order.others.push(name);
   }
   return order;
 }
 
-/** Returns whether a list has no element that the other one does not have. */
+/** Returns whether both values are lists, and every wanted element is known. */
 const isPart = (wanted: unknown, known: unknown): boolean =>
   Array.isArray(wanted) && Array.isArray(known) && wanted.every((element) => known.includes(element));

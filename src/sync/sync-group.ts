@@ -24,7 +24,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   const { displayName } = JSON.parse(work.record.text) as Resource & { displayName: string };
   const name = target.mapping.groupName(displayName);
   if (name === undefined) {
-    // Out of scope: pending memberships are dropped, and the group at the platform is not changed.
+    // The settings leave this group out: pending memberships are dropped, and the group at the platform is not changed.
     if (link.id !== undefined) await leave(context);
     await forgetMarks(context);
     return { kind: 'synced', writes: context.writes };

@@ -26,7 +26,7 @@ import type { SyncOutcome } from './outcome.ts';
 import { LISTED_AS_PROTECTED } from './target.ts';
 import { removal } from './succession.ts';
 import { waitForName } from './taken-name.ts';
-import { rememberRefusal } from './write-together.ts';
+import { rememberRefusal } from './combined-patch.ts';
 
 /** Number of restarts within one sync after the platform lost the account. */
 const RESTARTS = 2;

@@ -67,7 +67,7 @@ export interface Target {
   work: Pick<TargetWorkMeter, 'read'>;
   listedAccounts: ListedAccounts;
   recentExternalIds: RecentExternalIds;
-  /** Features that the platform refused; `combinedPatchUntil`: time until which write-together.ts is not tried, Unix ms. */
+  /** Features that the platform refused; `combinedPatchUntil`: time until which combined-patch.ts is not tried, Unix ms. */
   lacks: { externalIdFilter: boolean; combinedPatchUntil: number };
 }
 

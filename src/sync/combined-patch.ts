@@ -16,7 +16,7 @@ const REMEMBERED_MS = 3_600_000;
  * @param names attributes whose values the SCIM extension can carry
  * @returns the names that remain to be written
  */
-export async function writeTogether(
+export async function writeCombinedPatch(
   context: SyncContext,
   desired: DesiredUser,
   names: string[],
@@ -50,18 +50,18 @@ export async function writeTogether(
   link.core = { ...link.core, ...desired.core };
   const echoed = answer ? echoedAttributes(answer, desired.attributes) : {};
   const shown = names.filter((name) => name in echoed && echoed[name] === desired.attributes[name]);
-  const left = names.filter((name) => !shown.includes(name));
+  const unconfirmed = names.filter((name) => !shown.includes(name));
   link.attributes = {
     ...link.attributes,
     ...Object.fromEntries(shown.map((name) => [name, desired.attributes[name]])),
   };
   // A platform that shows at least one value supports the combined PATCH; it may have stored other values in another form.
   if (shown.length === 0) rememberRefusal(context);
-  if (left.length > 0) {
-    link.unsure = [...(link.unsure ?? []), ...left.map((name) => `attributes.${name}`)];
+  if (unconfirmed.length > 0) {
+    link.unsure = [...(link.unsure ?? []), ...unconfirmed.map((name) => `attributes.${name}`)];
   }
   await context.save();
-  return left;
+  return unconfirmed;
 }
 
 /** Notes that the target refuses the combined PATCH, so that it gets single writes for an hour. */

@@ -4,7 +4,7 @@ import type { PlatformPatchOperation, WireUser } from '../../../src/platform/wir
 import type { SyncContext } from '../../../src/sync/context.ts';
 import { EXTENSION, writeOrder } from '../../../src/sync/diff.ts';
 import type { DesiredUser } from '../../../src/sync/mapping.ts';
-import { writeTogether } from '../../../src/sync/write-together.ts';
+import { writeCombinedPatch } from '../../../src/sync/combined-patch.ts';
 
 const types = {
   country: 'string',
@@ -21,26 +21,26 @@ const ordered = (desired: object, attributes: object, unsure: string[] = []) =>
   );
 
 test.each([
-  ['a cleared text', { country: null }, { country: 'DE' }, 'first'],
-  ['an empty text', { country: '' }, { country: 'DE' }, 'first'],
-  ['a text', { country: 'PT' }, { country: 'DE' }, 'together'],
-  ['a whole number', { level: 2 }, { level: 1 }, 'together'],
-  ['a fraction', { level: 0.5 }, { level: 1 }, 'last'],
-  ['a number beyond what JSON carries exactly', { level: 2 ** 60 }, { level: 1 }, 'last'],
-  ['false', { external: false }, { external: true }, 'first'],
-  ['true', { external: true }, { external: false }, 'last'],
-  ['a list that loses elements', { regions: ['a'] }, { regions: ['a', 'b'] }, 'first'],
-  ['a list that becomes empty', { regions: [] }, { regions: ['a'] }, 'first'],
-  ['a list that gains elements', { regions: ['a', 'b'] }, { regions: ['a'] }, 'last'],
-  ['a list that loses and gains', { regions: ['a', 'c'] }, { regions: ['a', 'b'] }, 'last'],
-  ['a list without known value', { regions: ['a'] }, {}, 'last'],
-])('%s is written first, together with others or last', (_what, desired, applied, turn) => {
-  const order = { first: [], together: [], last: [], [turn]: Object.keys(desired) };
+  ['a cleared text', 'revoking', { country: null }, { country: 'DE' }],
+  ['an empty text', 'revoking', { country: '' }, { country: 'DE' }],
+  ['a text', 'combinable', { country: 'PT' }, { country: 'DE' }],
+  ['a whole number', 'combinable', { level: 2 }, { level: 1 }],
+  ['a fraction', 'others', { level: 0.5 }, { level: 1 }],
+  ['a number beyond what JSON carries exactly', 'others', { level: 2 ** 60 }, { level: 1 }],
+  ['false', 'revoking', { external: false }, { external: true }],
+  ['true', 'others', { external: true }, { external: false }],
+  ['a list that loses elements', 'revoking', { regions: ['a'] }, { regions: ['a', 'b'] }],
+  ['a list that becomes empty', 'revoking', { regions: [] }, { regions: ['a'] }],
+  ['a list that gains elements', 'others', { regions: ['a', 'b'] }, { regions: ['a'] }],
+  ['a list that loses and gains', 'others', { regions: ['a', 'c'] }, { regions: ['a', 'b'] }],
+  ['a list without known value', 'others', { regions: ['a'] }, {}],
+])('%s is written in the step %s', (_what, step, desired, applied) => {
+  const order = { revoking: [], combinable: [], others: [], [step]: Object.keys(desired) };
   expect(ordered(desired, applied)).toEqual(order);
 });
 
 test('a list with an unconfirmed value is written last, because it may grant access', () => {
-  expect(ordered({ regions: ['a'] }, { regions: ['a', 'b'] }, ['attributes.regions']).last).toEqual([
+  expect(ordered({ regions: ['a'] }, { regions: ['a', 'b'] }, ['attributes.regions']).others).toEqual([
     'regions',
   ]);
 });
@@ -95,7 +95,7 @@ test.each([
   'after an answer that shows %s the shown values count as written, and the rest as unconfirmed',
   async (_what, answer, left) => {
     const { context } = contextOf(() => answer);
-    await expect(writeTogether(context, DESIRED, NAMES)).resolves.toEqual(left);
+    await expect(writeCombinedPatch(context, DESIRED, NAMES)).resolves.toEqual(left);
     const written = NAMES.filter((name) => !left.includes(name));
     expect(context.link.core).toEqual({ displayName: 'Eva M' });
     for (const name of written) expect(context.link.attributes?.[name]).toBe(DESIRED.attributes[name]);
@@ -113,15 +113,15 @@ test.each([
   const { context, sent } = contextOf(() => {
     throw new PlatformResponse({ status, platformMessage: 'no' }, { method: 'PATCH', route: '/Users/{id}' });
   });
-  await expect(writeTogether(context, DESIRED, NAMES)).resolves.toEqual(NAMES);
+  await expect(writeCombinedPatch(context, DESIRED, NAMES)).resolves.toEqual(NAMES);
   expect(context.link.core).toEqual({ displayName: 'Eva' });
-  await writeTogether(context, DESIRED, NAMES);
+  await writeCombinedPatch(context, DESIRED, NAMES);
   expect(sent).toHaveLength(remembered ? 1 : 2);
 });
 
 test('a single changed value is written by a value call', async () => {
   const { context, sent } = contextOf(() => undefined);
   const one = { ...DESIRED, core: { displayName: 'Eva' } } as DesiredUser;
-  await expect(writeTogether(context, one, ['country'])).resolves.toEqual(['country']);
+  await expect(writeCombinedPatch(context, one, ['country'])).resolves.toEqual(['country']);
   expect(sent).toEqual([]);
 });
