@@ -52,7 +52,7 @@ export interface Tallies {
   calls: Map<string, CallTally>;
 }
 
-/** Entra ID evaluates failures over hours; below `atLeast` requests the share is 0. */
+/** Entra ID evaluates failures over hours. Fewer than `atLeast` requests count as `atLeast`. */
 const RISK = { windowMs: 3_600_000, atLeast: 20 };
 /** Scrapes within this time share one read of Redis, milliseconds. */
 const FRESH_MS = 1000;
@@ -117,7 +117,10 @@ function connectionAt(root: string): string {
   return root.startsWith('/connections/') ? (root.split('/')[2] ?? 'none') : 'default';
 }
 
-/** Applies Entra ID's rule: a 404 for a missing user is an expected answer, not a failure. */
+/**
+ * Returns whether an answer counts as a failure, at every connection. A 404 to GET or DELETE is expected: identity providers
+ * look for resources that may be gone, and Entra may delete one twice (docs/idp/entra.md).
+ */
 const isFailure = (operation: string, status: number): boolean =>
   status >= 400 && !(status === 404 && (operation === 'get' || operation === 'delete'));
 
@@ -208,17 +211,17 @@ function resourceOf(route: string): string {
 
 export interface FailureShare {
   note: (failed: boolean) => void;
-  /** Returns the share of failures in the last window, from 0 to 1. Fewer than `atLeast` events count as `atLeast`. */
+  /**
+   * Returns the share of failures in the last window, from 0 to 1. Fewer than `atLeast` events count as `atLeast`, so that
+   * one failure of two events is not a share of 0.5.
+   */
   share: () => number;
 }
 
 /** Number of slots of the window. */
 const PARTS = 60;
 
-/**
- * Creates a share over a sliding window of sixty slots. The failures are divided by at least `atLeast` events, so that one
- * failure out of one event gives no share of 1.
- */
+/** Creates a share over a sliding window of PARTS slots. */
 export function createFailureShare(
   { clock }: { clock: Clock },
   { windowMs, atLeast }: { windowMs: number; atLeast: number },

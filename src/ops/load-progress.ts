@@ -38,12 +38,17 @@ type LoadBacklog = Pick<Backlog, 'now' | 'dirty' | 'inflight' | 'due' | 'oldestM
 const WINDOW_MS = 60_000;
 /** A rate over a shorter time is not reliable. */
 const LEAST_MS = 4000;
-/** From this share of busy time of a process, its processor bounds the work. */
+/** From this share of busy time of a process, its processor limits the rate. */
 const FULL_SHARE = 0.9;
-/** From this share of busy time the processor bounds the work only if slots are free. */
-const MOST_SHARE = 0.5;
-/** Below this share of due marks, the load waits for marks that are not due yet. */
-const FEW = 0.01;
+/**
+ * From this share of busy time, the processor limits the rate if slots are free: then no work waits for a slot, and the calls
+ * that run are too few for the answers of the platform to be the limit.
+ */
+const BUSY_SHARE = 0.5;
+/** Below this share of busy slots, and without a call that waits for one, slots count as free. */
+const FREE_SLOTS_SHARE = 0.5;
+/** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
+const FEW_DUE_SHARE = 0.01;
 
 /** Returns the resources that leave the backlog in a second; null while that is not known. */
 export function loadRate({ now, load }: LoadBacklog): number | null {
@@ -82,15 +87,15 @@ function boundOf(
   const workers = processes.filter(({ role, silent }) => !silent && dutiesOf(role).includes('worker'));
   // A command such as reconcile works without a beat.
   if (workers.length === 0) return rate ? null : 'noWorker';
-  if (due + inflight <= FEW * dirty) return 'waiting';
+  if (due + inflight <= FEW_DUE_SHARE * dirty) return 'waiting';
   const works = workers.flatMap(({ work }) => work?.targets[target] ?? []);
   const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);
   const calls = sum('calls');
   if (calls > 0 ? sum('delayed') * 2 >= calls : sum('waiting') > 0) return 'rateLimit';
   if (calls + sum('queued') + sum('busy') === 0) return null;
   const processor = Math.max(...workers.map(({ work }) => work?.processor ?? 0));
-  const hasFreeSlots = sum('queued') === 0 && sum('busy') < MOST_SHARE * works.length;
-  return processor >= FULL_SHARE || (processor >= MOST_SHARE && hasFreeSlots) ? 'processor' : 'latency';
+  const hasFreeSlots = sum('queued') === 0 && sum('busy') < FREE_SLOTS_SHARE * works.length;
+  return processor >= FULL_SHARE || (processor >= BUSY_SHARE && hasFreeSlots) ? 'processor' : 'latency';
 }
 
 const BOUND_WORDS: Record<LoadBound, (target: string) => string> = {
