@@ -16,26 +16,28 @@ const MAX_LENGTH = 300;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
 /** Hashes the query that a cursor belongs to. Attributes and page size are left out, because they may change between pages. */
-const fingerprint = (query: readonly (string | undefined)[]): string =>
+const queryHash = (query: readonly (string | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 16);
 
 /** Encodes a cursor in URL-safe characters (RFC 9865 §2). `query`: all parameters that select resources. */
 export function toCursor(position: CursorPosition, query: readonly (string | undefined)[]): string {
   const { type, after, totalResults } = position;
-  const parts = [type, after, totalResults ?? null, fingerprint(query)];
+  const parts = [type, after, totalResults ?? null, queryHash(query)];
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 /** @throws 400 invalidCursor when the text is no cursor of this service or belongs to another query */
 export function parseCursor(text: string, query: readonly (string | undefined)[]): CursorPosition {
   const parts = text.length <= MAX_LENGTH && BASE64URL.test(text) ? parseJson(text) : undefined;
-  const [type, after, totalResults, print] = Array.isArray(parts) ? (parts as unknown[]) : [];
+  const [type, after, totalResults, hash] = Array.isArray(parts) ? (parts as unknown[]) : [];
   const isCounted = totalResults === null || isCount(totalResults);
-  if (typeof type !== 'string' || !isCount(after) || !isCounted || typeof print !== 'string') {
+  if (typeof type !== 'string' || !isCount(after) || !isCounted || typeof hash !== 'string') {
     throw invalidCursor('The cursor is not valid: start again with an empty one.');
   }
-  if (print !== fingerprint(query)) {
-    throw invalidCursor('The cursor belongs to another query: keep filter and address from page to page.');
+  if (hash !== queryHash(query)) {
+    throw invalidCursor(
+      'The cursor belongs to another query: keep the filter and the path from page to page.',
+    );
   }
   return { type, after, totalResults: totalResults ?? undefined };
 }

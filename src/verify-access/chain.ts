@@ -158,7 +158,7 @@ function desiredWords({ leftAlone }: Facts): string {
 }
 
 /**
- * Returns why the account differs, as the rest of a sentence; '' without a known cause. Causes are the condition of the
+ * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `; '' without a known cause. Causes are the condition of the
  * user, a deactivation that waits or was rejected, and removals from groups that are not written yet.
  */
 function becauseOf(facts: Facts): string {
@@ -215,7 +215,10 @@ function visibleLink(facts: Facts): ChainLink {
   return { stage, at: iso(seenAtMs), tookMs, ...shown };
 }
 
-/** Returns the state and the sentence of the last link. A query that did not run never counts as visible. */
+/**
+ * Returns the state and the sentence of the last link. A query that failed never counts as visible. If there is no query that
+ * could run, the list of entities is the answer.
+ */
 function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<ChainLink, 'ok' | 'detail'> {
   const { entities, query, hasSecret } = visibility;
   if (query.kind === 'hidden' || query.kind === 'attributeMissing')
@@ -228,7 +231,8 @@ function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<Ch
       detail: `no rows in ${place}: the query ran, but no row matches its filters and the policies of this user`,
     };
   const names = entities ? counted(entities.length, 'entity', 'entities') : undefined;
-  if (query.kind === 'nothingToAsk') return { ok: true, detail: `${names ?? 'nothing'} in ${place}` };
+  // The entities were read, and none of them has a measure to ask for.
+  if (query.kind === 'nothingToAsk') return { ok: true, detail: `${names ?? ''} in ${place}` };
   if (query.kind === 'rows') {
     const rows = `${counted(query.rows.length, 'row')} of the query`;
     return { ok: true, detail: `${names === undefined ? '' : `${names}, `}${rows} in ${place}` };

@@ -41,10 +41,9 @@ export async function lastWrites(
       const isPush = initiatorTypeOf(entry.request) === 'identityProvider';
       // The two times of a push come from two clocks. An order that was accepted within a second after the push is another
       // change, so it gets no tolerance.
-      const latestAcceptance = pushedAt + (isPush ? SAME_PUSH_MS : 0);
+      const wasAcceptedByThen = entry.accepted <= pushedAt + (isPush ? SAME_PUSH_MS : 0);
       // A sync writes the newest record, so the sync of an order that was accepted before the push may have applied the push.
-      if (isOwn && entry.at >= pushedAt && entry.accepted <= latestAcceptance)
-        return { ...found, ofPushAt: entry.at };
+      if (isOwn && entry.at >= pushedAt && wasAcceptedByThen) return { ...found, ofPushAt: entry.at };
     }
     seen += portion.length;
     if (seen >= MOST_ENTRIES) return found;

@@ -53,7 +53,8 @@ export function respondError(response: Response, error: ScimError, defer?: (end:
 }
 
 /**
- * Sends an answer and counts its bytes until the client has read it, so that slow clients cannot fill the memory.
+ * Sends an answer and counts its characters (about its bytes) until the client has read it, so that slow clients cannot fill
+ * the memory.
  * @throws Busy when unread answers use up the share of the connection
  */
 export function send(response: Response, answer: Answer, answers: ByteShare): void {
