@@ -22,6 +22,7 @@ function anyDeployment(call: Call): DeploymentRecord {
 
 /** Handles `POST /embed/generate-session`: 200 `{sessionId}`; the session is later exchanged for a token. */
 export function generateSession(call: Call): HandlerReply {
+  // Refuses a body that is no object.
   bodyOf(call);
   const sessionId = randomUUID();
   addRecord(call, 'embed-sessions', { sessionId, deploymentId: anyDeployment(call).id });
@@ -34,6 +35,7 @@ export async function sessionToken(call: Call): Promise<HandlerReply> {
   const session = recordsOf(call, 'embed-sessions').find((record) => record['sessionId'] === wanted);
   const deployment = call.state.deployments.get(String(session?.['deploymentId']));
   if (!session || !deployment) throw new SandboxProblem(404, 'Session not found');
+  // An empty list allows no calls to the data API; without the claim all would be allowed (core-data/session.ts).
   const claims = { sub: wanted, scope: [] };
   const times = { nowMs: call.nowMs, expiresInSeconds: HOUR_SECONDS };
   return { status: 200, body: { token: await signToken(deployment, claims, times) } };

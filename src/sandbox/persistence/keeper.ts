@@ -31,7 +31,7 @@ export async function restoreRuntime(
   return around;
 }
 
-/** Saves the state shortly after each change, and when stopped. */
+/** Saves the state after changes (write-behind.ts), and when stopped. */
 export function saveRuntime(
   runtime: SandboxRuntime,
   folder: DataFolder,

@@ -1,4 +1,4 @@
-// Saves shortly after a change, one save at a time, and once more when stopped.
+// Saves DELAY_MS after a change, one save at a time, and once more when stopped.
 
 /** Changes within this time share one snapshot. */
 const DELAY_MS = 200;

@@ -1,4 +1,4 @@
-// Describes the control plane (contract 4.1 to 4.6, 10): operations and schemas.
+// Describes the control plane (contract 4.1 to 4.6, 4.9, 10): operations and schemas.
 import {
   anyObject,
   OFFSET_AND_CURSOR,
@@ -98,6 +98,7 @@ export const CONTROL_PLANE_LINES: readonly OperationLine[] = [
   ['get /api/v1/spec', 'readSpec', 'This document'],
 ];
 
+/** A page in both forms: `data` with `pagination` by offset, and `items` with `pageInfo` by cursor (contract 4.0). */
 const paged = (data: SpecSchema, items: SpecSchema): SpecSchema =>
   record(['data', 'pagination', 'items', 'pageInfo'], {
     data,

@@ -150,16 +150,21 @@ test('fault dropBefore destroys the socket before any change, dropAfter after th
   expect((await rig.stored('a@acme.example')).active).toBe(true);
 });
 
-test('fault timeoutAfterCommit stores the change and holds the answer; status5xx afterCommit loses the answer', async () => {
-  await faults({ timeoutAfterCommit: { share: 1, holdMs: 50 } });
+test('fault timeoutAfterCommit stores the change, and closes the connection after holdMs without an answer', async () => {
+  await faults({ timeoutAfterCommit: { share: 1, holdMs: 60 } });
+  const startedMs = performance.now();
   await expect(rig.user('a@acme.example')).rejects.toThrow();
+  expect(performance.now() - startedMs).toBeGreaterThan(50);
   expect(await rig.stored('a@acme.example')).toBeDefined();
+});
+
+test('fault status5xx with afterCommit stores the change and answers the given 5xx', async () => {
   await faults({ status5xx: { status: 502, afterCommit: true } });
   expect((await rig.post(USERS, { userName: 'b@acme.example' })).status).toBe(502);
   expect(await rig.stored('b@acme.example')).toBeDefined();
 });
 
-test('fault timeoutBeforeCommit holds the request, closes it, and changes nothing', async () => {
+test('fault timeoutBeforeCommit changes nothing, and closes the connection after holdMs without an answer', async () => {
   await faults({ timeoutBeforeCommit: { share: 1, holdMs: 60 } });
   const startedMs = performance.now();
   await expect(rig.user('a@acme.example')).rejects.toThrow();

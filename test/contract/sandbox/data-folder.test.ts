@@ -89,11 +89,13 @@ test('chat threads and the lifetimes of external users are restored after a rest
   expect((await ask(later, { chatId })).status).toBe(404);
 });
 
-test('a change is on disk soon after its answer, without a clean stop', async () => {
+test('a change is on disk within two seconds after its answer, even if the sandbox is killed then', async () => {
   const rig = await start();
   await rig.user('crash@acme.example');
-  await eventually('the change is saved', async () =>
-    (await readFile(file(), 'utf8')).includes('crash@acme.example'),
+  await eventually(
+    'the change is saved',
+    async () => (await readFile(file(), 'utf8')).includes('crash@acme.example'),
+    2000,
   );
   // A second process starts from these bytes, as after kill -9.
   const later = await start();

@@ -7,7 +7,7 @@ import { notSupported, type Node } from './syntax.ts';
 export interface WritingScope {
   /** Internal name of each common table expression; it cannot collide with a name of the engine. */
   readonly ctes: ReadonlyMap<string, string>;
-  /** Cubes in the FROM of this SELECT by alias; those of the outer SELECT are in its scope. */
+  /** Cubes in the FROM of this SELECT by alias; those of an outer SELECT are in `outer.cubes`. */
   readonly cubes: Map<string, Cube>;
   readonly outer: WritingScope | null;
 }
@@ -17,13 +17,16 @@ export interface Writing {
   readonly findCube: (name: string) => Cube | undefined;
   /** Returns the rows of a cube that the context sees, as a SELECT. */
   readonly relation: (cube: Cube) => string;
+  /** Binds a value and returns its placeholder. */
   readonly bind: Bind;
   /** The sandbox's time, `2026-01-31 12:00:00.000`. */
   readonly now: string;
   readonly budget: NodeBudget;
   /** Returns a name for a common table expression that is unique in the query. */
   readonly nameCte: () => string;
+  /** Writes a SELECT as SQL of the engine. */
   readonly select: (node: Node, scope: WritingScope) => string;
+  /** Writes an expression as SQL of the engine. */
   readonly expression: (node: Node, scope: WritingScope) => string;
 }
 
