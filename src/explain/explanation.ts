@@ -178,9 +178,12 @@ export interface Explanation {
   lastReconcile: { at: string; outcome: string } | null;
   /** Work of a closed account that is, or will be, in the handover folder; null: none. */
   handover: HandoverExplanation | null;
-  /** Time of the connection's last restore, ISO 8601, and the backup in words; null: there was none. */
+  /** Time of the connection's last restore, ISO 8601, and the backup in words, `the backup of TIME`; null: none. */
   restored: { at: string; backup: string } | null;
-  /** Events of the resource, oldest first. */
+  /**
+   * Events of the resource, oldest first. `noted`: an entry of the provisioning log that is no success; `compared`: the last
+   * reconcile of all resources.
+   */
   timeline: { at: string; event: 'stored' | 'accepted' | 'applied' | 'noted' | 'compared'; text: string }[];
   /** The newest entries of the provisioning log, newest first. */
   log: LocatedEntry[];

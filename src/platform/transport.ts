@@ -94,7 +94,7 @@ export function createTransport(options: TransportOptions): { send: Send; close(
   // For writes: records whether a write was sent, because only a sent write may have been applied.
   const watchedPool: Dispatcher = pool.compose(noteSent);
 
-  /** Sends the request and reads the answer. @throws PlatformError without a complete answer */
+  /** Sends the request and reads the answer. @throws PlatformError if no complete answer arrives */
   async function exchange(
     request: PlatformRequest<unknown>,
     wire: { path: string; headers: Record<string, string> },

@@ -121,6 +121,7 @@ async function handOverPerson(
       name,
       from,
       state: 'planned',
+      // Kept until the move is tried again, so that the same refusal is not logged twice.
       ...(before?.state === 'refused' ? { reason: before.reason ?? '' } : {}),
     };
   });
@@ -190,6 +191,7 @@ async function beginHandover(
   // The items of this closing were given back already, for example by order of an operator.
   if (isOver && stored.head.closedAt === link.closedAt) return undefined;
   const { startedAt = clock.now(), folder, folderName } = stored?.head ?? {};
+  const isSamePlace = stored?.head.deployment === place.deployment;
   const head: HandoverHead = {
     state: 'moving',
     name: person.name,
@@ -198,9 +200,10 @@ async function beginHandover(
     closedAt: link.closedAt,
     startedAt,
     deployment: place.deployment,
-    ...(folderName === undefined || stored?.head.deployment !== place.deployment ? {} : { folderName }),
-    ...(folder === undefined || stored?.head.deployment !== place.deployment ? {} : { folder }),
+    ...(folderName === undefined || !isSamePlace ? {} : { folderName }),
+    ...(folder === undefined || !isSamePlace ? {} : { folder }),
   };
+  // The items of an earlier closing were given back: they are forgotten.
   await handovers.note(ref, { head, anew: isOver });
   return { head, items: isOver ? [] : (stored?.items ?? []) };
 }

@@ -62,7 +62,7 @@ export interface RunFindings {
   isRepaired: boolean;
   /** Number of resources that were skipped because a sync was running. */
   moved: number;
-  /** Notes about held and rejected changes that the platform has already. */
+  /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];
   /** Whether all users were mapped, because the mapping rules changed. */
   mapsAll: boolean;

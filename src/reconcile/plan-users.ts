@@ -65,7 +65,8 @@ export function userEntries(user: UserCase, rules: TargetRules): PlanEntry[] {
   const leaving = !wanted.inScope && link.departed !== true;
   if (leaving && rules.policy.users.deprovision === 'delete') return [deletion(user, observed, rules)];
   const isNew = changedSinceApplied(link, wanted);
-  // A value list that was read decides about an attribute that no account of the user list shows.
+  // An attribute that no account shows may only be missing in the user list. The value list of this user is complete, so if
+  // it was read, its differences count all the same.
   const isRead = (name: string): boolean => user.values !== undefined && name.startsWith('attributes.');
   const shown = differences(wanted, observed, rules.types, rules.visibility, user.values).filter(
     ({ name }) => isNew(name) || isRead(name) || rules.visibility.isVisible(name),

@@ -22,7 +22,7 @@ export interface TokenConfig {
   expiresAt?: string;
 }
 
-/** The claims that a JWT must carry, and the issuer that must have signed it. */
+/** Check of the JWTs of a connection: the issuer that signs them, its keys, and the audience that they must carry. */
 export interface JwtConfig {
   issuer: string;
   audience: string;

@@ -116,7 +116,8 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
   }
 
   /**
-   * Returns those of the changes that are still in the list: a change that was taken back and came again has another place.
+   * Returns those of the changes that are still in the list. A change that was taken back and came again has another place
+   * and is left out: the caller decided about the earlier one.
    */
   async function stillIn(list: ChangeList, items: readonly Destruction[]): Promise<Destruction[]> {
     const ranges = rangesOf(list);
@@ -124,7 +125,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
       DESTRUCTIVE_KINDS.map(async (kind) => {
         const ofKind = items.filter((item) => item.kind === kind);
         if (ofKind.length === 0) return [];
-        const places = await redis.zmscore(sets(list.source, kind), ...ofKind.map(memberText));
+        const places = await redis.zmscore(sets(list.source, kind), ...ofKind.map(itemText));
         return ofKind.filter((_, index) => {
           const place = places[index] ?? null;
           return place !== null && ranges.some(([from, to]) => Number(place) >= from && Number(place) <= to);
@@ -144,21 +145,21 @@ type Range = [from: number, to: number];
 export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
   source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 
-/** Returns the change of a text in the lists of its kind. */
+/** Parses an item of a list that holds changes of one kind: `<ref>` or `<ref> <subject>`. The inverse of `itemText`. */
 export function parseItem(kind: DestructiveKind, text: string): Destruction {
   const blank = text.indexOf(' ');
   if (blank < 0) return { kind, ref: text as Ref };
   return { kind, ref: text.slice(0, blank) as Ref, subject: text.slice(blank + 1) };
 }
 
-/** Returns the text of a change in the lists of its kind. */
-const memberText = ({ ref, subject }: Destruction): string =>
+/** Returns a change as an item of a list that holds changes of its kind: `<ref>` or `<ref> <subject>`. */
+const itemText = ({ ref, subject }: Destruction): string =>
   subject === undefined ? ref : `${ref} ${subject}`;
 
-/** Returns the text of a change in lists of all kinds. */
-export const changeText = (item: Destruction): string => `${item.kind} ${memberText(item)}`;
+/** Returns a change as an item of a list that holds changes of all kinds: `<kind> <ref>` or `<kind> <ref> <subject>`. */
+export const changeText = (item: Destruction): string => `${item.kind} ${itemText(item)}`;
 
-/** Returns the change of a text in lists of all kinds. */
+/** Parses an item of a list that holds changes of all kinds. The inverse of `changeText`. */
 export function parseChange(text: string): Destruction {
   const blank = text.indexOf(' ');
   return parseItem(text.slice(0, blank) as DestructiveKind, text.slice(blank + 1));

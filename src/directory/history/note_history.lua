@@ -4,7 +4,7 @@
 -- KEYS base
 -- ARGV { rings: [{ name, kinds: "count" or "level" of each column }], ranges: [{ name, stepMs, slots }], pauseMs }, then for
 --      each ring its values by column, separated by commas; an absent value is empty
--- RETURN {"noted", 1 when this caller is to read the levels, else 0}
+-- RETURN {"noted", 1: the caller reads the levels (backlog, dead letters and so on: slots.ts) for the whole fleet | 0}
 local now = clock()
 
 local function split(text)

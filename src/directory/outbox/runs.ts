@@ -63,9 +63,9 @@ export interface ExpectedRuns {
 
 export interface RunState {
   last?: RunReport;
-  /** End of the last run that compared everything. */
+  /** End of the last run that compared everything, Unix milliseconds. */
   lastSuccessAt?: number;
-  /** End of the last run that converged. */
+  /** End of the last run that compared everything and left no difference to write or to decide, Unix milliseconds. */
   convergedAt?: number;
 }
 

@@ -68,7 +68,8 @@ export function createDirectory(
   }
 
   /**
-   * Returns ids of resources that may have the value, from an index; undefined when the attribute has no index.
+   * Returns ids of resources that may have the value, from an index; undefined when the attribute has no index. An index
+   * may ignore letter case, and that of userNames serves email addresses too, so the caller compares the values.
    * `attribute` is a lower-case SCIM path such as `username`, `externalid`, `emails.value`, `displayname`.
    */
   async function lookup(kind: Kind, attribute: string, value: string): Promise<string[] | undefined> {
