@@ -10,21 +10,24 @@ afterAll(() => bridge.stop());
 
 test.each([
   ['externalId', 'src-4711', { externalId: 'src-4711' }],
-  ['userName in another case', 'LATE@acme.example', {}],
-])('a member without a user is kept and joins when the user is created: %s', async (_how, value, extra) => {
-  const { idp, platform } = bridge;
-  const userName = value.includes('@') ? value.toLowerCase() : 'later@acme.example';
-  const name = `waiting for ${userName}`;
-  const group = await idp.createGroup(name, [value]);
-  expect((await idp.send('GET', `/Groups/${group}`)).body.members).toEqual([{ value }]);
-  const id = await idp.createUser(userName, extra);
-  expect((await idp.send('GET', `/Groups/${group}`)).body.members).toMatchObject([
-    { value: id, type: 'User' },
-  ]);
-  await eventually('a member at the platform', async () =>
-    (await platform.group(name))?.members.includes(userName),
-  );
-});
+  ['userName, in another letter case,', 'LATE@acme.example', {}],
+])(
+  'a member value that no user has yet is kept, and becomes a member when the user with this %s is created',
+  async (_how, value, extra) => {
+    const { idp, platform } = bridge;
+    const userName = value.includes('@') ? value.toLowerCase() : 'later@acme.example';
+    const name = `waiting for ${userName}`;
+    const group = await idp.createGroup(name, [value]);
+    expect((await idp.send('GET', `/Groups/${group}`)).body.members).toEqual([{ value }]);
+    const id = await idp.createUser(userName, extra);
+    expect((await idp.send('GET', `/Groups/${group}`)).body.members).toMatchObject([
+      { value: id, type: 'User' },
+    ]);
+    await eventually('a member at the platform', async () =>
+      (await platform.group(name))?.members.includes(userName),
+    );
+  },
+);
 
 test('removing a member value before its user arrives leaves no pending reference', async () => {
   const { idp, platform } = bridge;

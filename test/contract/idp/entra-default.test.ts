@@ -293,12 +293,28 @@ describe.each(['auto', 'entra', 'lenient'] as const)('Entra SCIM validator, prof
     expect(answer.body).not.toHaveProperty('UserName');
   });
 
-  test('attributes=emails[type eq "work"] shows the e-mails', async () => {
-    const [{ id }] = await scim.find('/Users', 'userName eq Validator');
-    const answer = await scim.get(`/Users/${id}?attributes=${encodeURIComponent('emails[type eq "work"]')}`);
+  test('attributes=emails[type eq "work"] returns all e-mails, as attributes=emails does, and no other attribute', async () => {
+    const { id } = (
+      await scim.post('/Users', {
+        schemas: [USER],
+        userName: 'two.mails@x.example',
+        displayName: 'Two Mails',
+        emails: [
+          { type: 'work', value: 'work@x.example' },
+          { type: 'home', value: 'home@x.example' },
+        ],
+      })
+    ).body;
+    const withAttributes = (attributes: string) =>
+      scim.get(`/Users/${id}?attributes=${encodeURIComponent(attributes)}`);
+    const answer = await withAttributes('emails[type eq "work"]');
     expect(answer.status).toBe(200);
-    expect(answer.body.emails.length).toBeGreaterThan(0);
-    expect(answer.body).not.toHaveProperty('displayName');
+    expect(Object.keys(answer.body).sort()).toEqual(['emails', 'id', 'schemas']);
+    expect(answer.body.emails.map(({ value }: { value: string }) => value)).toEqual([
+      'work@x.example',
+      'home@x.example',
+    ]);
+    expect(answer.body).toEqual((await withAttributes('emails')).body);
   });
 
   test('a stray id in the PATCH body, a "name" in an operation, and an empty operation list are accepted', async () => {

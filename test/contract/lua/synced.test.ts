@@ -52,7 +52,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });
   });
 
-  it('all resources are scanned again after a process whose settings lack the target has stored a change', async () => {
+  it('after a process whose settings lack the target stored a change, the next brief scan reads all resources', async () => {
     const elsewhere = stateOf(store, ['spare']);
     const change = {
       id: ADA,
