@@ -65,7 +65,7 @@ test('BRANCH-05 a request without an identifier of a branch, or with one of anot
   }
 });
 
-test('BRANCH-06 BRANCH-07 a change of the production branch or a personal branch is refused by id and by name', async () => {
+test('BRANCH-06 BRANCH-07 a change of the production branch or of a personal branch is 400 and changes nothing', async () => {
   for (const enabled of [true, false]) {
     for (const branchName of ['main', 'dev-admin']) {
       const answer = await put({ enabled, branchName });

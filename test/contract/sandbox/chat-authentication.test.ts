@@ -54,7 +54,7 @@ test('CAUTH-02 a key scoped to other deployments is 403 for their agents', async
   expect((await ask(key('scoped'), { agent: '2' })).status).toBe(403);
 });
 
-test('CAUTH-03 CAUTH-04 tokens are refused by default and accepted if the deployment enables them', async () => {
+test('CAUTH-03 CAUTH-04 a token is answered with a JSON-RPC error by default, and with records if the deployment enables tokens', async () => {
   const claims = { externalId: 'ada' };
   const token = withToken(await rig.token(claims, { deployment: 1 }));
   expect((await ask(token, { agent: '2' })).records).toEqual([JSON_RPC]);
@@ -92,7 +92,7 @@ test('CAUTH-06 Authorization takes precedence over the other header', async () =
   expect((await ask({ ...withToken('wrong'), ...key('admin') })).records.at(-1).id).toBe('__state__');
 });
 
-test('CAUTH-07 a token names its user by externalId, else by sub, in lower case; without both it is refused', async () => {
+test('CAUTH-07 a token names its user by externalId, else by sub, in lower case; without both the answer is a JSON-RPC error', async () => {
   const first = await asked({ externalId: 'USER@X' });
   const chatId = chatIdOf(first.records);
   const headers = withToken(await rig.token({ sub: 'user@x' }));
@@ -127,7 +127,7 @@ test('CAUTH-10 the email claim is stored at the user', async () => {
   ]);
 });
 
-test('CAUTH-13 a token with a bad signature, of another deployment, expired or unsigned is refused', async () => {
+test('CAUTH-13 a token with a bad signature, of another deployment, expired or unsigned is answered with a JSON-RPC error', async () => {
   const none = `${btoa('{"alg":"none"}')}.${btoa('{"externalId":"ada","scope":["chat"]}')}.`.replaceAll(
     '=',
     '',

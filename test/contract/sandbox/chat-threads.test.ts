@@ -176,7 +176,7 @@ test('STATE-09 LIM-03 an ephemeral user and its threads are removed after the li
   expect((await rig.talk({ chatId, ...as('ada') })).status).toBe(404);
 });
 
-test('STATE-10 a persistent user never expires', async () => {
+test('STATE-10 after ten years a persistent user and its threads are still there, and the ephemeral user is not', async () => {
   await rig.talk({ input: QUESTION, ...as('ada', { isEphemeral: false }) });
   await rig.talk({ input: QUESTION, ...as('ada') });
   await rig.control('POST', '/clock', { advanceMs: 10 * 365 * 86_400_000 });

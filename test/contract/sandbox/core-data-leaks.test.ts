@@ -33,7 +33,7 @@ test('query conditions are not evaluated on rows that the policy hides, so that 
   }
 });
 
-test('a name that equals an engine table only after Unicode folding is refused', async () => {
+test('a name that equals a catalogue of the engine only after Unicode folding reads the CTE of the query, not the catalogue', async () => {
   // JavaScript lower-cases the Kelvin sign to k and the engine does not, so the name could mean the CTE or a
   // catalogue.
   const catalogues = ['duckdb_tables', 'duckdb_views', 'duckdb_databases', 'duckdb_schemas'];

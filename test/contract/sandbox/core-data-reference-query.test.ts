@@ -307,7 +307,7 @@ describe('meta', () => {
   });
 });
 
-test('the body of a cubesql request is checked before the query runs', async () => {
+test('a cubesql request without query or with an unknown cache mode is 400 with the reason', async () => {
   const ask = async (body: object) => {
     const answer = await call('POST', '/v1/cubesql', { body });
     return [answer.status, answer.body.error];

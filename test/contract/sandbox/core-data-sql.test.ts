@@ -93,7 +93,7 @@ test('SQL and JSON queries return the same values', async () => {
   );
 });
 
-test('common SQL of clients is accepted', async () => {
+test('each form of SQL that clients send returns the same rows as its plain form', async () => {
   const same = async (left: string, right: string) =>
     expect(await rig.rows(left)).toEqual(await rig.rows(right));
   const german = "SELECT MEASURE(count) FROM orders WHERE country = 'DE'";

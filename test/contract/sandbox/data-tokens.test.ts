@@ -53,7 +53,7 @@ test('AUTH-24 a missing or invalid token is 403 with its fixed text', async () =
   }
 });
 
-test('AUTH-25 META-08 a meta-sync token cannot query data', async () => {
+test('AUTH-25 META-08 a query with a meta-sync token is 403 with the missing scope', async () => {
   const token = await metaToken(EVERYTHING);
   for (const [path, body] of [
     ['/v1/load', QUERY],
@@ -64,7 +64,7 @@ test('AUTH-25 META-08 a meta-sync token cannot query data', async () => {
   }
 });
 
-test('META-06 META-07 a meta-sync token can read data-sources, entities and meta', async () => {
+test('META-06 META-07 a meta-sync token gets 200 from data-sources, entities and meta', async () => {
   const token = await metaToken(EVERYTHING);
   for (const path of ['/v1/data-sources', '/v1/entities', '/v1/meta']) {
     expect([path, (await rig.ask('GET', path, { token })).status]).toEqual([path, 200]);
@@ -76,7 +76,7 @@ test('META-09 the security context decides which entities are visible', async ()
   expect(await entityNames(await metaToken(inGroups(['strangers'])))).not.toContain('orders');
 });
 
-test('META-10 an expired meta-sync token is refused', async () => {
+test('META-10 an expired meta-sync token is 403', async () => {
   const token = await metaToken(EVERYTHING, { expires_in: 60 });
   // Token times are whole seconds, so a token that is created within a second ends in less than a minute.
   await rig.control('POST', '/clock', { advanceMs: 50_000 });

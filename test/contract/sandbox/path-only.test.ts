@@ -70,7 +70,7 @@ test('PATH-07 a dbt sync that was started is listed', async () => {
   expect((await get('/api/v1/deployments/2/dbt-sync')).body.items).toEqual([]);
 });
 
-test('PATH-11 notifications are available to administrators', async () => {
+test('PATH-11 administrators get the notifications, other users 403', async () => {
   expect((await expectPath('GET', `${DEPLOYMENT}/notifications`)).items).toEqual([]);
   const { status } = await rig.call('GET', `${DEPLOYMENT}/notifications`, { key: rig.key('viewer') });
   expect(status).toBe(403);
@@ -138,7 +138,7 @@ test('PATH-27 path prefixes without an operation are 404 with a credential, 401 
   }
 });
 
-test('PATH-18 PATH-19 secrets of integrations are hidden from callers who may not manage them', async () => {
+test('PATH-18 PATH-19 a caller who may not manage integrations reads them without secrets, and gets 403 for OIDC configurations', async () => {
   const path = '/api/v1/oauth-integrations';
   const integration = {
     name: 'warehouse',

@@ -23,7 +23,7 @@ function status(url: string, ca: string | undefined, key: string | undefined): P
   });
 }
 
-test('GEN-02 https works for a client that trusts the certificate', async () => {
+test('GEN-02 over https a client that trusts the certificate gets 200, and another one ends the connection', async () => {
   const { platformUrl, certificate, fixtures } = sandbox.ready;
   expect(platformUrl).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   expect(certificate).toContain('BEGIN CERTIFICATE');
@@ -56,7 +56,7 @@ test('the certificate is stored in the data folder, and its key is readable by t
   }
 });
 
-test('with TLS the sandbox may listen on other hosts than loopback', async () => {
+test('with TLS the sandbox listens on 0.0.0.0 too, and names localhost as its address', async () => {
   const open = await startSandbox({ tls: true, host: '0.0.0.0' });
   expect(open.ready.platformUrl).toMatch(/^https:\/\/localhost:\d+$/);
   await open.stop();

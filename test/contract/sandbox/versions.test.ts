@@ -63,7 +63,7 @@ test('VER-03 each deployment has exactly one current version', async () => {
   }
 });
 
-test('VER-04 VER-05 VER-06 a version is accepted bare, with v, and with its image', async () => {
+test('VER-04 VER-05 VER-06 a version is set by its number, by its number with v, and by its image', async () => {
   const image = (await versions()).find((one) => one.version === '1.7.21')?.releaseChannelVersion;
   for (const [sent, version] of [
     ['1.7.20', '1.7.20'],

@@ -14,11 +14,11 @@ const REPORT = (id: number, folderId: number | null = null) => ({ type: 'REPORT'
 const FOLDER = (id: number, folderId: number | null = null) => ({ type: 'FOLDER', id, folderId });
 const statusOf = async (body: object, key?: string) => (await rig.move(body, key)).status;
 
-test('MOVE-01 the path of a move needs a numeric deployment', async () => {
+test('MOVE-01 a move in a deployment that is no number is 400', async () => {
   expect((await rig.post('/api/v1/deployments/x/workspace/move', WORKBOOK(1))).status).toBe(400);
 });
 
-test('MOVE-02 a move needs type and id', async () => {
+test('MOVE-02 a move without type or id is 400 with an error text', async () => {
   const { id } = await rig.workbook();
   for (const body of [{}, { type: 'WORKBOOK' }, { id }, { type: null, id }, { type: 'WORKBOOK', id: null }]) {
     const answer = await rig.move(body);
@@ -26,21 +26,21 @@ test('MOVE-02 a move needs type and id', async () => {
   }
 });
 
-test('MOVE-03 a move of an unknown type is refused', async () => {
+test('MOVE-03 a move of an unknown type is 400', async () => {
   const { id } = await rig.workbook();
   for (const type of ['DASHBOARD', 'workbook', '', 5, ['WORKBOOK']]) {
     expect(await statusOf({ type, id })).toBe(400);
   }
 });
 
-test('MOVE-04 the id of a move must be an integer', async () => {
+test('MOVE-04 a move with an id that is no integer is 400', async () => {
   const { id } = await rig.workbook();
   for (const wrong of ['x', String(id), id + 0.5, [id], { id }, true]) {
     expect(await statusOf({ type: 'WORKBOOK', id: wrong })).toBe(400);
   }
 });
 
-test('folderId of a move must be an integer or null', async () => {
+test('a move with a folderId that is neither an integer nor null is 400', async () => {
   const { id } = await rig.workbook();
   for (const folderId of ['1', 1.5, [], {}, false]) {
     expect(await statusOf({ type: 'WORKBOOK', id, folderId })).toBe(400);
@@ -210,7 +210,7 @@ test('MOVE-23 without folderId the item moves to the root', async () => {
   expect([status, body.folderId]).toEqual([200, null]);
 });
 
-test('MOVE-24 of several faults the earliest check decides the answer', async () => {
+test('MOVE-24 of several faults the answer names the first: credential, scope, deployment, body, item, folder, rights, loop', async () => {
   const chain = await rig.chain(2);
   const path = (deployment: string) => `/api/v1/deployments/${deployment}/workspace/move`;
   const attempt = async (deployment: string, key: string | null, body: object) =>

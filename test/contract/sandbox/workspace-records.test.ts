@@ -106,7 +106,7 @@ test('the seed has a folder tree, workbooks and reports in deployment 1', async 
   expect(grants).toMatchObject([{ user: 'viewer@acme.example', type: 'FOLDER', action: 'read' }]);
 });
 
-test('workspace fixtures that refer to missing objects are refused', async () => {
+test('workspace fixtures that refer to missing objects are 400, or 404 for a missing parent folder, and valid ones 200', async () => {
   const refused = async (body: object) => (await rig.control('POST', '/fixtures', body)).status;
   const place = { deploymentId: '1', name: 'x' };
   expect(await refused({ folders: [{ ...place, deploymentId: '99' }] })).toBe(400);
