@@ -12,10 +12,10 @@ local function holder_of_another(entries, id)
 end
 
 -- Returns comma-separated ids without one id.
-local function without(held, id)
-  local enclosed = ',' .. held .. ','
+local function without(joined_ids, id)
+  local enclosed = ',' .. joined_ids .. ','
   local from, to = string.find(enclosed, ',' .. id .. ',', 1, true)
-  if not from then return held end
+  if not from then return joined_ids end
   return string.sub(string.sub(enclosed, 1, from) .. string.sub(enclosed, to + 1), 2, -2)
 end
 

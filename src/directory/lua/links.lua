@@ -3,14 +3,14 @@
 
 -- Returns the ref and the whole text of a reverse link; false or nil: there is none.
 local function ref_linked_to(target, platform_key)
-  local held = redis.call('HGET', key('linked', target), platform_key)
-  return held and string.match(held, '^%S+'), held
+  local stored = redis.call('HGET', key('linked', target), platform_key)
+  return stored and string.match(stored, '^%S+'), stored
 end
 
 -- Removes the fingerprint of an account, because its link was written.
 local function forget_print(target, platform_key, ref)
-  local holder, held = ref_linked_to(target, platform_key)
-  if holder == ref and held ~= ref then redis.call('HSET', key('linked', target), platform_key, ref) end
+  local holder, stored = ref_linked_to(target, platform_key)
+  if holder == ref and stored ~= ref then redis.call('HSET', key('linked', target), platform_key, ref) end
 end
 
 -- Removes the fingerprint at the end of a sync, and restores a lost reverse link. A reverse link to another ref stays.

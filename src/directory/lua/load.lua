@@ -7,14 +7,14 @@ local function end_load(target)
   redis.call('DEL', key('load', target), key('loadSamples', target))
 end
 
--- Counts a resource whose mark was cleared; the load ends when few marks are left.
+-- Counts a resource whose mark was cleared; the load ends when at most LOAD_END marks are left.
 local function note_cleared(target)
   if redis.call('EXISTS', key('load', target)) == 0 then return end
   if redis.call('HLEN', key('marks', target)) <= LOAD_END then return end_load(target) end
   redis.call('HINCRBY', key('load', target), 'done', 1)
 end
 
--- Begins a load when many resources are marked, and stores samples of its progress: time and number of done resources.
+-- Begins a load when LOAD_START resources are marked, and stores samples of its progress: time and number of done resources.
 local function sample_load(target, now)
   local state, marked = key('load', target), redis.call('HLEN', key('marks', target))
   local sampled_at, done = unpack(redis.call('HMGET', state, 'sampledAt', 'done'))

@@ -1,11 +1,11 @@
 -- Reads and writes the texts of marks.
 -- NEEDS numbers
 
--- A mark is 'generation since request'. Returns a mark with a new generation; `since`, the time of the oldest change that is
--- not applied, is kept.
-local function renewed(held, now, request)
-  local from = held and string.find(held, ' ', 1, true)
-  local since = from and string.sub(held, from + 1, (string.find(held, ' ', from + 1, true) or 0) - 1)
+-- A mark is 'generation since request'. Returns the previous mark (false: none) with a new generation and request; `since`, the
+-- time of the oldest change that is not applied, is kept.
+local function renewed(mark_text, now, request)
+  local from = mark_text and string.find(mark_text, ' ', 1, true)
+  local since = from and string.sub(mark_text, from + 1, (string.find(mark_text, ' ', from + 1, true) or 0) - 1)
   return next_number() .. ' ' .. (since or string.format('%d', now)) .. ' ' .. (request or '-')
 end
 

@@ -31,11 +31,12 @@ local function waiting_priority(target, ref)
   return delivery and tonumber(string.match(delivery, '^%d+ (%d+)$'))
 end
 
--- Schedules a marked ref. `held`: its previous mark; `score`: its previous dirty score. A ref whose job waits in the queue
--- is not scheduled again, because the job reads this change too, unless the change has a higher priority than the job.
-local function make_known(target, ref, priority, due, held, score)
+-- Schedules a marked ref. `mark_text`: its previous mark (false: none); `score`: its previous dirty score. A ref whose job
+-- waits in the queue is not scheduled again, because the job reads this change too, unless the change has a higher priority
+-- than the job.
+local function make_known(target, ref, priority, due, mark_text, score)
   if priority == 0 then count_deactivation(target, ref) end
-  if not held then
+  if not mark_text then
     -- A ref without a previous mark has no job and no dirty score, and it may be blocked.
     redis.call('ZREM', key('blocked', target), ref)
     return enqueue(target, ref, priority * SPAN + due)
@@ -48,10 +49,10 @@ end
 
 -- Marks a ref at a target with a new generation; the time of its oldest change that is not applied is kept.
 local function mark_at(target, ref, priority, now, due)
-  local held = redis.call('HGET', key('marks', target), ref)
-  redis.call('HSET', key('marks', target), ref, renewed(held, now, p.request))
+  local mark_text = redis.call('HGET', key('marks', target), ref)
+  redis.call('HSET', key('marks', target), ref, renewed(mark_text, now, p.request))
   leave_synced(target, ref)
-  make_known(target, ref, priority, due or now, held, held and dirty_score(target, ref))
+  make_known(target, ref, priority, due or now, mark_text, mark_text and dirty_score(target, ref))
 end
 
 -- Marks a ref at all targets of the call. `due`: later due time; nil or false: now.

@@ -20,11 +20,11 @@ local function members_among(group, users, is_member)
   return found
 end
 
--- Replaces the groups of each user, ids joined by commas, by what `change` returns for them.
+-- Replaces the groups of each user by what `change` returns for them; both are ids joined by commas, '' for no group.
 local function change_groups_of(users, change)
   local changed, gone = {}, {}
-  for place, held in ipairs(call_with('HMGET', key('groupsOf'), users)) do
-    local groups = change(held or '')
+  for place, before in ipairs(call_with('HMGET', key('groupsOf'), users)) do
+    local groups = change(before or '')
     if groups == '' then gone[#gone + 1] = users[place]
     else
       changed[#changed + 1] = users[place]
@@ -49,7 +49,7 @@ local function join_all(group, users)
   local joining = members_among(group, users, 0)
   if #joining == 0 then return joining end
   call_with('SADD', key('members', group), joining)
-  change_groups_of(joining, function(held) return held == '' and group or held .. ',' .. group end)
+  change_groups_of(joining, function(groups) return groups == '' and group or groups .. ',' .. group end)
   make_memberships_pending(group, joining, '+')
   return joining
 end
@@ -58,7 +58,7 @@ local function leave_all(group, users)
   local parting = members_among(group, users, 1)
   if #parting == 0 then return parting end
   call_with('SREM', key('members', group), parting)
-  change_groups_of(parting, function(held) return without(held, group) end)
+  change_groups_of(parting, function(groups) return without(groups, group) end)
   make_memberships_pending(group, parting, '-')
   return parting
 end
@@ -75,7 +75,7 @@ local function join_groups(user, groups)
   end
   if #joined == 0 then return joined end
   local added = table.concat(joined, ',')
-  change_groups_of({ user }, function(held) return held == '' and added or held .. ',' .. added end)
+  change_groups_of({ user }, function(groups) return groups == '' and added or groups .. ',' .. added end)
   return joined
 end
 

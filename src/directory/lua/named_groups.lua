@@ -7,8 +7,8 @@ local named = setmetatable({}, {
   end,
 })
 
--- Returns the user's groups as JSON [group, displayName, ...], or ''. `held`: the user's entry of groupsOf, if already read.
-local function named_groups_of(user, held)
-  if held == nil then held = redis.call('HGET', key('groupsOf'), user) end
-  return not held and '' or '[' .. string.gsub(held, '[^,]+', named) .. ']'
+-- Returns the user's groups as JSON [group, displayName, ...], or ''. `joined_ids`: the entry of groupsOf, if already read.
+local function named_groups_of(user, joined_ids)
+  if joined_ids == nil then joined_ids = redis.call('HGET', key('groupsOf'), user) end
+  return not joined_ids and '' or '[' .. string.gsub(joined_ids, '[^,]+', named) .. ']'
 end

@@ -43,10 +43,10 @@ end
 
 -- Ends the pending removal of a member with the guard's decision about it. Returns whether there was one.
 local function end_decided_removal(target, group, user)
-  local marks, item = key('pendingMembers', target .. ':' .. group), 'Group:' .. group .. ' ' .. user
-  local sign = redis.call('HGET', marks, user)
+  local pending_members, item = key('pendingMembers', target .. ':' .. group), 'Group:' .. group .. ' ' .. user
+  local sign = redis.call('HGET', pending_members, user)
   if not sign or sign == '+' then return false end
-  redis.call('HDEL', marks, user)
+  redis.call('HDEL', pending_members, user)
   redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
   for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
     redis.call('ZREM', key(family, target .. ':removeMembers'), item)

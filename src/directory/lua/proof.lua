@@ -4,9 +4,9 @@
 local found = {}
 local FOR_OPERATORS = { damaged = true, doubled = true, lost = true }
 
--- Adds one fault to the reply. `what`: missing | wrong | surplus | damaged | doubled | lost. `name`: ref of the resource. Without a
--- function `repair` the fault is only reported. `entry` distinguishes faults with the same name. SCAN may return an entry twice;
--- its digest lets the caller count it once.
+-- Adds one fault to the reply. `what`: missing | wrong | surplus | damaged | doubled | lost. `name`: ref of the resource.
+-- Without a function `repair` the fault is only reported. `entry` distinguishes faults with the same name. SCAN may return an
+-- entry twice; the digest of the fault lets the caller count it once.
 local function fault(family, what, name, repair, entry)
   local is_repaired = p.repair and repair
   local whole = table.concat({ p.target or '', family, FOR_OPERATORS[what] and what or '', entry or name }, ' ')
@@ -43,8 +43,8 @@ local function has_entry(record, family, value)
 end
 
 -- Returns whether the comma-separated ids contain the id.
-local function lists(held, id)
-  return string.find(',' .. (held or '') .. ',', ',' .. id .. ',', 1, true) ~= nil
+local function lists(joined_ids, id)
+  return string.find(',' .. (joined_ids or '') .. ',', ',' .. id .. ',', 1, true) ~= nil
 end
 
 local function proved(next_cursor, seen) return { 'proved', next_cursor, seen, found } end

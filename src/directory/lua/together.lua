@@ -43,22 +43,22 @@ function finish()
   redis.call('HSET', key('users'), unpack(changed))
   local now = clock()
   for _, target in ipairs(p.targets) do
-    local held = redis.call('HMGET', key('marks', target), unpack(refs))
+    local mark_texts = redis.call('HMGET', key('marks', target), unpack(refs))
     local scores = redis.call('ZMSCORE', key('dirty', target), unpack(refs))
     local marks, to_schedule, users = {}, {}, {}
     for place, ref in ipairs(refs) do
       users[place] = string.sub(ref, 6)
-      marks[2 * place - 1], marks[2 * place] = ref, renewed(held[place], now, requests[ref])
+      marks[2 * place - 1], marks[2 * place] = ref, renewed(mark_texts[place], now, requests[ref])
       local priority, score = priorities[ref], scores[place] and tonumber(scores[place])
-      if priority == 0 or not held[place] or not is_waiting(score, priority, now) then
-        to_schedule[#to_schedule + 1] = { ref = ref, priority = priority, held = held[place], score = score }
+      if priority == 0 or not mark_texts[place] or not is_waiting(score, priority, now) then
+        to_schedule[#to_schedule + 1] = { ref = ref, priority = priority, mark_text = mark_texts[place], score = score }
       end
     end
     redis.call('HSET', key('marks', target), unpack(marks))
     redis.call('SREM', name_synced(target, 'User'), unpack(users))
     if #to_schedule > 0 then
       -- NEEDS marks
-      for _, one in ipairs(to_schedule) do make_known(target, one.ref, one.priority, now, one.held, one.score) end
+      for _, one in ipairs(to_schedule) do make_known(target, one.ref, one.priority, now, one.mark_text, one.score) end
     end
   end
 end

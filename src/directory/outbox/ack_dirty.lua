@@ -46,8 +46,8 @@ elseif p.outcome == 'synced' and not has_held then
 end
 
 local marks, dirty = key('marks', p.target), key('dirty', p.target)
-local held = redis.call('HGET', marks, p.ref)
-local generation, since = string.match(held or '', '^(%d+) (%d+)')
+local mark_text = redis.call('HGET', marks, p.ref)
+local generation, since = string.match(mark_text or '', '^(%d+) (%d+)')
 -- A mark that came during the sync has a due time of its own: now for a change of the source, later for a group that
 -- collects its members. The earlier one of both times counts (make_due).
 if generation ~= p.generation then

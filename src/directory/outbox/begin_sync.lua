@@ -10,8 +10,8 @@
 --        suspectedDrift, observedDrift: as apply_drift.lua wrote them; basis: of the record as it is now (lua/basis.lua)
 -- NEEDS basis, marks, stopped
 local inflight, deliveries = key('inflight', p.target), key('deliveries', p.target)
-local held = redis.call('HGET', key('marks', p.target), p.ref)
-if not held then
+local mark_text = redis.call('HGET', key('marks', p.target), p.ref)
+if not mark_text then
   redis.call('ZREM', inflight, p.ref)
   redis.call('HDEL', deliveries, p.ref)
   return { 'clean' }
@@ -43,7 +43,7 @@ if p.kind == 'User' then
   end
   pending_groups = redis.call('HGETALL', key('pendingGroups', p.target .. ':' .. p.id))
 end
-local generation, since, request = string.match(held, '^(%d+) (%d+) (.*)$')
+local generation, since, request = string.match(mark_text, '^(%d+) (%d+) (.*)$')
 local record = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
 return {
   'begun', fence, generation, since, request,

@@ -15,8 +15,8 @@ local claims = {}
 
 local function hand_over(ref, delivery, priority)
   -- Outside of the dirty set the age of a mark is kept in `accepted`.
-  local held = redis.call('HGET', key('marks', p.target), ref)
-  if held then redis.call('ZADD', key('accepted', p.target), string.match(held, '^%d+ (%d+)'), ref) end
+  local mark_text = redis.call('HGET', key('marks', p.target), ref)
+  if mark_text then redis.call('ZADD', key('accepted', p.target), string.match(mark_text, '^%d+ (%d+)'), ref) end
   redis.call('HSET', deliveries, ref, delivery .. ' ' .. priority)
   redis.call('ZADD', inflight, now + p.leaseMs, ref)
   claims[#claims + 1] = { ref, tostring(delivery), priority }

@@ -4,7 +4,7 @@
 -- ARGV { id (target:kind:platform id), owner (connection and ref), ms }
 -- RETURN {"claimed"} | {"busy"}
 local claim = key('claim', p.id)
-local held = redis.call('GET', claim)
-if held and held ~= p.owner then return { 'busy' } end
+local holder = redis.call('GET', claim)
+if holder and holder ~= p.owner then return { 'busy' } end
 redis.call('SET', claim, p.owner, 'PX', p.ms)
 return { 'claimed' }

@@ -7,8 +7,8 @@
 local order, now = p.request, clock()
 for _, target in ipairs(p.targets) do
   for _, ref in ipairs(p.refs) do
-    local held = redis.call('HGET', key('marks', target), ref)
-    p.request = held and string.match(held, '^%d+ %d+ (.*)$') or order
+    local mark_text = redis.call('HGET', key('marks', target), ref)
+    p.request = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$') or order
     mark_at(target, ref, p.priority, now)
   end
 end

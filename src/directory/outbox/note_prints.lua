@@ -6,8 +6,8 @@
 local noted = 0
 for _, each in ipairs(p.prints) do
   local platform_key, ref, link, print = unpack(each)
-  local held = ref_linked_to(p.target, platform_key)
-  if held == ref and redis.sha1hex(redis.call('HGET', key('links', p.target), ref) or '') == link then
+  local holder = ref_linked_to(p.target, platform_key)
+  if holder == ref and redis.sha1hex(redis.call('HGET', key('links', p.target), ref) or '') == link then
     redis.call('HSET', key('linked', p.target), platform_key, ref .. ' ' .. print)
     noted = noted + 1
   end

@@ -34,14 +34,14 @@ if p.step == 'begin' then
   redis.call('HSET', name, '#run', p.run, '#sum', 0)
   redis.call('PEXPIRE', name, ABANDONED_MS)
 elseif redis.call('HGET', name, '#run') == p.run then
-  local sum, held = redis.call('HGET', name, '#sum'), redis.call('GET', key('memberCount'))
-  local is_wrong = (held or '0') ~= sum
+  local sum, count = redis.call('HGET', name, '#sum'), redis.call('GET', key('memberCount'))
+  local is_wrong = (count or '0') ~= sum
   local next_cursor = is_wrong and p.repair and judge_removals_anew(p.cursor) or '0'
   -- The count is corrected last: after a failure in between, the next run finds it wrong and repeats these steps.
   if next_cursor ~= '0' then return proved(next_cursor, 1) end
   redis.call('DEL', name)
   if is_wrong then
-    fault('memberCount', 'wrong', tostring(held) .. ' instead of ' .. sum, function()
+    fault('memberCount', 'wrong', tostring(count) .. ' instead of ' .. sum, function()
       redis.call('SET', key('memberCount'), sum)
     end)
   end

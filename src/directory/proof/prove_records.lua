@@ -8,25 +8,25 @@ local family = RECORDS[p.kind]
 local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
 
 local function prove_entry(id, index, value)
-  local held, name = redis.call('HGET', key(index), value), p.kind .. ':' .. id
+  local indexed, name = redis.call('HGET', key(index), value), p.kind .. ':' .. id
   if LOOKUPS[index] then
-    if not lists(held, id) then fault(index, 'missing', name, function() add_lookup(index, value, id) end, id .. ' ' .. value) end
+    if not lists(indexed, id) then fault(index, 'missing', name, function() add_lookup(index, value, id) end, id .. ' ' .. value) end
     return
   end
-  if held == id then return end
-  local other = held and sound_record(p.kind, held)
-  -- Two records have the same name; an operator has to decide.
+  if indexed == id then return end
+  local other = indexed and sound_record(p.kind, indexed)
+  -- Two records have the same name: an operator decides which one keeps it.
   if other and has_entry(other, index, value) then return fault(index, 'doubled', name, nil, value) end
-  fault(index, held and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end, value)
+  fault(index, indexed and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end, value)
 end
 
 local function prove_name(id, text)
   local done, resource = pcall(cjson.decode, text)
   local name = done and type(resource) == 'table' and resource.displayName
-  local held = redis.call('HGET', key('groupNames'), id)
-  if type(name) ~= 'string' or held == name then return end
+  local indexed = redis.call('HGET', key('groupNames'), id)
+  if type(name) ~= 'string' or indexed == name then return end
   local function repair() redis.call('HSET', key('groupNames'), id, name) end
-  fault('groupNames', held and 'wrong' or 'missing', 'Group:' .. id, repair)
+  fault('groupNames', indexed and 'wrong' or 'missing', 'Group:' .. id, repair)
 end
 
 for index = 1, #reply[2], 2 do

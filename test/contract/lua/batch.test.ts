@@ -95,7 +95,7 @@ describe('script calls batched into one Redis command', () => {
     expect(await store.state.directory.count('User')).toBe(2);
   });
 
-  it('a write on a read-only replica rejects with READONLY, and ioredis may reconnect to another server', async () => {
+  it('a write on a read-only replica rejects with READONLY, alone or in a batch, and asks reconnectOnError each time', async () => {
     // A replica whose primary is unreachable refuses writes with READONLY.
     const server = await startRedisServer(['replicaof 127.0.0.1 1']);
     const seen: string[] = [];

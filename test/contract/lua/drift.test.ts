@@ -149,7 +149,7 @@ describe('notes of suspected drift', () => {
     ]);
   });
 
-  it('only one reconcile run holds the fence; a note with an old fence throws RunLost', async () => {
+  it('only one reconcile run gets the fence; a note with an old fence throws RunLost', async () => {
     const fence = await runs.take(60_000);
     await expect(runs.take(60_000)).resolves.toBeUndefined();
     await expect(notes.note([await drift()], 'plan:1', fence)).resolves.toEqual(['applied']);

@@ -135,7 +135,7 @@ test('the oldest events are dropped beyond the limits of number and age, and are
   await expect(events.delivery(5)).resolves.toMatchObject({ pending: 0, dropped: 5, oldestMs: 0 });
 });
 
-test('an acknowledged event is removed, and a refused one is kept until an operator decides', async () => {
+test('an acknowledged event is removed, and a refused one is kept until an operator retries or drops it', async () => {
   store = await openStore(ON);
   for (let at = 0; at < 4; at++) await store.putUser(ADA, { ...ada, title: `t${at}` });
   const { events } = store.state;

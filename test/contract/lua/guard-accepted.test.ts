@@ -21,7 +21,7 @@ describe('deactivations that the directory has accepted', () => {
     return ref;
   };
 
-  it('accepted deactivations count at once, and no longer when they are applied', async () => {
+  it('a deactivation counts from its acceptance until it is applied', async () => {
     const ref = await syncedUser('ada');
     await store.putUser(idOf('ada'), { userName: 'ada', active: false }, 'deactivation');
     await expect(waiting()).resolves.toBe(1);

@@ -132,7 +132,7 @@ it('changes older than the window do not count', async () => {
   await expect(rig.guardStore.take(deactivations(3, 4), guard(2))).resolves.toEqual(['allowed', 'allowed']);
 });
 
-it('of two concurrent requests for the last allowed change, one is allowed', async () => {
+it('of two concurrent requests for the last allowed change one is allowed and one held', async () => {
   for (let round = 0; round < 9; round++) {
     const [first, second] = await Promise.all([
       rig.guardStore.take(deactivations(2 * round), guard(round + 1)),

@@ -66,7 +66,7 @@ describe('a group with more members than one script call changes', () => {
     await expect(store.members(idOf('nobody'), add(...names(COUNT)))).resolves.toEqual({ kind: 'missing' });
   });
 
-  it('a replacement that another process interrupts starts again, and its members win', async () => {
+  it('a replacement that another process interrupts starts again, and its members replace those of the other process', async () => {
     const store = await open();
     await store.putGroup(G, 'All', [add(...names(10))]);
     const ask = store.scripts.ask.bind(store.scripts);
@@ -132,7 +132,7 @@ describe('a group of 2,500 users at a target', () => {
     await expect(store.outbox.pendingMembers(G)).resolves.toEqual(PENDING);
   });
 
-  it('a rename marks all members if rules use groups, and a worker continues after the process was killed', async () => {
+  it('if mapping rules read groups, a rename marks all members, and workers mark the rest after the process died', async () => {
     const store = await opened({ rulesReadGroups: true });
     await store.settleAll();
     const marked = async () =>

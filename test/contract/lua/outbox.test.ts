@@ -99,7 +99,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('a ref is never leased to two workers, and a change during a sync is synced afterwards', async () => {
+  it('of two workers that begin the same ref one gets the lease and the other busy; after the ack the ref is clean', async () => {
     await claim();
     const second = store.rival.outboxes.get('main');
     const begins = await Promise.all([store.outbox.begin(USER, 'edit'), second?.begin(USER, 'edit')]);
@@ -109,7 +109,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(store.outbox.begin(USER, 'edit')).resolves.toEqual({ kind: 'clean' });
   });
 
-  it('each mark is delivered to only one of two concurrent relays', async () => {
+  it('each mark is claimed by exactly one of two concurrent relays', async () => {
     const ids = Array.from({ length: 60 }, (_, index) => idOf(`u${index}x`));
     await Promise.all(ids.map((id) => store.putUser(id, { userName: id })));
     const rival = store.rival.outboxes.get('main');
@@ -149,7 +149,7 @@ describe('delivery of dirty marks to the queue', () => {
     await expect(claim()).resolves.toEqual([]);
   });
 
-  it('a worker with a lost lease cannot save, ack or clear members', async () => {
+  it('after a lost lease save and ackMembers throw LeaseLost, ack returns fenced, and nothing is stored', async () => {
     await store.putGroup(G, 'Sales', [add(ADA)]);
     await store.claimRefs();
     const lost = await store.begun(GROUP);

@@ -46,7 +46,7 @@ describe('the set of synced resources', () => {
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${ADA} stale`] });
   });
 
-  it('a user is scanned again after a change of groups that rules use', async () => {
+  it('if mapping rules read groups, a member of a renamed group is scanned again although its mark is lost', async () => {
     await store.putGroup(G, 'Marketing');
     await loseMarks();
     await expect(scan()).resolves.toEqual({ linked: 1, others: [`User:${BOB} stale`] });

@@ -206,7 +206,7 @@ describe('two clients that write users at the same time', () => {
   });
   afterEach(() => store.close());
 
-  it('of two concurrent users with one userName, one is stored', async () => {
+  it('of two concurrent creations with one userName one replies stored and one taken', async () => {
     const claim = { resource: ada, text: '{}', priority: 'new' as const, now: 1, request: 'r' };
     for (let round = 0; round < 20; round++) {
       const resource = { userName: `name-${round}` };
@@ -219,7 +219,7 @@ describe('two clients that write users at the same time', () => {
     await expect(store.state.directory.count('User')).resolves.toBe(20);
   });
 
-  it('of two writes with the same expected version one is stored, and likewise of two deletions', async () => {
+  it('of two writes with the same expected version one replies stale, and of two such deletions one missing', async () => {
     await store.putUser(ADA, ada);
     const change = {
       id: ADA,
