@@ -12,12 +12,12 @@ export interface Concurrency {
 const TOO_MANY = new Set([429, 503]);
 /** Weight of one call in the average latency. */
 const WEIGHT = 0.1;
-/** The average latency may be this much above the best one before the limit falls. */
+/** The limit falls when the average latency exceeds `times` the best one plus `ms`. */
 const SLOWER = { times: 2, ms: 5 };
-/** Time after a refusal for which the refused limit is not tried again, because each refusal may pause all calls. */
+/** Time after a refusal for which the refused limit is not tried again, because a refusal can pause all calls to the target. */
 const REMEMBERED_MS = 60_000;
 
-/** @param bounds of the settings. `start`: first limit; a rising latency does not lower the limit below it */
+/** @param bounds limits of the settings; `start` is the first limit, and a rising latency does not lower the limit below it */
 export function createConcurrency(
   bounds: { least: number; start: number; most: number },
   clock: Clock,
@@ -29,13 +29,13 @@ export function createConcurrency(
   let average: number | undefined;
   let best = Number.POSITIVE_INFINITY;
   let cutAt = Number.NEGATIVE_INFINITY;
-  /** Highest limit for a while after a refusal. */
+  /** Highest limit, lowered for REMEMBERED_MS after a refusal. */
   let ceiling = most;
   /** Number of successful calls that count towards the next rise of the limit. */
   let good = 0;
 
   function halve(startedAt: number): void {
-    // Concurrent calls that are refused together count once.
+    // Calls that started before the last cut ran with the old limit, so their refusals count once.
     if (startedAt < cutAt) return;
     cutAt = clock.now();
     ceiling = Math.max(start, limit - 1);

@@ -16,7 +16,7 @@ import type { Target } from './target.ts';
 export interface Gate {
   /** Destructive writes that the guard refused. */
   refused: { item: Destruction; permission: Exclude<Permission, 'allowed'> }[];
-  /** Kinds about which this sync does not ask, because the guard holds a change that goes before them. */
+  /** Kinds of changes that this sync does not ask the guard for, because another change has to be made before them. */
   unasked: DestructiveKind[];
   /** Number of member removals that wait for the decision about the member's account. */
   followers: number;

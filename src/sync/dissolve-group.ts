@@ -12,9 +12,9 @@ import { ended, permit, refuse } from './gate.ts';
 import { noteLeavers, takeUpLeavers } from './left-members.ts';
 import type { LinkedMember } from './member-writes.ts';
 import {
-  forgetMarks,
+  dropPendingMembers,
   leaving,
-  marked,
+  membersWithSign,
   rejectedAmong,
   removeMembers,
   removePermitted,
@@ -37,7 +37,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     link.departed = true;
     link.leavers ??= [];
     await noteLeavers(context);
-    await forgetMarks(context);
+    await dropPendingMembers(context);
     return { kind: 'synced', writes: context.writes };
   }
   if (link.id !== undefined && !isGoneThere) {
@@ -52,8 +52,8 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     }
   }
   if (isGoneThere) noteDeleted(context, 'delete group');
-  await forgetMarks(context);
-  const rejected = marked(await context.outbox.pendingMembers(context.work.id), 'r');
+  await dropPendingMembers(context);
+  const rejected = membersWithSign(await context.outbox.pendingMembers(context.work.id), 'r');
   if (rejected.length > 0) await context.outbox.ackMembers(context.work, '-', rejected);
   return { kind: 'synced', writes: context.writes, forget: true };
 }
@@ -91,7 +91,7 @@ async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutc
   return ended(context);
 }
 
-/** Removes the members, as the guard allows. @returns undefined when all are removed and nothing is held or rejected */
+/** Removes the members whose removal the guard allows. @returns undefined when no member is left that the bridge manages */
 async function removeAll(context: SyncContext, pending: PendingMembers): Promise<SyncOutcome | undefined> {
   const { isWaiting, ignored, kept } = await removeMembers(context, pending);
   throwIfIgnored(ignored);

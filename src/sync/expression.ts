@@ -1,5 +1,5 @@
 // Evaluates JSONata expressions of the settings with limits of time, depth and size. An expression that exceeds a limit
-// fails for the current user only. Expressions run in the event loop, so the time limit also bounds the wait of others.
+// fails for the current user only. Expressions run in the event loop, so the time limit also limits how long requests wait.
 import process from 'node:process';
 import jsonata from 'jsonata';
 import { codeOf, ExpressionFailed, faultInText, LIMITS, toFailure } from './expression-failure.ts';
@@ -160,7 +160,7 @@ function createRegexEngine(): RegExpConstructor {
     const name = `${flags} ${source}`;
     const known = patterns.get(name);
     if (known) return known;
-    // `$eval` can create any number of patterns of any size, so both are bounded.
+    // `$eval` can create any number of patterns of any size, so number and size are limited.
     const steps = patternSize(source);
     if (steps > PATTERN_STEPS) throw new ExpressionFailed(PATTERN_EXCESS, true);
     const pattern = compilePattern(source, flags);

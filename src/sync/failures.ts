@@ -1,4 +1,5 @@
-// Decides from a PlatformError whether to retry or to give up. No other file judges errors of the platform.
+// Decides from a PlatformError whether a sync is retried or needs an operator. Other files handle only the statuses that one
+// call expects (isStatus, isGone).
 import {
   PlatformAborted,
   PlatformError,

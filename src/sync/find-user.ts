@@ -93,8 +93,8 @@ export async function findUser(
 
 /**
  * Returns whether the user can be created without a look-up. A recent complete list must show no account with the userName
- * or the externalId, and no account may have received the externalId since. After an earlier attempt the answer is always
- * false.
+ * or the externalId, and no account may have received the externalId since. False after an earlier attempt to create the
+ * user, because that attempt may have created the account.
  */
 export async function isUnlisted(context: SyncContext, { core }: DesiredUser): Promise<boolean> {
   const { call, link, outbox, target } = context;

@@ -133,7 +133,7 @@ function rejectedText(rejected: readonly DestructiveKind[]): string {
   return `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: ${kept}`;
 }
 
-/** Returns the end of a message about held changes: the rejected ones, because a resource has one exception for both. */
+/** Returns the rejected changes as the end of a message about held ones, because a resource has one condition for both. */
 function besidesHeld(gate: Gate): string {
   const held = kindsOf(gate, 'held');
   const rejected = kindsOf(gate, 'rejected');

@@ -43,7 +43,7 @@ export async function administratorStateOf(context: SyncContext): Promise<Admini
   } catch (error) {
     if (!(error instanceof PlatformError) || context.call.signal.aborted) throw error;
     administrators.noteSilence();
-    // The first answer may already have shown an administrator.
+    // An earlier answer of this check may have shown that the account is an administrator.
     if (isKnown || isKnownAdministrator(context)) throw error;
     return 'unknown';
   } finally {
@@ -61,7 +61,7 @@ async function lookUp(
   const { link, target, call } = context;
   const { administrators, policy } = target;
   const closing = nameOf(context);
-  // The first page often shows another administrator, which decides for all current deactivations.
+  // The first page often shows another administrator. Then no other page is read, for any of the current deactivations.
   const look = async () => (await target.client.accounts.firstPage(hurried).catch(unlessAbsent)) ?? [];
   await administrators.lookAround(look);
   if (administrators.remainsWithout(leaving)) return 'replaceable';

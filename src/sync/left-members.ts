@@ -4,7 +4,7 @@ import type { Link } from '../directory/outbox/links.ts';
 import { isUnmanaged, unmanagedId, unmanagedName } from '../directory/member-names.ts';
 import { parseRef, refOf } from '../directory/records.ts';
 import type { SyncContext } from './context.ts';
-import { marked } from './members.ts';
+import { membersWithSign } from './members.ts';
 
 /** Most leavers that the link of a group out of scope lists. With more, the list is dropped. */
 const MOST_LEAVERS = 1000;
@@ -29,7 +29,9 @@ export async function leave(context: SyncContext): Promise<void> {
  * because a later record of the person may take the account over.
  */
 async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<string[]> {
-  const users = marked(await outbox.pendingMembers(work.id), '-').filter((user) => !isUnmanaged(user));
+  const users = membersWithSign(await outbox.pendingMembers(work.id), '-').filter(
+    (user) => !isUnmanaged(user),
+  );
   const found = await links.getMany(
     target.name,
     users.map((user) => refOf('User', user)),

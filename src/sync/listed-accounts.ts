@@ -96,7 +96,7 @@ const NEW_USERS_MS = 60_000;
 const LIST_WAIT_MS = 1000;
 /** Time without another attempt after a list that was unproven, too long or not readable. */
 const RETRY_MS = 60_000;
-/** Bounds of a list's lifetime. Between them it is this multiple of the time that the list took to read. */
+/** Lifetime of a list: LIFE_PER_READING times as long as the list took to read, within these limits. */
 const SHORTEST_LIFE_MS = 120_000;
 const LONGEST_LIFE_MS = 900_000;
 const LIFE_PER_READING = 20;

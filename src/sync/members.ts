@@ -193,23 +193,23 @@ export function warnOfRoles({ target, logger, work }: SyncContext, ...names: str
 
 /**
  * Adds members whose attributes are applied; other members mark this group when they are ready.
- * @returns `coalesceMs`: time to wait until a portion is full, 0 when the ready members were added; `missing`: number of
- *   members that are not ready yet; `ignored`: sentences about members that the platform left out
+ * @returns `coalesceMs`: time to wait until a portion is full, 0 when the ready members were added; `underWay`:
+ *   number of members that are not ready and whose sync is to come; `ignored`: sentences about members that the platform left out
  */
 export async function addMembers(
   context: SyncContext,
   pending: PendingMembers,
-): Promise<{ coalesceMs: number; missing: number; ignored: Ignored }> {
+): Promise<{ coalesceMs: number; underWay: number; ignored: Ignored }> {
   const { link, clock, outbox } = context;
   const states: Readiness[] = [];
-  for (const portion of portions(marked(pending, '+'), READ_PORTION))
+  for (const portion of portions(membersWithSign(pending, '+'), READ_PORTION))
     states.push(...(await outbox.readiness(portion)));
   const ready = states.filter((state) => state.ready);
-  const missing = states.filter((state) => !state.ready && state.underWay).length;
-  if (ready.length > 0 && ready.length < PORTION && missing > 0) {
+  const underWay = states.filter((state) => !state.ready && state.underWay).length;
+  if (ready.length > 0 && ready.length < PORTION && underWay > 0) {
     link.coalescingSince ??= clock.now();
     const left = link.coalescingSince + COALESCE_LIMIT_MS - clock.now();
-    if (left > 0) return { coalesceMs: left, missing, ignored: [] };
+    if (left > 0) return { coalesceMs: left, underWay, ignored: [] };
   }
   delete link.coalescingSince;
   const ignored: Ignored = [];
@@ -217,14 +217,14 @@ export async function addMembers(
     const members = portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' }));
     ignored.push(...(await writeMembers(context, '+', members)));
   }
-  return { coalesceMs: 0, missing, ignored };
+  return { coalesceMs: 0, underWay, ignored };
 }
 
-/** Returns the users with this sign. */
-export const marked = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[] =>
+/** Returns the members with this sign. */
+export const membersWithSign = (pending: PendingMembers, sign: '+' | '-' | 'r'): string[] =>
   [...pending].filter(([, each]) => each === sign).map(([user]) => user);
 
-/** Returns the users who are to leave the group: signs `-` and `r`. */
+/** Returns the members whom the source removed: signs `-` and `r`. */
 export const leaving = (pending: PendingMembers): string[] =>
   [...pending].filter(([, each]) => each !== '+').map(([user]) => user);
 
@@ -233,13 +233,14 @@ function* portions<T>(items: T[], size: number): Generator<T[]> {
 }
 
 /**
- * Drops the pending memberships of the group, or those of one sign, which will not be written: no user may wait for them.
+ * Drops the pending additions and removals of members, or only those of one sign, because they will not be written and no
+ * user must wait for them. Kept removals (`r`) stay.
  */
-export async function forgetMarks(context: SyncContext, only?: '+' | '-'): Promise<void> {
+export async function dropPendingMembers(context: SyncContext, only?: '+' | '-'): Promise<void> {
   const pending = await context.outbox.pendingMembers(context.work.id);
   for (const sign of ['+', '-'] as const) {
     if (only !== undefined && sign !== only) continue;
-    const users = marked(pending, sign);
+    const users = membersWithSign(pending, sign);
     if (users.length > 0) await context.outbox.ackMembers(context.work, sign, users);
   }
 }

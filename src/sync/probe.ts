@@ -1,4 +1,5 @@
-// Probes a target whose breaker is open while no sync calls it, so that the breaker closes soon after an outage.
+// Probes a target whose breaker is open while no sync calls it, because otherwise no call would close the breaker after an
+// outage.
 import type { Clock } from '../support/sources.ts';
 import type { Target } from './target.ts';
 import { timeLimit } from '../support/time-limit.ts';
@@ -16,7 +17,7 @@ export async function probeWhileIdle(target: Probed, clock: Clock, signal: Abort
   let lastProbeAt: number | undefined;
   while (!signal.aborted) {
     await clock.sleep(CHECK_MS, signal);
-    // If Redis does not answer, the next check is soon enough.
+    // If Redis does not answer, nothing is probed before the next check.
     const { open, probeAt } = await target.breaker.read().catch(() => ({ open: false, probeAt: undefined }));
     const isIdle = open && probeAt === lastProbeAt;
     lastProbeAt = open ? probeAt : undefined;

@@ -11,7 +11,7 @@ import { createPlatformGroup, findGroup, nameMayComeFree, nameTakenElsewhere } f
 import type { Exists } from './find-user.ts';
 import { ended } from './gate.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
-import { addMembers, forgetMarks, removeMembers, throwIfIgnored, warnOfRoles } from './members.ts';
+import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
 import { successionWait } from './succession.ts';
 
@@ -26,7 +26,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
   if (name === undefined) {
     // The settings leave this group out: pending memberships are dropped, and the group at the platform is not changed.
     if (link.id !== undefined) await leave(context);
-    await forgetMarks(context);
+    await dropPendingMembers(context);
     return { kind: 'synced', writes: context.writes };
   }
   for (let restart = 0; ; restart++) {
@@ -66,7 +66,7 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   if (link.departed || (link.leavers && policy.policy === 'sync')) await comeBack(context);
   if (policy.policy === 'create-only' && !link.making) {
     await noteLeavers(context);
-    await forgetMarks(context);
+    await dropPendingMembers(context);
     return { kind: 'synced', writes: context.writes };
   }
   // Removals come first, so that a refused rename does not keep a member in the group.
@@ -93,13 +93,13 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   }
   if (policy.policy !== 'sync') {
     await noteLeavers(context);
-    await forgetMarks(context, '-');
+    await dropPendingMembers(context, '-');
   }
   const added = await addMembers(context, pending);
-  const { coalesceMs, missing } = added;
+  const { coalesceMs, underWay } = added;
   if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   throwIfIgnored([...removed.ignored, ...added.ignored]);
-  if (missing === 0) delete link.making;
+  if (underWay === 0) delete link.making;
   if (removed.isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   return ended(context);
 }

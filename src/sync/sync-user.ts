@@ -102,10 +102,10 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
     }
   }
 
-  const pendingGroups = [...work.pendingGroups.values()];
+  const pendingSigns = [...work.pendingGroups.values()];
   const mayGainAccess =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
-  if (mayGainAccess && mayBe(link, true) && pendingGroups.includes('-')) return waitForRemovals(context);
+  if (mayGainAccess && mayBe(link, true) && pendingSigns.includes('-')) return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
   if (attributes.kind === 'done' && link.observedGeneration !== work.generation) {
@@ -123,7 +123,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
 
   if (desired.active && mayBe(link, false)) {
     if (policy.users.activation === 'safe') {
-      if (pendingGroups.includes('-')) return waitForRemovals(context);
+      if (pendingSigns.includes('-')) return waitForRemovals(context);
       if (await hasPendingGrants(context))
         return { kind: 'waiting', writes: context.writes, for: 'memberships' };
     }
@@ -261,7 +261,7 @@ function whyNotDelete({ gate, link }: SyncContext, account: WireUser): string | 
 /**
  * Returns the outcome for a user who waits until groups have removed the user; each group marks the user afterwards. Groups
  * without a pending sync are marked, because they may wait for the decision about the account. If all removals are held, the
- * next attempt is later.
+ * next attempt follows after HELD_RETRY_MS.
  */
 async function waitForRemovals({ outbox, work, writes }: SyncContext): Promise<SyncOutcome> {
   const groups = [...work.pendingGroups].filter(([, sign]) => sign === '-').map(([group]) => group);
