@@ -12,8 +12,8 @@ import type { Explanation, MembershipState } from './explanation.ts';
 type Guard = Explanation['guard'];
 
 /**
- * Returns whether nothing of a held or rejected resource waits for a person any more: the condition is of the last sync, and
- * the pending one ends it. A group keeps its condition while the account of a member is held.
+ * Returns whether all changes of a held or rejected resource are decided: the condition is of the last sync, and the pending
+ * sync ends it. A group keeps its condition while the account of a member is held.
  */
 export function isDecisionTaken(
   link: Link,

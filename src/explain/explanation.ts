@@ -136,7 +136,7 @@ export interface Explanation {
    * reconcile ends the wait for a decision.
    */
   leftByHand: string[];
-  /** Of a group. */
+  /** Numbers and names of the members of a group; null for a user. */
   members: {
     desired: number;
     /** Desired members whose memberships the bridge does not write: protected, or out of the scope of the target. */
@@ -187,9 +187,9 @@ export interface Explanation {
   timeline: { at: string; event: 'stored' | 'accepted' | 'applied' | 'noted' | 'compared'; text: string }[];
   /** The newest entries of the provisioning log, newest first. */
   log: LocatedEntry[];
-  /** Whether there may be older entries: the time or the number of entries was bounded. */
+  /** Whether there may be older entries: the search has limits of time and of entries. */
   isLogCut: boolean;
 }
 
-/** The facts by which verdict, summary and reasons are decided. */
+/** The facts from which verdict, summary and reasons are derived. */
 export type ExplainedFacts = Omit<Explanation, 'verdict' | 'summary' | 'reasons' | 'timeline'>;

@@ -88,7 +88,7 @@ export function approvalReason({
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 
-/** Tells that the account of a person who left is deleted after its held deactivation. */
+/** Returns a sentence that a leaver's account is deleted after its held deactivation; undefined: it is not. */
 export function deletionReason({ guard, inScope, policy, stored }: ExplainedFacts): string | undefined {
   const isLeaver = stored === null || inScope === false;
   const isHeld = guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held');
@@ -96,7 +96,7 @@ export function deletionReason({ guard, inScope, policy, stored }: ExplainedFact
   return 'The account is deleted after its deactivation, because users.deprovision is delete: an approval of the deactivation does not cover the deletion, which guard.delete limits.';
 }
 
-/** One sentence for each approval of one person that a second person has to join. */
+/** Returns a sentence for each approval of one person that a second person has to join. */
 export const firstApprovalReasons = ({ firstApprovals }: ExplainedFacts): string[] =>
   firstApprovals.map(
     ({ id, by, at, total }) =>
@@ -124,7 +124,10 @@ export function rejectionReasons({ condition, kind, ref, rejections }: Explained
     : shown;
 }
 
-/** After a change of the settings, or of the source, a held or rejected removal may not be asked for any more. */
+/**
+ * Returns a sentence about a held or rejected deactivation that source and settings no longer ask for; undefined: there is
+ * none.
+ */
 export function noLongerWanted({
   guard,
   inScope,

@@ -144,7 +144,7 @@ const FOLLOWING = {
   condition: 'Held',
 };
 
-/** @param sign of the pending membership: add, remove, or removal rejected; undefined: nothing is pending */
+/** @param sign of the pending membership, as in `ResourceStatus`; undefined: nothing is pending */
 function stateOf(sign: '+' | '-' | 'r' | undefined): MembershipState['state'] {
   if (sign === undefined) return 'applied';
   return sign === '+' ? 'toAdd' : 'toRemove';

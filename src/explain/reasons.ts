@@ -203,7 +203,10 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
 
 const isDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
-/** Memberships that the bridge does not manage count for what a person sees too. It may have written them before a link was dropped. */
+/**
+ * Returns a sentence about memberships that the bridge does not manage: they give access too. The bridge may have written
+ * them before a link was dropped.
+ */
 function addedReason({ platform, kind, restored }: ExplainedFacts): string | undefined {
   const added = platform?.addedByOthers ?? [];
   if (added.length === 0) return undefined;
@@ -225,11 +228,11 @@ function leftOutReason({ platform }: ExplainedFacts): string | undefined {
   return `At the platform it is also in ${counted(groups.length, 'group')} that the settings leave out (groups.include, groups.exclude): ${someOf(groups)}. ${groups.length === 1 ? 'This membership stays' : 'These memberships stay'} until somebody ends ${groups.length === 1 ? 'it' : 'them'} at the platform.`;
 }
 
-/** No sync writes a value of an attribute that has left the settings, or that is kept because the source has none. */
+/** Returns whether no sync writes the value: it is equal, its attribute left the settings, or it is kept by `onEmpty: keep`. */
 export const isSettledValue = (state: AttributeState['state']): boolean =>
   state === 'equal' || state === 'unmapped' || state === 'kept';
 
-/** A membership that the policy leaves counts for what a person sees too. */
+/** Returns a sentence about memberships that stay because of the policy of the target: they give access too. */
 function leftByPolicyReason({ platform, kind, policy }: ExplainedFacts): string | undefined {
   const stays = platform?.leftByPolicy ?? [];
   if (stays.length === 0) return undefined;
@@ -243,7 +246,7 @@ function leftAloneReason({ members }: ExplainedFacts): string | undefined {
   return `The source has ${counted(members.leftAlone, 'member')} more, whose memberships the bridge does not write: protected, or outside users.scope.`;
 }
 
-/** The people of a group in a group get nothing by it. */
+/** Returns a sentence about nested groups: their members get no access by them, because they are not written. */
 function nestedReason({ members }: ExplainedFacts): string | undefined {
   const groups = members?.nestedGroups ?? [];
   if (groups.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// Converts the facts about a resource to a status and sentences for operators. Pure; the first matching rule decides.
+// Converts the facts about a resource to a status and sentences for operators. Pure; the first rule that matches gives the status.
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { counted } from '../support/counted.ts';
@@ -56,7 +56,7 @@ const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
   kind === 'User' && memberships.some(({ state, condition }) => state === 'toRemove' && condition === 'Held');
 
 /**
- * Returns the verdict on a resource whose only differences are memberships: the conditions of its groups or members decide.
+ * Returns the verdict on a resource whose only differences are memberships, by the conditions of its groups or members.
  */
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
   const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
@@ -126,7 +126,7 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   }
 }
 
-/** The policy, or settings that no run has brought yet, may leave an account open; it may leave a group as it is. */
+/** Returns the end state in words. The policy may leave an account or a group as it is; new settings may not be applied yet. */
 function closedText({ kind, link, policy }: ExplainedFacts): string {
   if (kind === 'User' && link.active === false) return 'closed';
   if (policy.policy !== 'sync') return `left as it is by the policy ${policy.policy}`;
