@@ -83,7 +83,11 @@ export const REPORT_SCHEMAS = {
       name: textField,
       dryRun: booleanField,
       differences: nullOr(arrayOf(planEntry), 'Before the sync; null: the platform could not be read.'),
-      pendingGroups: recordOf({ enum: ['+', '-'] }),
+      pendingGroups: {
+        ...recordOf({ enum: ['+', '-', 'r'] }),
+        description:
+          'By group id; of a group by user id, or `@` and the platform id of an unmanaged member. `+` to be added, `-` to be removed, `r` a removal that is not written (rejected, or the person is protected).',
+      },
       steps: arrayOf(logEntry),
       outcome: { enum: ['equal', 'held', 'waiting', 'needsPerson'] },
       message: textField,
