@@ -1,5 +1,5 @@
-// Writes the beats of this process until it stops. A failed beat is repeated soon and is not logged: the connection to
-// Redis logs that Redis is unavailable.
+// Writes the beats of this process until it stops. A failed beat is repeated after RETRY_MS and is not logged: the
+// connection to Redis logs that Redis is unavailable.
 import { BEAT_MS, type FleetStore, type ProcessFacts } from '../directory/fleet/fleet-store.ts';
 import type { Clock } from '../support/sources.ts';
 import { settledWithin } from '../support/within.ts';

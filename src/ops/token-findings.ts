@@ -1,4 +1,4 @@
-// Warns in status and doctor of tokens that have expired, or soon will.
+// Warns in status and doctor of tokens that have expired or expire within 30 days.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';
 import { warningOf } from '../tokens/expiry.ts';

@@ -68,7 +68,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
     ]);
     const upTo = Math.max(...last.map(([, place]) => Number(place ?? 0)));
     const serial = Number(approval.serial ?? 0);
-    // Changes of a former, expired approval are left out, because they are judged again soon.
+    // Changes of an earlier approval, which expired, are left out: the guard judges them again at their next sync.
     if (approval.serial === undefined || upTo <= serial) return undefined;
     const list = { source: 'guardHeld', serial, upTo } as const;
     return {
