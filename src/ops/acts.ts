@@ -14,7 +14,7 @@ export interface ActFilter extends MergedSpan {
   actions?: readonly (typeof ACTS)[number][] | undefined;
   /** Interfaces by which the order came. */
   ways?: readonly Act['via'][] | undefined;
-  /** Part of the operator's name, in any case. */
+  /** Part of the operator's name, in any letter case. */
   by?: string | undefined;
 }
 

@@ -51,7 +51,7 @@ async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   const refs = new Set<Ref>();
   for (const [each, attribute] of LOOKUPS) {
     for (const hit of (await state.directory.lookup(each, attribute, text)) ?? []) refs.add(refOf(each, hit));
-    // An id may also be the name of another resource, so after the ids the names are searched in any case.
+    // An id may also be the name of another resource, so after the ids the names are searched too, in any letter case.
     if (attribute === 'id') continue;
     const known = await existing(state, refs);
     // The first index with a hit decides: an equal address or externalId would belong to another resource.

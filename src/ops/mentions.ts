@@ -1,4 +1,4 @@
-// Finds and replaces names of a person in notes of operators: whole words, in any case, not parts of longer ones.
+// Finds and replaces names of a person in notes of operators: whole words, in any letter case, not parts of longer ones.
 
 const REPLACEMENT = '(forgotten)';
 /** Least number of characters of a name that is no address. */

@@ -186,7 +186,7 @@ async function waitingValues(
     if (entry.kind === 'User' && entry.ref) ofUser.set(entry.ref, [...(ofUser.get(entry.ref) ?? []), entry]);
   const asked = [...ofUser].flatMap(([ref, own]) => {
     const pending = own.filter((entry) => isChange(entry) && entry.attribution.cause === 'source changed');
-    // An account that is created, adopted or closed gets its values in any case.
+    // An account that is created, adopted or closed always gets its values.
     const isExisting = own.every(({ action }) => VALUES.has(action) || action === 'conflict');
     // Core values alone do not wait; attributes and an activation do.
     const mayWait = pending.some(({ action }) => action !== 'update');

@@ -11,7 +11,7 @@ export interface SandboxSettings {
   readonly scimEnabled: boolean;
   /** Role of users that SCIM creates or that have no role; unknown names fall back to Viewer (contract 2.2). */
   readonly defaultRole: string;
-  /** Roles that members of a group get: display name of the group, in any case, to role names (ASSUMED-103). */
+  /** Roles that members of a group get: display name of the group, in any letter case, to role names (ASSUMED-103). */
   readonly groupsRolesMap: Readonly<Record<string, readonly string[]>>;
   /** Largest nesting depth of folders (ASSUMED-72). */
   readonly maxFolderDepth: number;

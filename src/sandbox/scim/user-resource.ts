@@ -21,7 +21,7 @@ export type UserFields = Pick<
   'userName' | 'externalId' | 'displayName' | 'givenName' | 'familyName' | 'emails'
 >;
 
-/** Returns a boolean, also from text in any case, such as the `True` of Entra ID (ASSUMED-14). @throws 400 */
+/** Returns a boolean, also from text in any letter case, such as the `True` of Entra ID (ASSUMED-14). @throws 400 */
 export function parseActive(value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value.toLowerCase() : '';

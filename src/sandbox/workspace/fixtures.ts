@@ -60,7 +60,7 @@ function requireGrantedId(current: CurrentState, type: string, id: unknown): num
   return Number(id);
 }
 
-/** `{user, type, id, action}`; `type` is a kind of item, or DEPLOYMENT, in any case. */
+/** `{user, type, id, action}`; `type` is a kind of item, or DEPLOYMENT, in any letter case. */
 export const makeGrant: MakeFixture = (current, source) => {
   const named = String(own(source, 'type')).toUpperCase();
   const types: readonly Grant['type'][] = [...ITEM_TYPES, 'DEPLOYMENT'];

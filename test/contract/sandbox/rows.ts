@@ -273,7 +273,7 @@ const SCIM: readonly Row[] = [
   ['SCIM-34', 'PUT without active wakes nobody up'],
   ['SCIM-35', 'PATCH deactivates'],
   ['SCIM-36', 'active as text'],
-  ['SCIM-37', 'op in any case'],
+  ['SCIM-37', 'op in any letter case'],
   ['SCIM-38', 'PATCH without path'],
   ['SCIM-39', 'PATCH without schema or operations: 400'],
   ['SCIM-40', 'one bad path and nothing is applied'],

@@ -25,7 +25,7 @@ test('SCIM-18 POST without userName is 400 invalidValue', async () => {
   }
 });
 
-test('SCIM-19 POST of a taken userName, in any case, is 409 uniqueness', async () => {
+test('SCIM-19 POST of a taken userName, in any letter case, is 409 uniqueness', async () => {
   await rig.user('jane@acme.example');
   const { status, body } = await rig.post(USERS, { userName: 'JANE@acme.example' });
   expect([status, body.scimType]).toEqual([409, 'uniqueness']);
@@ -136,7 +136,7 @@ test('SCIM-34 PUT without active keeps a deactivated user inactive', async () =>
   expect(body.active).toBe(false);
 });
 
-test('SCIM-35, SCIM-36 and SCIM-37 PATCH replaces active, also with the text "False" and op in any case', async () => {
+test('SCIM-35, SCIM-36 and SCIM-37 PATCH replaces active, also with the text "False" and op in any letter case', async () => {
   const user = await rig.user('a@acme.example');
   const path = `${USERS}/${user.id}`;
   const off = await rig.patch(path, { op: 'replace', path: 'active', value: false });

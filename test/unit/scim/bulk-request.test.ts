@@ -33,7 +33,7 @@ const planned = (...operations: unknown[]): string =>
     .join(' ');
 
 describe('the message (RFC 7644 §3.7)', () => {
-  test('a Bulk request is parsed with names in any case, and null means absent', () => {
+  test('a Bulk request is parsed with names in any letter case, and null means absent', () => {
     const raw = {
       Method: 'PUT',
       PATH: '/Users/7/',

@@ -144,7 +144,7 @@ describe('a filter that was seen before', () => {
   });
 });
 
-test('enterprise attributes are named by URN in any case', () => {
+test('enterprise attributes are named by URN in any letter case', () => {
   const filter = parseFilter(userType, `${ENTERPRISE.toUpperCase()}:MANAGER.VALUE eq "7"`, rfc);
   expect(equalityOf(filter)?.attribute).toBe(`${ENTERPRISE}:manager.value`.toLowerCase());
   expect(() => parseFilter(userType, 'emails[', auto)).toThrow(ScimError);
