@@ -29,6 +29,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
   RoleMissing: (now) => ['noProcess', 'noApi', 'noWorker'].some((name) => finding(name)(now)),
   NoScheduler: finding('noScheduler'),
   VersionsDiffer: finding('versionsDiffer'),
+  TargetRemoved: finding('targetRemoved'),
   OldException: (now) =>
     now
       .find('bridge_exceptions_oldest_seconds')

@@ -28,6 +28,7 @@ const eventsTo = (endpoint: string) => ({
   },
 });
 let otherTenant: Sandbox | undefined;
+let formerTarget: Sandbox | undefined;
 const AWAY = /Redis at 127\.0\.0\.1:\d+ does not answer/;
 
 export const MORE_SITUATIONS: Situation[] = [
@@ -171,6 +172,29 @@ export const MORE_SITUATIONS: Situation[] = [
     status: /1 dead letter/,
     plan: /bob@acme\.example: conflict, Forbidden/,
     explain: /needs a person: .*/,
+  },
+  {
+    topic: 'The service',
+    name: 'A target was taken out of the settings',
+    cause: async (place) => {
+      const { ready } = (formerTarget = await startSandbox());
+      await place.change(({ targets, connections }) => {
+        const own = { url: ready.platformUrl, token: ready.fixtures.apiKeys.admin };
+        Object.assign(targets, { analytics: { ...targets.main, ...own } });
+        Object.assign(Object.values(connections)[0] ?? {}, { targets: ['main', 'analytics'] });
+      });
+      await place.idp.createUser('bob@acme.example');
+      await place.idle();
+      await place.change(({ targets, connections }) => {
+        Object.assign(Object.values(connections)[0] ?? {}, { targets: ['main'] });
+        delete (targets as Partial<Record<string, unknown>>).analytics;
+      });
+    },
+    after: async () => formerTarget?.stop(),
+    status: /target analytics of connection default is no longer configured/,
+    plan: /no changes/,
+    explain: /as desired/,
+    doctor: /! fleet: target analytics of connection default is no longer configured/,
   },
   {
     topic: 'Refusals',

@@ -57,6 +57,7 @@ export const HEALTHY: Record<string, string> = {
   'bridge_fleet_findings{finding="noWorker"}': '0x600',
   'bridge_fleet_findings{finding="noScheduler"}': '0x600',
   'bridge_fleet_findings{finding="versionsDiffer"}': '0x600',
+  'bridge_fleet_findings{finding="targetRemoved"}': '0x600',
   'bridge_coverage{target="main",resource="users",state="missing"}': '0x600',
   'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
   // Times begin at 0 here; this is 60 days.
@@ -117,6 +118,10 @@ export const SITUATIONS: Record<string, Situation> = {
   'an update stops halfway': {
     changes: { 'fleet_findings versionsDiffer': '0x500 1x100' },
     fires: ['ScimBridgeVersionsDiffer'],
+  },
+  'a target is taken out of the settings while people have accounts there': {
+    changes: { 'fleet_findings targetRemoved': '0x500 1x100' },
+    fires: ['ScimBridgeTargetRemoved'],
   },
   'a person is refused': { changes: { dead_letters: '2x600' }, fires: ['ScimBridgeDeadLetters'] },
   'Redis is nearly full': {
