@@ -3,6 +3,7 @@ import { printableConfig } from '../config/redact.ts';
 import { configWarnings } from '../config/warnings.ts';
 import { checkStore, readStoreFacts } from '../directory/redis/connection.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
+import { createKnownTargets } from '../directory/fleet/known-targets.ts';
 import { createHistoryStore } from '../directory/history/history-store.ts';
 import { createOperationStore } from '../directory/logs/operations.ts';
 import type { Admission } from '../http/admission/admission.ts';
@@ -15,6 +16,7 @@ import { lastProofs } from '../ops/prove.ts';
 import { storedFindings } from '../ops/stored-findings.ts';
 import { orUnmade } from '../ops/unmade-check.ts';
 import type { Target } from '../sync/target.ts';
+import { feedsOf } from './note-targets.ts';
 import { buildNoticeOperations } from './notices.ts';
 import { buildNextReconcile, digestsOf } from './open.ts';
 import { buildScopes } from './scopes.ts';
@@ -79,6 +81,8 @@ export function buildAdmin(
       states,
       scopes: buildScopes(parts, targets, states),
       targets: [...targets.keys()],
+      knownTargets: createKnownTargets(parts, config.redis),
+      fed: feedsOf(config),
       breakers,
       readFleet,
       notices,

@@ -133,12 +133,9 @@ type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> 
 async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void> {
   const { connection, target } = flags;
   await withStore(readConfig(command, cli), async (states, { knownTargets, fed }) => {
-    const { findRemoved, keepRemoved } = await import('../ops/removed-targets.ts');
-    const found = await findRemoved(knownTargets, fed, { connection, target });
-    if (!found)
-      throw new Error(
-        `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`,
-      );
+    const { findRemoved, keepRemoved, notRemovedText } = await import('../ops/removed-targets.ts');
+    const found = await findRemoved(knownTargets, fed, flags);
+    if (!found) throw new Error(notRemovedText(flags));
     const what = `${counted(found.accounts, 'account')} and ${counted(found.groups, 'group')}`;
     await confirm(flags, `${what} of ${connection} stay at ${target} as they are.`);
     await keepRemoved(states, knownTargets, found, actorOf(cli, flags));

@@ -13,6 +13,10 @@ export async function findRemoved(
   return found.find((each) => each.connection === connection && each.target === target);
 }
 
+/** Returns the sentence of the refusal when findRemoved finds nothing. */
+export const notRemovedText = ({ connection, target }: TargetFeed): string =>
+  `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`;
+
 /**
  * Ends the finding about a removed target until it is in the settings again. Its links stay. The audit entry is in the log of the
  * connection, or of the first one if the settings no longer have it.

@@ -153,6 +153,25 @@ test('status, doctor and /health report the accounts that stay at a removed targ
   ).toEqual(ALL);
 }, 60_000);
 
+test('POST /links/keep ends the finding about a removed target, and answers 404 while the settings have the target', async () => {
+  await open();
+  const keep = (body: object) =>
+    send(`http://127.0.0.1:${place.port}`, 'POST', '/admin/v1/links/keep', {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      body,
+    });
+  const analyticsOfDefault = { connection: 'default', target: 'analytics' };
+  expect((await keep(analyticsOfDefault)).status).toBe(404);
+  await place.change(removeAnalytics);
+  expect(await commandsThatReport()).toEqual(ALL);
+  expect((await keep({ ...analyticsOfDefault, target: 'unknown' })).status).toBe(404);
+  expect(await commandsThatReport()).toEqual(ALL);
+  const { status, body } = await keep({ ...analyticsOfDefault, by: 'ines', note: 'archived' });
+  expect([status, body]).toEqual([200, { ...analyticsOfDefault, accounts: 4, groups: 2 }]);
+  expect(await commandsThatReport('no longer configured')).toEqual([]);
+  expect(await outputOf('acts', '--action', 'keepLinks')).toMatch(/"archived" by ines/);
+}, 60_000);
+
 test('status, doctor and /health find a removed target that is missing in the stored list of known targets', async () => {
   await open();
   await place.stopApps();

@@ -1,6 +1,7 @@
 // Defines the shape of an admin route: its request, its answers and its handler. Router and OpenAPI document are both built
 // from the same routes, so they always agree.
 import type { TargetAddress } from '../../verify-access/verify-access.ts';
+import type { KnownTargets, TargetFeed } from '../../directory/fleet/known-targets.ts';
 import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
@@ -28,6 +29,9 @@ export interface AdminContext {
   scopes: readonly ScheduledScope[];
   /** Names of all targets in the settings. */
   targets: readonly string[];
+  knownTargets: KnownTargets;
+  /** Targets that the settings have, with their connections. */
+  fed: readonly TargetFeed[];
   /** The effective settings with secrets masked. */
   settings: () => unknown;
   /** Checks and compiles a mapping that is not in the settings. */

@@ -11,6 +11,7 @@ const PAGE = { 'x-scim-bridge-via': 'page', 'sec-fetch-site': 'same-origin' };
 /** Ids of POST operations that only read, so that a viewer may call them. */
 const READING_POSTS = [
   'verifyAccess',
+  'showLinks',
   'explainByBody',
   'searchLog',
   'exportLogBySearch',

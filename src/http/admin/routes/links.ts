@@ -1,4 +1,5 @@
-// Routes of links: lists, exports, imports and removes links between desired resources and platform resources.
+// Routes of links: lists, exports, imports, removes and keeps links between desired resources and platform resources.
+import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
 import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Kind } from '../../../directory/records.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
@@ -11,9 +12,10 @@ import {
   type Imported,
   type LinkFilter,
 } from '../../../ops/links.ts';
+import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/removed-targets.ts';
 import { Problem } from '../problem.ts';
 import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
-import { arrayOf, body, booleanField, object, textField } from '../schema-fields.ts';
+import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
@@ -133,6 +135,41 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       }
     },
   ),
+  route<TargetFeed & OperatorFields>({
+    method: 'post',
+    path: '/links/keep',
+    id: 'keepLinks',
+    command: 'links keep --connection CONNECTION --target TARGET --yes',
+    summary:
+      'Accepts that the accounts and groups stay at a target that was taken out of the settings. People who leave keep their access there.',
+    body: body(
+      {
+        connection: { ...textField, description: 'The connection that has fed it.' },
+        target: textField,
+        ...operatorFields,
+      },
+      ['connection', 'target'],
+    ),
+    answers: {
+      status: 200,
+      description: 'What stays.',
+      schema: object({
+        connection: textField,
+        target: textField,
+        accounts: integerField,
+        groups: integerField,
+      }),
+    },
+    refuses: { 404: 'The settings have this target, or no open account is linked there.' },
+    handle: async (call) => {
+      const { knownTargets, fed, states } = context;
+      const found = await findRemoved(knownTargets, fed, call.body);
+      if (!found) throw new Problem(404, notRemovedText(call.body));
+      await keepRemoved(states, knownTargets, found, actor(call.body, call));
+      const { connection, target, accounts, groups } = found;
+      return json({ connection, target, accounts, groups });
+    },
+  }),
 ];
 
 type Found = Awaited<ReturnType<typeof findResources>>;
@@ -149,6 +186,7 @@ function resourceRoute(
     path: `/links/${name}`,
     id: `${name}Links`,
     command: `links ${name} USER|GROUP --json`,
+    right: name === 'show' ? 'read' : 'operate',
     summary,
     body: body(
       name === 'forget'
