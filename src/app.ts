@@ -17,6 +17,7 @@ import { buildStates, buildTargets } from './app/targets.ts';
 import type { Config } from './config/schema.ts';
 import { watchSecretFiles } from './config/secret-files.ts';
 import { connectRedis, untilReady } from './directory/redis/connection.ts';
+import { createOperationStore } from './directory/logs/operations.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { createScimRouters } from './http/scim/connections.ts';
 import { protectMetrics } from './http/metrics.ts';
@@ -24,6 +25,7 @@ import { createHttpApp, createMetricsApp, listen } from './http/server.ts';
 import { traced } from './http/traced.ts';
 import type { TargetQueue } from './queue/worker.ts';
 import { startProofPass } from './ops/proof-pass.ts';
+import { startFinishingForgets } from './ops/unfinished-forgets.ts';
 import { expectedGapMs } from './reconcile/expected-gap.ts';
 import { startScheduler } from './reconcile/schedule.ts';
 import { createReleasers, type Releasers } from './support/releasers.ts';
@@ -110,8 +112,12 @@ async function startParts(config: Config, role: Role, deps: AppDeps, releasers: 
   // Added behind the scheduler, whose stop waits for `noted`.
   releasers.add('known targets', stopNoting);
   // A worker sends notices too, because an installation may have no scheduler. A lease lets one process send at a time.
-  if (role !== 'api')
+  if (role !== 'api') {
     startNotices(parts, states, new Map([...targets].map(([name, { breaker }]) => [name, breaker])));
+    const operations = createOperationStore({ redis }, config.redis);
+    const finishing = startFinishingForgets({ ...deps, operations }, states, (name) => config.targets[name]);
+    releasers.add('orders to forget', finishing);
+  }
   const scim = role === 'all' || role === 'api' ? states : [];
   const { requests: observe, onDeviation } = instruments;
   const admission = createAdmission(config.server);

@@ -5,7 +5,7 @@ import { checkForget, forgetPerson, type ForgetOutcome, type ForgetReport } from
 import type { LostHandover } from '../ops/lost-handover.ts';
 import type { AccountState } from '../ops/person.ts';
 import { counted } from '../support/counted.ts';
-import { randomIds } from '../support/sources.ts';
+import { randomIds, systemClock } from '../support/sources.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { requireKnown } from './known-names.ts';
@@ -47,7 +47,12 @@ export function forgetCommand(program: Command, cli: Cli): void {
           const checked = await checkForget(states, text, options);
           if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
           await confirm(flags, `Remove all that is kept of ${text}, for good?`);
-          const outcome = await forgetPerson({ ids: randomIds, operations }, states, text, options);
+          const outcome = await forgetPerson(
+            { clock: systemClock, ids: randomIds, operations },
+            states,
+            text,
+            options,
+          );
           if (outcome.kind !== 'forgotten') throw toError(outcome, text, { config, ...flags });
           if (flags.json) sayJson(outcome.reports);
           else for (const report of outcome.reports) say(...linesOf(report));
@@ -69,7 +74,9 @@ function toError(
       `${text} is still pushed by ${outcome.connection} (${outcome.ref}): nothing was forgotten. Delete the user at the identity provider first; a user who is only deactivated there is still pushed.`,
     );
   if (outcome.kind === 'busy')
-    return new Error(`A sync of ${text} runs in ${outcome.connection}: give the order again in a minute.`);
+    return new Error(
+      `A sync of ${text} runs in ${outcome.connection}: the running service completes the order within ten minutes. To complete it sooner, give it again.`,
+    );
   const accounts = outcome.accounts.map(
     ({ target, platformId, ...account }) => `${platformId ?? 'an account'} at ${target} ${openText(account)}`,
   );

@@ -65,7 +65,7 @@
  * | logChain:<t>, actsChain | hash | both ends of its hash chain: `start`, the hash before the oldest entry, and `end` |
  * | logPersonal:<t>, actsPersonal | hash | entry id → its personal data (chained-stream.ts) |
  * | logChecks | string | result of the last check of the hash chains of the logs (last-log-check.ts) |
- * | forgetting | hash | ref → names of a person whose order to forget is not complete (person-data.ts) |
+ * | forgetting | hash | ref → order to forget a person that is not complete, with their names (person-data.ts) |
  * | logReaders | string | number of readers of whole logs; entries that are too old stay until they end (whole-read.ts) |
  * | reconcileWrites:<t> | hash | action → number of writes that all runs together have ordered |
  * | tokens, tokenUses | hash | name → inbound token as a digest (stored-tokens.ts); name → time of last use |

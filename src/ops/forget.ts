@@ -5,7 +5,7 @@ import type { OperationStore } from '../directory/logs/operations.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { EntryTest, RemovedItems } from '../directory/person/person-data.ts';
-import type { Ids } from '../support/sources.ts';
+import type { Clock, Ids } from '../support/sources.ts';
 import { isUnderWay, type HandoverRulesOf } from './lost-handover.ts';
 import { createMentions } from './mentions.ts';
 import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
@@ -47,9 +47,11 @@ export interface ForgetOptions {
   leaveAccounts: boolean;
   handoverRules: HandoverRulesOf;
   actor: Actor;
+  /** Time of an order that was interrupted, Unix milliseconds. Undefined: the order is new. */
+  since?: number;
 }
 
-type Deps = { ids: Ids; operations: Pick<OperationStore, 'dropResults'> };
+export type ForgetDeps = { clock: Clock; ids: Ids; operations: Pick<OperationStore, 'dropResults'> };
 
 /** Returns why a person cannot be forgotten now, or the persons of each connection; changes nothing. */
 export async function checkForget(
@@ -77,16 +79,22 @@ export async function checkForget(
 
 /** Forgets a person in all connections, or in `options.connection` only. A repeated order continues an interrupted one. */
 export async function forgetPerson(
-  deps: Deps,
+  deps: ForgetDeps,
   states: readonly DesiredState[],
   text: string,
   options: ForgetOptions,
 ): Promise<ForgetOutcome> {
   const checked = await checkForget(states, text, options);
   if (checked.kind !== 'ready') return checked;
+  const { actor, leaveAccounts } = options;
+  const now = deps.clock.now();
+  const order = { actor, leaveAccounts, since: options.since ?? now, triedAt: now };
+  // All orders are stored before the first removal, so that none is missing after a kill.
+  for (const { state, refs, names } of checked.persons)
+    await state.personData.startOrder(refs, { names: [...names], ...order });
   const reports: ForgetReport[] = [];
   for (const person of checked.persons) {
-    const report = await forgetIn(deps, person, options.actor);
+    const report = await forgetIn(deps, person, actor);
     if (!report) return { kind: 'busy', connection: person.state.connection };
     reports.push(report);
   }
@@ -97,7 +105,7 @@ export async function forgetPerson(
 
 /** Forgets a person in one connection. @returns undefined when a sync of the person runs */
 async function forgetIn(
-  { ids }: Deps,
+  { ids }: ForgetDeps,
   { state, refs, names, accounts }: ForgettablePerson,
   actor: Actor,
 ): Promise<ForgetReport | undefined> {
@@ -105,7 +113,6 @@ async function forgetIn(
   const order = ids.request();
   const mentions = createMentions(names);
   const note = actor.note === undefined ? {} : { note: mentions.replaceIn(actor.note) };
-  await personData.startOrder(refs, names);
   await acts.record({ act: 'forget', ...actor, ...note, subject: refs.join(' '), order });
   const removed = { tombstones: 0, links: 0, heldChanges: 0, deadLetters: 0 };
   for (const ref of refs) {

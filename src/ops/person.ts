@@ -49,7 +49,7 @@ export async function identifyPerson(
   const person: ForgettablePerson = { state, refs: [], names: new Set(), accounts: [] };
   const refs = new Set(found.map(({ ref }) => ref));
   for (const ref of await refsInLogs(state, text)) refs.add(ref);
-  for (const [ref, names] of await state.personData.startedOrders()) {
+  for (const { ref, names } of await state.personData.startedOrders()) {
     if (!isCalled(text, ref, names)) continue;
     refs.add(ref);
     for (const name of names) person.names.add(name);

@@ -7,6 +7,7 @@ import { failingFindings } from './failing.ts';
 import { fleetFindings, type ReadFleet } from './fleet.ts';
 import { reconcileFindings } from './reconcile-age.ts';
 import { tokenFindings, type TokenPlaces } from './token-findings.ts';
+import { unfinishedForgetFindings } from './unfinished-forgets.ts';
 import { orUnmade } from './unmade-check.ts';
 
 export interface StoredSubject extends TokenPlaces {
@@ -24,6 +25,7 @@ export async function storedFindings(subject: StoredSubject): Promise<DoctorFind
     orUnmade('hold', () => holdFindings(states)),
     orUnmade('sync', () => failingFindings(states)),
     orUnmade('reconcile', () => reconcileFindings(states, clock.now())),
+    orUnmade('forget', () => unfinishedForgetFindings(states, clock.now())),
     orUnmade('tokens', () => tokenFindings(subject, clock)),
     ...states.map((state) => orUnmade(`log ${state.connection}`, () => logFindings([state]))),
     orUnmade('notices', () => notices.findings()),

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
+import type { Actor } from '../logs/acts.ts';
 import { forgottenText, isForgotten } from '../logs/chained-stream.ts';
 import { parseRef, type Ref } from '../records.ts';
 import type { Scripts } from '../redis/scripts.ts';
@@ -21,6 +22,21 @@ export interface LogName {
 
 /** Decides about an entry. @param entry chained part as JSON @param personal its personal data as JSON */
 export type EntryTest = (entry: string, personal: string) => boolean;
+
+/** An order to forget a person that is not complete. */
+export interface ForgetOrder {
+  /** Names of the person. */
+  names: string[];
+  actor: Actor;
+  leaveAccounts: boolean;
+  /** Time of the order, Unix milliseconds. */
+  since: number;
+  /** Time of the last attempt to complete it, Unix milliseconds. */
+  triedAt: number;
+}
+
+/** `text`: the order as it is stored. */
+export type StoredForgetOrder = ForgetOrder & { ref: Ref; text: string };
 
 /** Numbers of removed items of a user. */
 export interface RemovedItems {
@@ -129,16 +145,23 @@ export function createPersonData(
     return count;
   }
 
-  /** Stores the names of a person until the order to forget is complete, so that it can be given again after a kill. */
-  async function startOrder(refs: readonly Ref[], names: Iterable<string>): Promise<void> {
-    const text = JSON.stringify([...names]);
-    for (const ref of refs) await redis.hset(keys.key('forgetting'), ref, text);
+  /** Stores an order and the names of its person until it is complete, so that it can be completed after a kill. */
+  async function startOrder(refs: readonly Ref[], order: ForgetOrder): Promise<void> {
+    for (const ref of refs) await redis.hset(keys.key('forgetting'), ref, JSON.stringify(order));
   }
 
-  /** Returns the refs and names of orders that are not complete. */
-  async function startedOrders(): Promise<[ref: Ref, names: string[]][]> {
+  /** Returns the orders that are not complete. */
+  async function startedOrders(): Promise<StoredForgetOrder[]> {
     const found = await redis.hgetall(keys.key('forgetting'));
-    return Object.entries(found).map(([ref, text]) => [ref as Ref, JSON.parse(text) as string[]]);
+    return Object.entries(found).map(([ref, text]) => ({ ref: ref as Ref, text, ...parseOrder(text) }));
+  }
+
+  /** Stores the time of the next attempt. @returns false when another process has claimed or completed the order since it was read */
+  async function claimOrder({ ref, text }: StoredForgetOrder, now: number): Promise<boolean> {
+    const before = createHash('sha1').update(text).digest('hex');
+    const claimed = JSON.stringify({ ...parseOrder(text), triedAt: now });
+    const args = { family: 'forgetting', field: ref, before };
+    return (await scripts.run('replace_text', keys.base, args, claimed))[0] === 'replaced';
   }
 
   const endOrder = async (refs: readonly Ref[]): Promise<unknown> =>
@@ -175,6 +198,15 @@ export function createPersonData(
     forgetUser,
     startOrder,
     startedOrders,
+    claimOrder,
     endOrder,
   };
+}
+
+/** Returns a stored order. Older releases stored the names only. */
+function parseOrder(text: string): ForgetOrder {
+  const stored = JSON.parse(text) as ForgetOrder | string[];
+  if (!Array.isArray(stored)) return stored;
+  const actor: Actor = { by: 'unknown', via: 'command' };
+  return { names: stored, actor, leaveAccounts: false, since: 0, triedAt: 0 };
 }

@@ -116,7 +116,7 @@ function toProblem(outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>): Prob
     case 'busy':
       return new Problem(
         409,
-        `A sync of this person runs in ${outcome.connection}: order it again in a minute.`,
+        `A sync of this person runs in ${outcome.connection}: the service completes the order within ten minutes. To complete it sooner, order it again.`,
       );
     case 'open':
       return new Problem(

@@ -1,0 +1,123 @@
+// Tests that the running service completes an order to forget a person that was interrupted, within the checks of the command.
+import { Redis } from 'ioredis';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { createCommands, type Commands } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
+
+const BOB = 'bob@acme.example';
+let bridge: Bridge;
+let commands: Commands;
+let redis: Redis;
+
+beforeEach(async () => {
+  bridge = await buildBridge();
+  const { url, token } = bridge.config.targets.main ?? {};
+  commands = createCommands({
+    redis: { url: bridge.config.redis.url, prefix: bridge.config.redis.prefix },
+    connections: { default: { tokens: [{ name: 'primary', secret: 'a-token-for-tests' }] } },
+    targets: { main: { url, token, allowLoopbackHttp: true } },
+  });
+  redis = new Redis(bridge.config.redis.url ?? '');
+}, 60_000);
+afterEach(async () => {
+  redis.disconnect();
+  commands.remove();
+  await bridge.stop();
+});
+
+const keyOf = (family: string): string => `${bridge.config.redis.prefix}:{default}:${family}`;
+const leave = async (id: string): Promise<void> => {
+  expect((await bridge.idp.send('DELETE', `/Users/${id}`)).status).toBe(204);
+  await bridge.idle();
+};
+
+/** Gives an order that ends with an error after the first removals, as a kill would end it. */
+async function interrupt(...order: string[]): Promise<void> {
+  await redis.set(keyOf('events'), 'no stream');
+  expect((await commands.run('forget', ...order, '--yes', '--by', 'dpo')).code).toBe(1);
+  await redis.del(keyOf('events'));
+}
+
+/** Sets the time of the unfinished orders two hours back. */
+async function age(): Promise<void> {
+  const at = Date.now() - 2 * 3_600_000;
+  for (const [ref, text] of Object.entries(await redis.hgetall(keyOf('forgetting')))) {
+    const order = JSON.parse(text) as object;
+    if (!Array.isArray(order))
+      await redis.hset(keyOf('forgetting'), ref, JSON.stringify({ ...order, since: at, triedAt: at }));
+  }
+}
+
+const tried = (outcome: string) =>
+  eventually('the service has tried to complete the order', () =>
+    bridge.logs.some(
+      (line) =>
+        line.includes('tried to complete an interrupted order to forget') &&
+        line.includes(`"outcome":"${outcome}"`),
+    ),
+  );
+const forgetActs = async (): Promise<string[]> =>
+  (await commands.run('acts', '--action', 'forget')).text.split('\n').filter((line) => line.includes('dpo'));
+
+test('an interrupted order to forget is completed once by the running processes, under the name of its operator', async () => {
+  const bob = await bridge.idp.createUser(BOB);
+  await bridge.idle();
+  await leave(bob);
+  await commands.run('hold', '--note', `${BOB} leaves`);
+  await interrupt(BOB);
+  expect(await redis.get(keyOf('hold:main'))).toContain(BOB);
+  expect(await forgetActs()).toHaveLength(1);
+  await bridge.whileStopped(age);
+  bridge.config.server.port = 0;
+  await Promise.all([bridge.another('worker'), bridge.another('scheduler')]);
+  await eventually(
+    'the order is complete',
+    async () => (await redis.exists(keyOf('forgetting'))) === 0 && (await forgetActs()).length > 1,
+  );
+  expect(JSON.parse((await redis.get(keyOf('hold:main'))) ?? '')).toMatchObject({
+    note: '(forgotten) leaves',
+  });
+  expect(await forgetActs()).toHaveLength(2);
+  expect((await commands.run('forget', BOB, '--yes')).code).toBe(4);
+  for (const log of ['log', 'acts']) expect((await commands.run(log, '--verify')).code).toBe(0);
+}, 60_000);
+
+test('an order that another process runs is left alone, and an order of an older release is completed', async () => {
+  const bob = await bridge.idp.createUser(BOB);
+  await bridge.idle();
+  await leave(bob);
+  await interrupt(BOB);
+  await bridge.whileStopped(() => Promise.resolve());
+  await bridge.idle();
+  expect(await redis.hexists(keyOf('forgetting'), `User:${bob}`)).toBe(1);
+  await bridge.whileStopped(() => redis.hset(keyOf('forgetting'), `User:${bob}`, JSON.stringify([BOB])));
+  await eventually('complete', async () => (await redis.exists(keyOf('forgetting'))) === 0);
+}, 60_000);
+
+test('an interrupted order stays, and doctor names it, while the account is open or the person is pushed again; with --leave-account it is completed', async () => {
+  const bob = await bridge.idp.createUser(BOB);
+  await bridge.idle();
+  await leave(bob);
+  // A kill behind the first step, then a restore or another hand: the link says that the account is open.
+  const link = JSON.parse((await redis.hget(keyOf('links:main'), `User:${bob}`)) ?? '') as { core: object };
+  const open = JSON.stringify({ ...link, core: { ...link.core, active: true } });
+  await interrupt(BOB);
+  await redis.hset(keyOf('links:main'), `User:${bob}`, open);
+  expect((await commands.run('doctor')).text).not.toContain('an order to forget');
+  await bridge.whileStopped(age);
+  await tried('open');
+  expect(await redis.hget(keyOf('links:main'), `User:${bob}`)).toBe(open);
+  const { text } = await commands.run('doctor');
+  expect(text.replace(/\s+/g, ' ')).toContain(`an order to forget User:${bob} is not complete`);
+  expect((await commands.run('forget', `User:${bob}`, '--yes')).text).toContain('may be active');
+
+  const again = await bridge.idp.createUser(BOB);
+  await bridge.whileStopped(age);
+  await tried('pushed');
+  expect(await redis.hget(keyOf('links:main'), `User:${bob}`)).toBe(open);
+  await leave(again);
+  await interrupt(`User:${bob}`, '--leave-account');
+  await bridge.whileStopped(age);
+  await eventually('complete', async () => (await redis.exists(keyOf('forgetting'))) === 0);
+  expect(await redis.hexists(keyOf('links:main'), `User:${bob}`)).toBe(0);
+}, 60_000);
