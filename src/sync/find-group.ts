@@ -5,6 +5,7 @@ import type { SyncContext } from './context.ts';
 import { isStatus, mayHaveCommitted } from './failures.ts';
 import type { Exists } from './find-user.ts';
 import { claim, takenElsewhere, type NotOurs } from './taken-by-connection.ts';
+import { leaving } from './members.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 export type FoundGroup =
@@ -120,7 +121,17 @@ export async function createPlatformGroup(
       error.platformMessage || `the platform says that the group ${name} exists, but does not show it`;
     return { kind: 'conflict', message };
   }
+  await dropRemovals(context);
   return linkTo(context, created, 'created');
+}
+
+/**
+ * Drops the removals of members, held and rejected ones too: a new group has no members. A sync that was killed while the
+ * group took over another one may have copied such removals from it, and that one still has them.
+ */
+async function dropRemovals({ outbox, work }: SyncContext): Promise<void> {
+  const users = leaving(await outbox.pendingMembers(work.id));
+  if (users.length > 0) await outbox.ackMembers(work, '-', users, 'moot');
 }
 
 /** Links the group to a platform group. `takenFrom`: the former resource of that group, whose link is removed. */

@@ -53,7 +53,7 @@ export async function removeMembers(
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
   // The first sync of the user after the protection makes these removals pending again.
   const fresh = kept.filter((user) => pending.get(user) === '-');
-  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, true);
+  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
   const { members, isWaiting } = await permitted(context, leavers);
   ignored.push(...(await removePermitted(context, members)));
   return { isWaiting, ignored, kept: kept.length };
@@ -83,7 +83,7 @@ async function reportRejected(context: SyncContext, pending: PendingMembers): Pr
   for (const subject of stay) refuse(context, { kind: 'removeMembers', subject }, 'rejected');
   // Nothing waits for a removal that was rejected since the last sync.
   const fresh = stay.filter((user) => pending.get(user) === '-');
-  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, true);
+  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
   return new Set(stay);
 }
 
@@ -168,7 +168,7 @@ async function permitted(
     staying.map(({ user }) => ({ kind: 'removeMembers', subject: user })),
   );
   const rejected = staying.filter((_, index) => permissions[index] === 'rejected').map(({ user }) => user);
-  if (rejected.length > 0) await outbox.ackMembers(work, '-', rejected, true);
+  if (rejected.length > 0) await outbox.ackMembers(work, '-', rejected, 'kept');
   const allowed = staying.filter((_, index) => permissions[index] === 'allowed');
   return {
     members: [...leavers.filter(({ isOpen }) => !isOpen), ...allowed],

@@ -1,5 +1,8 @@
 // Tests that a rejection concerning a group which is deleted at the source covers what the person rejected and nothing else.
+import { join } from 'node:path';
 import '../support/load-modules.ts';
+import { openDesiredStates } from '../../src/app.ts';
+import { readSettings } from '../../src/cli/cli.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const NAMES = ['p0', 'p1', 'p2', 'p3', 'p4'].map((name) => `${name}@acme.example`);
@@ -129,6 +132,54 @@ test('a new group that takes over a deleted one knows its former members, and wh
   await decide('approve', rejected);
   await expect(membersOf('beta')).resolves.toEqual([P4]);
   await expect(exceptions()).resolves.toEqual([]);
+}, 120_000);
+
+/** Copies the removals of a deleted group to its heir, as a sync does that is killed right behind it. */
+async function inheritAndKill(former: string, heir: string): Promise<void> {
+  const { folder } = place.commands;
+  const opened = openDesiredStates(readSettings({ env: {}, cwd: folder, file: join(folder, 'bridge.json') }));
+  try {
+    await opened.reach();
+    await opened.states[0]?.outboxes.get('main')?.inheritRemovals(former, heir);
+  } finally {
+    opened.redis.disconnect();
+  }
+}
+
+test('a new group that was renamed before it took a deleted one over has no removals of its members', async () => {
+  await open({ removeMembers: { count: 1, percent: 100 } });
+  await leave(P0);
+  await leave(P1);
+  const rejected = await heldId();
+  await decide('reject', rejected);
+  await remove();
+  await place.stopApps();
+  await place.start('api');
+  const former = group;
+  group = await place.idp.createGroup('beta', [ids.get(P4) ?? '']);
+  await inheritAndKill(former, group);
+  await place.idp.patch(`/Groups/${group}`, { op: 'replace', path: 'displayName', value: 'gamma' });
+  await place.stopApps();
+  await place.start();
+  await place.idle();
+  await expect(membersOf('gamma')).resolves.toEqual([]);
+  await expect(exceptions()).resolves.toEqual([
+    'beta Held: the guard holds the removal of members; a person rejected the removal of other members',
+  ]);
+  expect(await held()).toContain('  held  3 to take out of groups  ');
+  const rejections = await place.redis.zrange(
+    await place.key(':guardRejected:main:removeMembers'),
+    '0',
+    '-1',
+  );
+  expect(rejections).toEqual([`Group:${former} ${ids.get(P1)}`]);
+  await decide('approve', await heldId());
+  await expect(membersOf('gamma')).resolves.toEqual([P4]);
+  await expect(membersOf('beta')).resolves.toEqual([P1]);
+  await decide('approve', rejected);
+  await expect(place.platform.group('beta')).resolves.toBeUndefined();
+  await expect(exceptions()).resolves.toEqual([]);
+  expect((await place.commands.run('doctor', '--deep')).text).toContain('data default: agrees');
 }, 120_000);
 
 test('a rejected removal keeps a member of a deleted group whose account was closed at the same time', async () => {

@@ -2,8 +2,8 @@
 -- rejected, or of a protected user, is kept with the sign `r`, so that each sync judges it. Users and groups that wait for them
 -- become due.
 -- KEYS base
--- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, isKept
---        (the removals are kept with the sign `r`), users, request (read by lua/marks.lua),
+-- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, removals: 'kept' (they get the sign `r`) or
+--        'moot' (they end with the guard's decisions about them), users, request (read by lua/marks.lua),
 --        targets: [target] (read by lua/synced.lua), log (as append_log.lua) }
 -- RETURN {"cleared", number} | {"fenced"}
 -- NEEDS log, pending_groups
@@ -17,15 +17,19 @@ local marks = key('pendingMembers', p.target .. ':' .. p.group)
 local cleared = 0
 for _, user in ipairs(p.users) do
   local sign = redis.call('HGET', marks, user)
-  if sign == p.sign or (sign == 'r' and p.sign == '-' and not p.isKept) then
-    if p.isKept then
-      set_pending(p.group, user, 'r')
-    else
-      redis.call('HDEL', marks, user)
-      redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
-    end
+  if sign == p.sign or (sign == 'r' and p.sign == '-' and p.removals ~= 'kept') then
     cleared = cleared + 1
-    if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, 1) end
+    if p.removals == 'moot' then
+      end_decided_removal(p.target, p.group, user)
+    else
+      if p.removals == 'kept' then
+        set_pending(p.group, user, 'r')
+      else
+        redis.call('HDEL', marks, user)
+        redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
+      end
+      if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, 1) end
+    end
   end
 end
 return { 'cleared', cleared }

@@ -249,12 +249,18 @@ export function createWork(
 
   /**
    * Clears pending memberships of a group.
-   * @param isKept the removals were rejected or are of protected users: they get the sign `r` and are not cleared
+   * @param removals `kept`: they were rejected or are of protected users, get the sign `r` and are not cleared. `moot`: they
+   *   end with the guard's decisions about them, because there is nothing to remove
    * @throws LeaseLost
    */
-  async function ackMembers(work: DueWork, sign: '+' | '-', users: string[], isKept = false): Promise<void> {
+  async function ackMembers(
+    work: DueWork,
+    sign: '+' | '-',
+    users: string[],
+    removals?: 'kept' | 'moot',
+  ): Promise<void> {
     const args = { ref: work.ref, group: work.id, fence: work.fence, request: work.request, sign, users };
-    const [tag] = await runFor(work, 'ack_members', { ...args, isKept });
+    const [tag] = await runFor(work, 'ack_members', { ...args, removals });
     if (tag === 'fenced') throw new LeaseLost(`lost the lease of ${work.ref}`);
   }
 
