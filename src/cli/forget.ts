@@ -46,7 +46,9 @@ export function forgetCommand(program: Command, cli: Cli): void {
         await withStore(config, async (states, { operations }) => {
           const checked = await checkForget(states, text, options);
           if (checked.kind !== 'ready') throw toError(checked, text, { config, ...flags });
-          await confirm(flags, `Remove all that is kept of ${text}, for good?`);
+          await confirm(flags, `Remove all that is kept of ${text}, for good?`, () =>
+            say(...checked.persons.flatMap(({ accounts }) => accounts.flatMap(stayText))),
+          );
           const outcome = await forgetPerson(
             { clock: systemClock, ids: randomIds, operations },
             states,
@@ -112,6 +114,19 @@ function workText(handover: LostHandover | null): string[] {
       ];
 }
 
+/** Returns lines about an account that stays at the platform. */
+function stayText({ target, platformId, state, groups, handover }: AccountState): string[] {
+  return [
+    `  account ${platformId ?? '?'} stays at ${target}, ${state === 'closed' ? 'deactivated' : 'as it is'}: delete it there if it has to go`,
+    ...(groups.length > 0
+      ? [
+          `  it stays in ${groups.join(', ')} there, also when the person is hired again: an administrator of the platform removes it from there if it has to go`,
+        ]
+      : []),
+    ...workText(handover),
+  ];
+}
+
 function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[] {
   const parts = [
     counted(removed.tombstones, 'tombstone'),
@@ -125,13 +140,7 @@ function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[
   return [
     `${connection}: forgotten ${refs.join(' ')}`.trimEnd(),
     `  removed: ${parts.join(', ')}`,
-    ...accounts.flatMap(({ target, platformId, state, groups, handover }) => [
-      `  account ${platformId ?? '?'} stays at ${target}, ${state === 'closed' ? 'deactivated' : 'as it is'}: delete it there if it has to go`,
-      ...(groups.length > 0
-        ? [`  it stays in ${groups.join(', ')} there: remove it from there if it has to go`]
-        : []),
-      ...workText(handover),
-    ]),
+    ...accounts.flatMap(stayText),
     '  Backups that were made before still hold the person: see docs/privacy.md.',
   ];
 }

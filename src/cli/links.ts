@@ -95,8 +95,9 @@ export function linksCommand(program: Command, cli: Cli): void {
       await onOne(text, command, cli, async (states, found) => {
         if (new Set(found.map(({ ref }) => ref)).size > 1)
           throw new Error(`${text} means more than one: say ${found.map(({ ref }) => ref).join(' or ')}.`);
-        const { forgetLinks, LinkNeeded } = await import('../ops/links.ts');
+        const { adoptedAgainText, forgetLinks, LinkNeeded } = await import('../ops/links.ts');
         const leaveAccount = flags.leaveAccount ?? false;
+        const isPushed = found.some(({ record }) => record !== undefined);
         const rows = (
           await Promise.all(
             found.map(({ connection, ref }) =>
@@ -115,7 +116,16 @@ export function linksCommand(program: Command, cli: Cli): void {
         ).flat();
         if (flags.json) sayJson(rows);
         else
-          sayLines(rows.length === 0 ? ['Nothing is linked.'] : rows.map((row) => `Forgotten: ${line(row)}`));
+          sayLines(
+            rows.length === 0
+              ? ['Nothing is linked.']
+              : rows.flatMap((row) => [
+                  `Forgotten: ${line(row)}`,
+                  ...(leaveAccount && isPushed && row.kind === 'User'
+                    ? [`  ${adoptedAgainText(row.target)}`]
+                    : []),
+                ]),
+          );
         if (rows.length === 0) cli.exit(1);
       });
     });

@@ -251,6 +251,10 @@ export class LinkNeeded extends Error {
   override name = 'LinkNeeded';
 }
 
+/** Returns what becomes of the account of a person who is not deleted at the source, after the order to leave it. */
+export const adoptedAgainText = (target: string): string =>
+  `The person is not deleted at the source: where adopt is exact, the next sync adopts the account again and takes the access away. To leave the account as it is, name the person in targets.${target}.users.protected and restart every process before the link is dropped.`;
+
 /**
  * Deletes the links of one resource. The next sync looks it up again and adopts only by the rules of `adopt`.
  * @returns the targets at which a link was deleted
@@ -270,11 +274,15 @@ export async function forgetLinks(
     }
   }
   const needed = found.find(({ why }) => why !== undefined);
-  if (needed && !leaveAccount)
+  if (needed && !leaveAccount) {
+    const { state, row, why = '' } = needed;
+    const isPushed = (await state.directory.get(row.kind, parseRef(ref).id)) !== undefined;
     throw new LinkNeeded(
-      `${needed.why ?? ''} at ${needed.row.target}: without its link nothing takes that away any more. ` +
-        'Wait until it is written, or approve it (scim-bridge explain shows what it waits for).',
+      `${why} at ${row.target}: without its link nothing takes that away any more. ` +
+        'Wait until it is written, or approve it (scim-bridge explain shows what it waits for).' +
+        (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
     );
+  }
   for (const { state, row, why } of found) {
     const subject = `${ref} ${row.platformId ?? ''}${why === undefined ? '' : ` left as it is: ${why}`}`;
     await state.acts.record({ act: 'forgetLink', ...actor, target: row.target, subject });

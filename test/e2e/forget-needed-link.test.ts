@@ -47,6 +47,29 @@ test('the link of a person whose removal from a group is held stays', async () =
   expect((await forget()).text).toContain('still in 1 group against the source');
 }, 60_000);
 
+test('links forget says that a person who is still pushed is adopted again, and users.protected leaves the account as it is', async () => {
+  const setActive = (value: boolean) =>
+    place.idp.patch(`/Users/${bob}`, { op: 'replace', path: 'active', value });
+  await setActive(false);
+  await place.idle();
+  const advice =
+    'where adopt is exact, the next sync adopts the account again and takes the access away. To leave the account as it is, name the person in targets.main.users.protected';
+  expect((await forget()).text.replace(/\s+/g, ' ')).toContain(advice);
+  expect((await forget('--leave-account')).text.replace(/\s+/g, ' ')).toContain(advice);
+  await place.idle();
+  expect(await told('links', 'show', BOB)).toContain('adopted');
+  expect(await told('approvals', 'list')).toContain('1 to deactivate');
+
+  await place.change(({ targets: { main } }) =>
+    Object.assign(main as object, { users: { protected: [BOB] } }),
+  );
+  await place.idle();
+  expect((await forget('--leave-account')).code).toBe(0);
+  await place.idle();
+  expect((await place.platform.user(BOB))?.active).toBe(true);
+  expect(await told('links', 'show', BOB)).toContain('not linked');
+}, 60_000);
+
 test('with --leave-account the link is dropped, and the act tells what was left', async () => {
   await place.idp.send('DELETE', `/Users/${bob}`);
   await place.idle();

@@ -132,5 +132,10 @@ test('forget of a member whose removal is held names the group that the account 
   expect((await commands.run('exceptions')).text).not.toContain('sales');
   expect((await commands.run('status')).code).toBe(0);
   expect((await commands.run('plan')).code).toBe(0);
-  expect(text).toContain('stays in sales');
+  expect(text).toContain('stays in sales there, also when the person is hired again: an administrator');
+  const members = async () => (await bridge.platform.group('sales'))?.members.toSorted();
+  await expect(members()).resolves.toContain('cat@acme.example');
+  await bridge.idp.createUser('cat@acme.example');
+  await bridge.idle();
+  await expect(members()).resolves.toContain('cat@acme.example');
 }, 60_000);
