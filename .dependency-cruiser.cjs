@@ -41,7 +41,7 @@ const home = {
   express: '^src/(http|sandbox)/',
   ioredis: '^src/(directory|app)/',
   bullmq: '^src/queue/',
-  'node-cron': '^src/reconcile/(schedule|expected-gap)[.]ts',
+  'node-cron': '^src/(config/forms|reconcile/(schedule|expected-gap))[.]ts',
   ajv: '^src/(config|scim|sandbox|http/admin)/',
   pino: '^src/support/logger[.]ts',
   '@duckdb/node-api': '^src/sandbox/core-data/',
