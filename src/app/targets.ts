@@ -79,6 +79,10 @@ export function buildStates(
         targets: connection.targets,
         addressOf: (target) => config.targets[target]?.url ?? '',
         settingsOf: (target) => settingsPrint(config.targets[target]),
+        deletesLeaversAt: (target) => {
+          const { policy, users } = config.targets[target] ?? {};
+          return policy === 'sync' && users?.deprovision === 'delete';
+        },
         rulesReadGroups: connection.targets.some(rulesReadGroupsAt),
         leaseMs: LEASE_MS,
         othersOf: (target) => connectionsOf(target).filter((name) => name !== connection.name),

@@ -123,7 +123,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         await withStore(config, async (states) => {
           const selection = selectionOf(flags);
           const settingsOf = (target: string) => config.targets[target];
-          const preview = await previewDecision(states, id, action, settingsOf, selection, EXAMPLES);
+          const preview = await previewDecision(states, id, action, selection, EXAMPLES);
           if (!preview) throw unknownApproval(id);
           const { approval, count, items } = preview;
           await confirm(flags, `Really ${action} ${count} of ${id}?`, () => {

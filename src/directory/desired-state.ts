@@ -65,6 +65,8 @@ export function createDesiredState(
     addressOf: (target: string) => string;
     /** Returns a digest of the settings of a target that decide how resources are synced. */
     settingsOf?: (target: string) => string;
+    /** Returns whether the settings of a target delete the account of a leaver after its deactivation. */
+    deletesLeaversAt?: (target: string) => boolean;
     rulesReadGroups: boolean;
     leaseMs: number;
     log?: StreamLimits;
@@ -94,6 +96,7 @@ export function createDesiredState(
           log,
           address: addressOf(target),
           settings: options.settingsOf?.(target),
+          deletesLeavers: options.deletesLeaversAt?.(target),
         },
       ),
     ]),

@@ -88,11 +88,16 @@ export function approvalReason({
   return `The approval ${approval} holds ${parts.join(' and ')}: scim-bridge approvals show ${approval}, then approve or reject.`;
 }
 
-/** Returns a sentence that a leaver's account is deleted after its held deactivation; undefined: it is not. */
+/**
+ * Returns a sentence about the deletion of a leaver's account after its deactivation, which is held or was rejected; undefined:
+ * the settings delete no account.
+ */
 export function deletionReason({ guard, inScope, policy, stored }: ExplainedFacts): string | undefined {
   const isLeaver = stored === null || inScope === false;
-  const isHeld = guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held');
-  if (!isHeld || !isLeaver || policy.deprovision !== 'delete' || policy.policy !== 'sync') return undefined;
+  const closing = guard.find(({ kind, state }) => kind === 'deactivate' && state !== 'approved');
+  if (!closing || !isLeaver || policy.deprovision !== 'delete' || policy.policy !== 'sync') return undefined;
+  if (closing.state === 'rejected')
+    return 'The account is not deleted either, although users.deprovision is delete.';
   return 'The account is deleted after its deactivation, because users.deprovision is delete: an approval of the deactivation does not cover the deletion, which guard.delete limits.';
 }
 

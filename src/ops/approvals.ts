@@ -71,17 +71,11 @@ export async function listApprovals(states: readonly DesiredState[]): Promise<Ap
   return found;
 }
 
-/** Settings of a target about the removal of accounts. */
-export interface RemovalSettings {
-  guard: GuardSettings;
-  users: { deprovision: 'deactivate' | 'delete' };
-}
-
 /** Returns one page of an approval; undefined for an unknown id. */
 export async function showApproval(
   states: readonly DesiredState[],
   id: string,
-  settingsOf: (target: string) => RemovalSettings | undefined,
+  settingsOf: (target: string) => { guard: GuardSettings } | undefined,
   { offset = 0, limit, ...selection }: ChangePage,
 ): Promise<ShownApproval | undefined> {
   const found = await findApproval(states, id);
@@ -97,7 +91,7 @@ export async function showApproval(
     limits: isHeld && settings ? await explainLimits(state, target, settings.guard) : [],
     approvers: settings?.guard.approvers ?? 1,
     matching,
-    items: isHeld ? withDeletions(await withTimes(outbox, described), settings) : described,
+    items: isHeld ? await withTimes(outbox, described) : described,
   };
 }
 
@@ -106,7 +100,6 @@ export async function previewDecision(
   states: readonly DesiredState[],
   id: string,
   action: Decision['action'],
-  settingsOf: (target: string) => RemovalSettings | undefined,
   selection: ChangeSelection,
   most: number,
 ): Promise<{ approval: Approval; count: number; items: HeldChange[] } | undefined> {
@@ -122,7 +115,7 @@ export async function previewDecision(
   const select = await selectorOf(found, selection);
   const { items, matching } = await readPage({ ...found, list }, select, 0, most);
   const described = await describeChanges(state, approval.target, items);
-  return { approval, count: matching, items: withDeletions(described, settingsOf(approval.target)) };
+  return { approval, count: matching, items: described };
 }
 
 /**
@@ -133,7 +126,7 @@ export async function previewDecision(
 export async function decideApproval(
   states: readonly DesiredState[],
   id: string,
-  settingsOf: (target: string) => RemovalSettings | undefined,
+  settingsOf: (target: string) => { guard: GuardSettings } | undefined,
   { action, selection = {}, identity, ...actor }: DecisionOrder,
 ): Promise<DecisionOutcome> {
   const found = await findApproval(states, id);
@@ -211,14 +204,3 @@ const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<
       return exception ? { ...item, since: isoDate(exception.since) } : item;
     }),
   );
-
-/** Adds to the deactivation of a person who left that the settings delete the account afterwards. */
-function withDeletions(items: HeldChange[], settings: RemovalSettings | undefined): HeldChange[] {
-  const deletes = settings?.users.deprovision === 'delete';
-  return items.map((item) => {
-    const hasLeft = item.cause === 'deleted' || item.cause === 'outOfScope';
-    if (!deletes || item.kind !== 'deactivate' || !hasLeft) return item;
-    const reason = `${item.reason}; the account is deleted afterwards, if guard.delete allows it`;
-    return { ...item, reason };
-  });
-}

@@ -3,7 +3,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { removedUser } from '../directory/member-names.ts';
-import type { Link } from '../directory/outbox/links.ts';
+import { DELETED_AFTERWARDS, type Link } from '../directory/outbox/links.ts';
 import { parseRef, refOf, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 
@@ -91,6 +91,7 @@ export async function describeChanges(
     if (Number.isNaN(changedAt) || Number.isNaN(decided)) return true;
     return changedAt > decided;
   };
+  const deletesLeavers = state.outboxes.get(target)?.deletesLeavers ?? false;
   const known = await readKnown(state, target, [...new Set(items.flatMap(refsOf))]);
   return items.map((item) => {
     const one = known.get(item.ref);
@@ -105,13 +106,11 @@ export async function describeChanges(
       ...(memberName === undefined ? {} : { member: memberName }),
     };
     if (isChanged(one) || (member && isChanged(account))) return { ...item, ...names, reason: CHANGED_SINCE };
-    return {
-      ...item,
-      ...names,
-      cause,
-      reason:
-        cause === 'lastAdministrator' ? (one?.link.condition?.message ?? REASONS[cause]) : REASONS[cause],
-    };
+    const reason =
+      cause === 'lastAdministrator' ? (one?.link.condition?.message ?? REASONS[cause]) : REASONS[cause];
+    const isLeaver = cause === 'deleted' || cause === 'outOfScope' || one?.link.condition?.isLeaver === true;
+    const isDeleted = deletesLeavers && isLeaver && item.kind === 'deactivate' && decidedAt === undefined;
+    return { ...item, ...names, cause, reason: isDeleted ? `${reason}${DELETED_AFTERWARDS}` : reason };
   });
 }
 

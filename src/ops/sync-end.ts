@@ -1,4 +1,5 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
+import { deletionText } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
@@ -101,17 +102,14 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
     target.breaker.read(),
   ]);
   const why: SyncEnd = {};
-  if (condition) {
-    const isDecided = DECIDED.has(condition.reason);
-    why.message = isDecided ? condition.message : `${condition.reason}: ${condition.message}`;
-  }
+  const told = `${condition?.message ?? 'the guard holds a change'}${deletionText(condition, outbox.deletesLeavers)}`;
+  if (condition) why.message = DECIDED.has(condition.reason) ? told : `${condition.reason}: ${told}`;
   if (blockedSince !== null) return { outcome: 'needsPerson', ...why };
   if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
     const open = await outbox.guardStore.open();
     const shown = open ? `scim-bridge approvals show ${scope.connection}.${open.id}` : '';
-    const what = condition?.message ?? 'the guard holds a change';
-    return { outcome: 'held', message: open ? `${what}: ${shown}` : what };
+    return { outcome: 'held', message: open ? `${told}: ${shown}` : told };
   }
   if (!mark) return { outcome: 'equal', ...why };
   const nextTry = `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`;

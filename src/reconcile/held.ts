@@ -1,6 +1,6 @@
 // Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
-import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
-import { parseRef, type Ref } from '../directory/records.ts';
+import { deletionText, isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import { removedUser } from '../directory/member-names.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
@@ -50,7 +50,12 @@ export async function heldEntries(
     for (const [index, ref] of portion.entries()) known.set(ref, found[index] ?? {});
   }
   const reason = `held by the guard: scim-bridge approvals show ${connection}.${approval.id}`;
-  return items.map((item) => toEntry(item, known, reason));
+  return items.map((item) => {
+    const entry = toEntry(item, known, reason);
+    if (item.kind !== 'deactivate') return entry;
+    const { condition } = known.get(item.ref) ?? {};
+    return { ...entry, reason: `${entry.reason}${deletionText(condition, outbox.deletesLeavers)}` };
+  });
 }
 
 /** Returns the resources of which a person rejected a change. */

@@ -22,6 +22,8 @@ export interface Gate {
   followers: number;
   /** Whether the deactivation is held because no other active administrator would be left. */
   isLastAdministrator: boolean;
+  /** Whether the deactivation that this sync asked for is that of a leaver: deleted at the source, or out of scope. */
+  isLeaver: boolean;
   /** Remark for the log entry when the account is closed. */
   remark?: Why;
   /** Whether the account was deactivated in this sync. */

@@ -14,6 +14,7 @@ export const openGate = (): Gate => ({
   unasked: [],
   followers: 0,
   isLastAdministrator: false,
+  isLeaver: false,
   closed: false,
 });
 
@@ -82,6 +83,7 @@ export function ended(
   const { writes, gate } = context;
   const why = whyNot(context);
   if (!why) return { kind: 'synced', writes, ...rest };
+  if (gate.isLeaver) why.isLeaver = true;
   const isHeld = gate.followers > 0 || gate.refused.some(({ permission }) => permission === 'held');
   return { kind: isHeld ? 'held' : 'synced', writes, condition: why, ...rest };
 }

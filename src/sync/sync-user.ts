@@ -178,6 +178,7 @@ async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome
   if (target.policy.policy === 'sync' && mayBe(link, true)) {
     try {
       const isOpen = (await deactivate(context)) !== 'allowed';
+      gate.isLeaver = isOpen;
       // A user out of scope may come back, so held removals of attributes are kept.
       if (isOpen && work.record) gate.unasked = ['clearAttributes'];
       if (isOpen) return ended(context, { dropGrants: true });

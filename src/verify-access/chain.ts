@@ -1,5 +1,5 @@
 // Builds the report of verify-access: four links (push, stored, applied, visible), each with a time and a sentence. Pure.
-import type { Link } from '../directory/outbox/links.ts';
+import { deletionText, type Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
 import {
   CHAIN,
@@ -28,6 +28,8 @@ export interface Facts {
   person: FoundResource;
   wanted: DesiredAccess;
   link: Link;
+  /** Whether the settings delete the account of a leaver after its deactivation. */
+  deletesLeavers: boolean;
   /** Whether the user has a dirty mark, so that a change is not applied yet. */
   isMarked: boolean;
   writes: LastWrites;
@@ -167,7 +169,10 @@ function becauseOf(facts: Facts): string {
   const { condition } = link;
   // A value that cannot be mapped keeps an account from being opened, never from being closed.
   const isAboutValues = condition?.reason === 'AttributesNotWritten' && wanted.kind === 'closed';
-  const cause = isAboutValues ? undefined : condition?.message;
+  const cause =
+    isAboutValues || !condition
+      ? undefined
+      : `${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
   const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;

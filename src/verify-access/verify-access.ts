@@ -147,6 +147,7 @@ async function checkAccess(
       context && isOpen ? await unlessFault(lookThrough(deps, context, question, call, signal)) : undefined;
     const facts: Facts = {
       ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, writes },
+      deletesLeavers: outbox.deletesLeavers,
       ...{
         reading,
         unlinked,

@@ -1,4 +1,6 @@
 // Tests that the approval of a deactivation does not cover the deletion that follows it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import '../support/load-modules.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
@@ -48,4 +50,51 @@ test('a dry run tells that the deletion waits for the deactivation, which is hel
   await place.idle();
   expect(await place.commands.run('sync', BOB, '--dry-run')).toMatchObject({ code: 0 });
   expect((await place.platform.user(BOB))?.active).toBe(true);
+}, 60_000);
+
+/** Returns what each command says about the leaver: one line each of exceptions, status, plan and verify-access. */
+async function linesAbout(name: string): Promise<string[]> {
+  const commands = [['exceptions'], ['status'], ['plan'], ['verify-access', name]];
+  const texts: string[] = [];
+  for (const each of commands) texts.push((await place.commands.run(...each)).text);
+  return texts.map((text, index) =>
+    text
+      .split('\n')
+      .filter((line) => (index === 3 ? line.includes('applied') : line.includes(name)))
+      .join('\n'),
+  );
+}
+
+test('exceptions, status, plan and verify-access name the deletion behind a held or rejected deactivation as approvals do', async () => {
+  for (const line of await linesAbout(BOB))
+    expect(line).toContain('the deactivation; the account is deleted afterwards, if guard.delete allows it');
+  for (const line of await linesAbout(ANN)) expect(line).not.toContain('deleted');
+  const file = join(place.commands.folder, 'plan.json');
+  await place.commands.run('plan', '--out', file);
+  const [plan] = JSON.parse(readFileSync(file, 'utf8')).plans;
+  const held = plan.entries.find((each: any) => each.name === BOB && each.action === 'deactivate');
+  expect(held.reason).toContain('; the account is deleted afterwards, if guard.delete allows it');
+
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'reject', id, '--yes');
+  await place.idle();
+  const stays = 'the account is not deleted either, although users.deprovision is delete';
+  for (const line of await linesAbout(BOB)) expect(line).toContain(stays);
+  for (const line of await linesAbout(ANN)) expect(line).not.toContain('deleted');
+  expect((await place.commands.run('explain', BOB)).text).toContain(`T${stays.slice(1)}.`);
+  expect((await place.commands.run('explain', ANN)).text).not.toContain('not deleted');
+}, 60_000);
+
+test('approvals name the deletion behind the held deactivation of an inactive person who is out of scope too', async () => {
+  await place.change(({ targets: { main } }) => {
+    Object.assign(main, { users: { deprovision: 'delete', scope: 'userName sw "bob"' } });
+  });
+  await place.commands.run('sync', ANN);
+  await place.idle();
+  expect((await place.commands.run('explain', ANN)).text).toContain('does not cover the deletion');
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  const shown = (await place.commands.run('approvals', 'show', id)).text;
+  expect(shown).toMatch(
+    /ann@.*deactivated at the source; the account is deleted afterwards, if guard[.]delete/,
+  );
 }, 60_000);

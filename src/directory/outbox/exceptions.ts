@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
-import { conditionText, parseLink, type Condition } from './links.ts';
+import { conditionText, deletionText, parseLink, type Condition } from './links.ts';
 
 /**
  * `Rejected`: an operator rejected the change. `LastAdministrator`: no other administrator would be left. `Dropped`: an
@@ -120,7 +120,7 @@ export interface ExceptionPage {
 /** Returns at most `limit` exceptions behind the first `offset`, the oldest of each reason first. */
 export async function readExceptions(
   { redis, keys }: { redis: Redis; keys: Keyspace },
-  { target, settings }: { target: string; settings: string },
+  { target, settings, deletesLeavers }: { target: string; settings: string; deletesLeavers: boolean },
   { limit, offset = 0, reasons = EXCEPTION_REASONS }: ExceptionPage,
 ): Promise<StandingException[]> {
   const found: StoredException[] = [];
@@ -157,7 +157,8 @@ export async function readExceptions(
         const { core, condition } = parseLink(texts[index] ?? '');
         const name = core?.userName ?? core?.displayName ?? (await nameOf(each.ref));
         const message = condition ? conditionText(condition, settings) : MESSAGES[each.reason];
-        return { ...each, name: String(name), message };
+        const followed = `${message}${deletionText(condition, deletesLeavers)}`;
+        return { ...each, name: String(name), message: followed };
       }),
     );
   }

@@ -17,6 +17,8 @@ export interface Condition {
    * too.
    */
   besides?: 'Held' | 'Rejected';
+  /** The deactivation that is held or was rejected is that of a leaver: deleted at the source, or out of scope. */
+  isLeaver?: true;
 }
 
 /**
@@ -35,6 +37,20 @@ export const conditionText = (condition: Condition, settings: string): string =>
     ? `${condition.message} (since ${new Date(condition.since).toISOString()}, by settings that have changed meanwhile: ` +
       'scim-bridge dead-letters retry, or sync, tries it again)'
     : condition.message;
+
+/** End of a message about the held deactivation of a leaver, whose account the settings delete. */
+export const DELETED_AFTERWARDS = '; the account is deleted afterwards, if guard.delete allows it';
+
+/**
+ * Returns the end of the message of a condition that keeps the account of a leaver open; '' for every other condition.
+ * @param deletesLeavers whether the present settings delete the account of a leaver after its deactivation
+ */
+export function deletionText(condition: Condition | undefined, deletesLeavers: boolean): string {
+  if (!condition?.isLeaver || !deletesLeavers) return '';
+  return condition.reason === 'Rejected'
+    ? '; the account is not deleted either, although users.deprovision is delete'
+    : DELETED_AFTERWARDS;
+}
 
 export interface Link {
   /** The platform's SCIM id. */

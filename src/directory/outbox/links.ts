@@ -10,6 +10,8 @@ export { parseReverseLink } from './reverse-link.ts';
 export {
   conditionText,
   forgetObserved,
+  DELETED_AFTERWARDS,
+  deletionText,
   isBySettingsOfThen,
   parseLink,
   takeObserved,

@@ -53,11 +53,13 @@ export function createOutbox(
     address: string;
     /** Print of the settings that decide how resources are synced. */
     settings?: string | undefined;
+    /** Whether the settings delete the account of a leaver after its deactivation. */
+    deletesLeavers?: boolean | undefined;
     log?: StreamLimits | undefined;
   },
 ) {
   const { redis, scripts, keys } = deps;
-  const { target, leaseMs, rulesReadGroups, address, settings = '' } = options;
+  const { target, leaseMs, rulesReadGroups, address, settings = '', deletesLeavers = false } = options;
   const targets = [target];
   const run = (name: string, args: object, ...texts: string[]): Promise<ScriptReply> =>
     scripts.run(name, keys.base, { target, targets, leaseMs, address, ...args }, ...texts);
@@ -237,12 +239,13 @@ export function createOutbox(
 
   /** Returns exceptions of this target, the oldest of each reason first. */
   const exceptions = (page: ExceptionPage): Promise<StandingException[]> =>
-    readExceptions(deps, { target, settings }, page);
+    readExceptions(deps, { target, settings, deletesLeavers }, page);
 
   return {
     target,
     /** Print of the settings that decide how resources are synced; '': unknown. */
     settings,
+    deletesLeavers,
     exceptions,
     exceptionOf: (ref: Ref) => readException(deps, target, ref),
     leaseMs,
