@@ -94,7 +94,8 @@ export async function syncOne(
     drifts.map((drift) => ({ ...drift, priority: 'edit' })),
     request,
   );
-  if (look?.done) await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
+  if (look?.done && !look.done.marked)
+    await noteDone(scope, [{ ...toDoneNote(look.done), priority: 'edit' }], { request });
   await outbox.mark([ref], 'edit', request);
   for (const group of createdGroups)
     await syncResource({ ...scope, logger: options.logger }, group, 'edit', signal);

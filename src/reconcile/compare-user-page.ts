@@ -8,7 +8,7 @@ import { isAccountOf } from '../sync/recognise.ts';
 import { desiredFromLink, differences, printOf } from './compare.ts';
 import type { Cover } from './cover.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
-import { awaitsDecision } from './done-changes.ts';
+import { awaitsDecision, doneOfUser } from './done-changes.ts';
 import type { ListProof } from './list-proof.ts';
 import { userEntries } from './plan-users.ts';
 import type { TakenIds } from './taken.ts';
@@ -172,6 +172,7 @@ async function mapAll(
       ...{ ref, entries: own, refusal: refusalOf(link, marked) },
       ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
       isUnmappable: isUnmappable(known),
+      done: doneOfUser(mapped),
     };
     if (own.length < entries.length) {
       draft.suspects.set(ref, awaitsDecision(link) ? [] : namesOfDrift(entries));
@@ -179,7 +180,7 @@ async function mapAll(
     } else if (own.length > 0) draft.settled.push(settled);
     else if (!marked && isUnconditional(link)) equal.push(toPrint(holder, user));
     // A person may already have made the held or rejected change at the platform; the verification finds out.
-    else if (!marked && awaitsDecision(link)) draft.suspects.set(ref, []);
+    else if (awaitsDecision(link)) draft.suspects.set(ref, []);
   }
   return equal;
 }

@@ -15,6 +15,8 @@ import type { ReconcileScope } from './scope.ts';
 export interface DoneChanges {
   items: Destruction[];
   basis: Basis;
+  /** The resource has a mark: its pending sync comes first, so no note is stored. */
+  marked: boolean;
 }
 
 /** Reasons of conditions that an operator decides. */
@@ -27,7 +29,7 @@ export const awaitsDecision = ({ condition }: Link): boolean =>
 /** Returns the held or rejected removals of a user that the platform has already; undefined if there are none. */
 export function doneOfUser(user: UserCase): DoneChanges | undefined {
   const { ref, link, marked, wanted, observed, values, basis } = user;
-  if (marked || link.id === undefined || !awaitsDecision(link)) return undefined;
+  if (link.id === undefined || !awaitsDecision(link)) return undefined;
   const isLeaver = wanted?.inScope !== true;
   const items: Destruction[] = [];
   // A missing account counts as closed only for a leaver: an inactive user in scope is to keep the account.
@@ -39,7 +41,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
     for (const [name, value] of Object.entries(wanted.attributes))
       if (isEmpty(value) && !isEmpty(link.attributes?.[name]) && isEmpty(values.get(name)))
         items.push({ kind: 'clearAttributes', ref, subject: name });
-  return items.length === 0 ? undefined : { items, basis };
+  return items.length === 0 ? undefined : { items, basis, marked };
 }
 
 /** Numbers of held and rejected changes of a resource. */
@@ -62,7 +64,7 @@ export async function countDecidable(
 }
 
 /** Returns the drift note that tells the next sync of the resource which changes are done. */
-export function toDoneNote({ items, basis }: DoneChanges): Drift {
+export function toDoneNote({ items, basis }: Pick<DoneChanges, 'items' | 'basis'>): Drift {
   const [first] = items as [Destruction, ...Destruction[]];
   const { kind } = parseRef(first.ref);
   const observed = Object.fromEntries(

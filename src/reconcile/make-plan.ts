@@ -199,7 +199,7 @@ export async function makePlan(
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back, ...(await changedProtection(scope))],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
-      done: done.map(toDoneNote),
+      done: done.filter(({ marked }) => !marked).map(toDoneNote),
       isShown,
       ...recognised(users),
     },

@@ -98,9 +98,9 @@ async function verifyGroup(
   const isMissing = !present && wantedName !== undefined;
   const basis = { version: record?.version ?? 0, link: hashOfLink(text) };
   const doneItems =
-    marked || link.id === undefined || !awaitsDecision(link)
+    link.id === undefined || !awaitsDecision(link)
       ? []
-      : await doneOfGroup(scan, ref, { signs, isDeleted, observed: present, isRead });
+      : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead });
   const done = new Set(doneItems.map(({ subject }) => subject));
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
   const group: GroupCase = {
@@ -130,7 +130,7 @@ async function verifyGroup(
       [...signs.keys()].flatMap((user) => (isUnmanaged(user) ? [unmanagedId(user)] : [])),
     ),
     isMembersRead: present !== undefined && isRead,
-    ...(doneItems.length > 0 ? { done: { items: doneItems, basis } } : {}),
+    ...(doneItems.length > 0 ? { done: { items: doneItems, basis, marked } } : {}),
   };
 }
 
@@ -145,13 +145,17 @@ async function doneOfGroup(
   group: {
     signs: Map<string, string>;
     isDeleted: boolean;
+    marked: boolean;
     observed: WireGroup | undefined;
     isRead: boolean;
   },
 ): Promise<Destruction[]> {
-  const { signs, isDeleted, observed, isRead } = group;
-  const leavers = [...signs].flatMap(([user, sign]) => (sign === '+' ? [] : [user]));
+  const { signs, isDeleted, marked, observed, isRead } = group;
   const toRemoval = (subject: string): Destruction => ({ kind: 'removeMembers', ref, subject });
+  const all = [...signs].flatMap(([user, sign]) => (sign === '+' ? [] : [user]));
+  const verdicts = marked ? await scan.scope.outbox.guardStore.verdictsOn(all.map(toRemoval)) : [];
+  // The pending sync of a marked group writes the removals that were not judged yet.
+  const leavers = marked ? all.filter((_, index) => verdicts[index] !== undefined) : all;
   if (isDeleted && !observed) return [{ kind: 'delete', ref }, ...leavers.map(toRemoval)];
   if (!observed || !isRead) return [];
   const present = new Set((observed.members ?? []).map(({ value }) => value));

@@ -1,11 +1,14 @@
 // Tests the words about held changes that were approved and written between the backup and its restore.
-import '../support/load-modules.ts';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import '../support/load-modules.ts';
 import { openPlace } from '../support/situation.ts';
 
 const CAT = 'cat@acme.example';
 const DAN = 'dan@acme.example';
-const NAMES = ['ann@acme.example', 'bob@acme.example', CAT, DAN];
+const ANN = 'ann@acme.example';
+const NAMES = [ANN, 'bob@acme.example', CAT, DAN];
+const NONE = { count: 0, percent: 0 };
 
 test('after a restore, changes that were approved since the backup are told as written by others or by the bridge', async () => {
   const place = await openPlace({ target: { guard: { deactivate: { count: 1, percent: 50 } } } });
@@ -36,6 +39,51 @@ test('after a restore, changes that were approved since the backup are told as w
       /made there by others, or by the bridge between the backup of \S+ and the restore[.] .* read now: changed there by others/,
     );
     expect(text).not.toContain('by hand');
+  } finally {
+    await place.stop();
+  }
+}, 60_000);
+
+test('after a restore, plan on a target on hold tells that held changes are done already, and names none as waiting', async () => {
+  const guard = { deactivate: NONE, removeMembers: NONE, clearAttributes: NONE };
+  const attributes = { level: { type: 'string', from: 'title', onEmpty: 'clear' } };
+  const place = await openPlace({ target: { guard, attributes } });
+  const { commands, idp } = place;
+  try {
+    const ids = new Map<string, string>();
+    for (const name of NAMES) ids.set(name, await idp.createUser(name, { title: 'high' }));
+    const [ann = '', bob = '', cat = '', dan = ''] = ids.values();
+    const north = await idp.createGroup('north', [ann, bob]);
+    await place.idle();
+    await idp.patch(`/Groups/${north}`, { op: 'remove', path: `members[value eq "${ann}"]` });
+    await idp.patch(`/Users/${bob}`, { op: 'remove', path: 'title' });
+    await idp.patch(`/Users/${cat}`, { op: 'replace', path: 'active', value: false });
+    await idp.send('DELETE', `/Users/${dan}`);
+    await place.idle();
+    const file = join(commands.folder, 'b.ndjson');
+    await commands.run('backup', file);
+    const [{ id, total }] = (await commands.run('approvals', 'list', '--json')).json;
+    expect(total).toBe(4);
+    await commands.run('approvals', 'approve', id, '--yes');
+    await place.idle();
+    await place.stopApps();
+    await commands.run('restore', file, '--replace', '--yes');
+
+    const saved = join(commands.folder, 'plan.json');
+    const { text } = await commands.run('plan', '--full', '--out', saved);
+    expect(text.match(/1 change that waits for a decision is done at the platform already/g)).toHaveLength(4);
+    const [plan] = JSON.parse(readFileSync(saved, 'utf8')).plans;
+    expect(plan.entries.filter(({ action }: any) => action !== 'unmanaged')).toEqual([]);
+
+    await place.start();
+    await commands.run('release');
+    await place.idle();
+    await commands.run('reconcile', '--yes');
+    await place.idle();
+    expect((await commands.run('approvals', 'list', '--json')).json).toEqual([]);
+    expect(await place.platform.user(ANN)).toMatchObject({ active: true, groups: [] });
+    expect((await place.platform.user(CAT))?.active).toBe(false);
+    expect((await place.platform.user(DAN))?.active).toBe(false);
   } finally {
     await place.stop();
   }
