@@ -1,5 +1,6 @@
 // Formats the held and decided changes of a resource as sentences. Pure.
 import type { DestructiveKind } from '../guard/judge.ts';
+import { membershipIn, waitsText } from '../reconcile/behind-closing.ts';
 import { counted } from '../support/counted.ts';
 import type { ExplainedFacts, MembershipState } from './explanation.ts';
 
@@ -99,6 +100,16 @@ export function deletionReason({ guard, inScope, policy, stored }: ExplainedFact
   if (closing.state === 'rejected')
     return 'The account is not deleted either, although users.deprovision is delete.';
   return 'The account is deleted after its deactivation, because users.deprovision is delete: an approval of the deactivation does not cover the deletion, which guard.delete limits.';
+}
+
+/** Returns which values and memberships of a person wait for the held deactivation; undefined: none wait. */
+export function waitingReason({ guard, inScope, memberships, values }: ExplainedFacts): string | undefined {
+  if (!inScope || !guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held'))
+    return undefined;
+  const differing = values.filter(({ name, state }) => state === 'differs' && name.startsWith('attributes.'));
+  const joined = memberships.filter(({ state }) => state === 'toAdd').map(({ name }) => membershipIn(name));
+  const names = [...differing.map(({ name }) => name.slice('attributes.'.length)), ...joined];
+  return names.length === 0 ? undefined : `${capital(waitsText(names))}.`;
 }
 
 /** Returns a sentence for each approval of one person that a second person has to join. */

@@ -18,6 +18,7 @@ import {
   partlyDone,
   rejectionReasons,
   someOf,
+  waitingReason,
 } from './guard-reasons.ts';
 
 /** Returns the sentences that the summary does not contain already. */
@@ -71,6 +72,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   if (!isDone) {
     say(approvalReason(facts));
     say(deletionReason(facts));
+    say(waitingReason(facts));
     for (const sentence of firstApprovalReasons(facts)) say(sentence);
     for (const sentence of rejectionReasons(facts)) say(sentence);
   }

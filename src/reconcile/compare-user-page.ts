@@ -10,7 +10,7 @@ import type { Cover } from './cover.ts';
 import { isDrift, isProtected, refusalOf, type PlanEntry } from './entry.ts';
 import { awaitsDecision, doneOfUser } from './done-changes.ts';
 import type { ListProof } from './list-proof.ts';
-import { userEntries } from './plan-users.ts';
+import { userEntries, type TargetRules } from './plan-users.ts';
 import type { TakenIds } from './taken.ts';
 import type { ScanResult } from './scope.ts';
 import type { Recognition } from './tenant.ts';
@@ -80,7 +80,8 @@ export async function compareUserPage(
     users.map(({ id }) => id),
   );
   const equal: Print[] = [];
-  const toMap: { holder: ObservedResource; link: Link; user: WireUser }[] = [];
+  const toMap: MappedCase[] = [];
+  const held: MappedCase[] = [];
   const strange: WireUser[] = [];
   const { types } = scan.scope.target.mapping;
   users.forEach((user, index) => {
@@ -106,8 +107,10 @@ export async function compareUserPage(
       else if (isUnconditional(link)) equal.push(toPrint(holder, user));
       // The deactivation of an account that others had activated again may be done at the platform.
       else if (user.active === false && awaitsDecision(link)) draft.suspects.set(holder.ref, []);
+      else if (isHeld(link)) held.push({ holder, link, user });
     }
   });
+  if (held.length > 0) await addWaitingValues(scan, draft, held);
   if (toMap.length > 0) equal.push(...(await mapAll(scan, draft, toMap)));
   await scan.remember(equal);
   if (strange.length > 0) await takeStrangers(scan, draft, strange);
@@ -141,19 +144,51 @@ async function withoutKnownEqual(
   });
 }
 
+/** Returns whether the guard holds a change of the resource, and its last sync ended without a refusal. */
+const isHeld = ({ condition }: Link): boolean =>
+  condition?.reason === 'Held' || condition?.reason === 'LastAdministrator';
+
+/** A linked user whose record is mapped for the comparison. */
+interface MappedCase {
+  holder: ObservedResource;
+  link: Link;
+  user: WireUser;
+}
+
+/** Which attributes the user list never returns is known after the last page only (scan-users.ts). */
+const rulesOfPage = (scan: ScanResult): TargetRules => ({
+  ...rulesOf(scan),
+  visibility: { ...scan.visibility, isVisible: () => true },
+});
+
+/**
+ * Adds the pushed values that wait for a held change of the same person. The link does not have them, because their sync ended
+ * without a write.
+ */
+async function addWaitingValues(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<void> {
+  const wanted = await usersToVerify(
+    scan,
+    cases.map(({ holder }) => holder),
+  );
+  for (const { holder, link, user } of cases) {
+    const { ref, text, marked } = holder;
+    const known = wanted.get(ref);
+    if (!known?.wanted.inScope) continue;
+    const basis = { version: known.version, link: hashOfLink(text) };
+    const mapped = { ref, link, basis, marked, wanted: known.wanted, observed: user };
+    const entries = userEntries(mapped, rulesOfPage(scan)).filter((entry) => !isDrift(entry));
+    if (entries.some(({ attribute }) => attribute !== undefined)) draft.settled.push({ ref, entries });
+  }
+}
+
 /** Compares users by mapping their records. @returns the equal ones */
-async function mapAll(
-  scan: ScanResult,
-  draft: UserScanDraft,
-  cases: { holder: ObservedResource; link: Link; user: WireUser }[],
-): Promise<Print[]> {
+async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[]): Promise<Print[]> {
   const equal: Print[] = [];
   const wanted = await usersToVerify(
     scan,
     cases.map(({ holder }) => holder),
   );
-  // Which attributes the user list never returns is known after the last page (scan-users.ts).
-  const rules = { ...rulesOf(scan), visibility: { ...scan.visibility, isVisible: () => true } };
+  const rules = rulesOfPage(scan);
   for (const { holder, link, user } of cases) {
     const { ref, text, marked } = holder;
     draft.seen.add(ref);

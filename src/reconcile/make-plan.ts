@@ -7,6 +7,7 @@ import { REPAIRED } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import { unmappedEntries } from './applied-attributes.ts';
 import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
+import { waitingBehindClosing } from './behind-closing.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
 import { countDecidable, doneText, toDoneNote, type DoneChanges } from './done-changes.ts';
@@ -181,7 +182,7 @@ export async function makePlan(
       durationMs: scope.clock.now() - startedAt,
     },
     coverage: { users: users.coverage, groups: groupCoverage },
-    exceptions: await readExceptions(scope, done),
+    exceptions: await readExceptions(scope, done, waitingBehindClosing(entries)),
     ...(restored ? { restored: inIso(restored) } : {}),
     ...(handover ? { handover } : {}),
     counts: countsOf(entries),
@@ -239,10 +240,15 @@ function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { i
 const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
   entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);
 
-/** Returns the number of exceptions, and the oldest of them for display. @param done changes that the platform has already */
+/**
+ * Returns the number of exceptions, and the oldest of them for display.
+ * @param done changes that the platform has already
+ * @param waiting by person, a text about what waits for the held deactivation
+ */
 async function readExceptions(
   { outbox }: ReconcileScope,
   done: readonly DoneChanges[],
+  waiting: ReadonlyMap<Ref, string>,
 ): Promise<Plan['exceptions']> {
   const { exceptions } = await outbox.backlog();
   const { total } = exceptions;
@@ -252,7 +258,12 @@ async function readExceptions(
     total,
     items: items.map((each) => {
       const count = each.ref === null ? undefined : counts.get(each.ref);
-      return count === undefined ? each : { ...each, message: `${each.message}; ${doneText(count)}` };
+      const told = [
+        each.message,
+        count && doneText(count),
+        each.ref === null ? undefined : waiting.get(each.ref),
+      ];
+      return { ...each, message: told.filter(Boolean).join('; ') };
     }),
   };
 }

@@ -25,9 +25,11 @@ export type MembershipWait = 'held' | 'rejected' | 'heldRemoval';
 const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
 
 const PORTION = 1000;
+/** Reason of a change of the comparison that the guard holds. */
+export const HELD_BY_GUARD = 'held by the guard until an operator decides: see scim-bridge approvals list';
 const REASONS = {
   rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
-  held: 'held by the guard until an operator decides: see scim-bridge approvals list',
+  held: HELD_BY_GUARD,
   keptMember:
     'a person rejected the removal of a member, which the deletion would carry out: see scim-bridge exceptions',
   afterHeld:
@@ -43,6 +45,8 @@ const WAITS: Record<MembershipWait, string> = {
     '; waits for the held removal of the person from another group: see scim-bridge approvals list',
   rejected: '; waits for the account, whose change an operator rejected: see scim-bridge exceptions',
 };
+/** Text behind the reason of an attribute value of a person whose deactivation is held. */
+const BEHIND_CLOSING = '; waits for the held deactivation of the person: see scim-bridge approvals list';
 /**
  * Text behind the reason of a change that waits until another resource, whose own change is held, gives up its name or
  * account.
@@ -69,6 +73,7 @@ export async function withoutUnwritten(
     why.set(entry, `${entry.reason}${WAITS[wait]}`);
   for (const entry of await waitingValues(scope, entries))
     why.set(entry, `${entry.reason}${WAITS.heldRemoval}`);
+  const closed = new Set<Ref>();
   const asked = entries.flatMap((entry) => {
     const item = toDestruction(entry);
     return item ? [{ entry, item }] : [];
@@ -86,7 +91,17 @@ export async function withoutUnwritten(
         (closing && (closing === 'held' ? 'afterHeld' : 'afterRejected')) ??
         ((await keepsMember(scope.outbox, item)) ? 'keptMember' : undefined);
       if (verdict) why.set(entry, REASONS[verdict]);
+      if (verdict === 'held' && item.kind === 'deactivate') closed.add(item.ref);
     }
+  }
+  // The sync of such a person writes core values only (sync-user.ts), so it defines no attribute either.
+  const isOpen = ({ kind, ref }: PlanEntry): boolean => kind === 'User' && ref !== null && !closed.has(ref);
+  const definesElsewhere = entries.some((entry) => isOpen(entry) && isChange(entry));
+  for (const entry of entries) {
+    const { action, follows } = entry;
+    const isDefinition = action === 'defineAttribute' && !definesElsewhere && follows && closed.has(follows);
+    if (isDefinition || (isValue(entry) && closed.has(entry.ref) && !why.has(entry)))
+      why.set(entry, `${entry.reason}${BEHIND_CLOSING}`);
   }
   for (const entry of await behindHeld(scope, entries)) why.set(entry, `${entry.reason}${BEHIND}`);
   const listed = new Set(target.policy.users.protected.map(fold));
@@ -97,6 +112,10 @@ export async function withoutUnwritten(
     return reason === undefined ? entry : { ...entry, effect: 'report', reason };
   });
 }
+
+/** Returns whether the entry writes or clears an attribute value of a person. */
+export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attribute: string } =>
+  entry.ref !== null && (entry.action === 'setAttribute' || entry.action === 'clearAttribute');
 
 /** Returns whether the entry deletes an account that has to be deactivated before. */
 const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>

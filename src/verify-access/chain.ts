@@ -14,7 +14,7 @@ import {
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
-import { stillIn, type DesiredAccess, type LeavingGroup } from './desired-access.ts';
+import { stillIn, waitingText, type DesiredAccess, type LeavingGroup } from './desired-access.ts';
 import { iso } from '../explain/explain.ts';
 import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
@@ -176,9 +176,11 @@ function becauseOf(facts: Facts): string {
   const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
+  const waiting = waitingText(wanted, reading);
   const causes = [
     ...(cause === undefined ? [] : [cause]),
     ...(closing ? [CLOSING_WORDS[closing]] : []),
+    ...(waiting === undefined ? [] : [waiting]),
     ...leaving.map(leavingText),
   ];
   return causes.length === 0 ? '' : `: ${causes.join('; ')}`;

@@ -2,6 +2,7 @@
 import { fold, refOf } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { membershipIn, waitsText } from '../reconcile/behind-closing.ts';
 import type { Resource } from '../scim/index.ts';
 import { observedCore } from '../sync/diff.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
@@ -14,7 +15,14 @@ import type { Reading, ExpectedGroup } from './account.ts';
  * at the guard.
  */
 export type DesiredAccess =
-  | { kind: 'closed'; why: string; groups: ExpectedGroup[]; closing?: 'held' | 'rejected' | undefined }
+  | {
+      kind: 'closed';
+      why: string;
+      groups: ExpectedGroup[];
+      closing?: 'held' | 'rejected' | undefined;
+      /** Of a person in scope, whose account keeps its values and groups when it is closed. */
+      attributes?: DesiredUser['attributes'];
+    }
   | {
       kind: 'open';
       desired: DesiredUser;
@@ -47,7 +55,10 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   const found = await links.getMany(target.name, groupRefs(named));
   const groups = named.map(({ name }, index) => ({ name, platformId: found[index]?.id }));
   if (!desired.inScope) return { kind: 'closed', why: 'out of the scope of this target', groups, closing };
-  if (!desired.active) return { kind: 'closed', why: 'inactive at the source', groups, closing };
+  if (!desired.active) {
+    const { attributes } = desired;
+    return { kind: 'closed', why: 'inactive at the source', groups, closing, attributes };
+  }
   const excluded = joined.filter(({ displayName }) => target.mapping.groupName(displayName) === undefined);
   const known = await links.getMany(target.name, groupRefs(excluded));
   const leftOut = excluded.map(({ displayName }, index) => ({
@@ -84,6 +95,20 @@ async function leavingOf(
 export function stillIn(leaving: readonly LeavingGroup[], { view }: Reading): LeavingGroup[] {
   const present = new Set(view.groups.map(fold));
   return leaving.filter(({ name }) => present.has(fold(name)));
+}
+
+/** Returns a text about the values and memberships that wait for a held deactivation; undefined: none does. */
+export function waitingText(wanted: DesiredAccess, reading: Reading | undefined): string | undefined {
+  if (wanted.kind !== 'closed' || wanted.closing !== 'held' || !wanted.attributes || !reading)
+    return undefined;
+  const { attributes, groups } = reading.view;
+  const present = new Set(groups.map(fold));
+  const values = Object.entries(wanted.attributes).filter(
+    ([name, value]) => !sameValue(value, attributes[name] ?? null),
+  );
+  const joined = wanted.groups.filter(({ name }) => !present.has(fold(name)));
+  const names = [...values.map(([name]) => name), ...joined.map(({ name }) => membershipIn(name))];
+  return names.length === 0 ? undefined : waitsText(names);
 }
 
 /** Returns every difference between desired and actual access; empty if there is none. */

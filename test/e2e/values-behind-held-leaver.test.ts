@@ -1,0 +1,76 @@
+// Tests the values and memberships of a person that wait for the held deactivation of the same person: every reading command
+// names them in the same words.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NONE = { count: 0, percent: 0 };
+const CAT = 'cat@acme.example';
+const WAITING = 'aiting for the decision about the deactivation: city, level, the membership in south';
+const attributes = {
+  city: { type: 'string', from: 'userType', onEmpty: 'clear' },
+  level: { type: 'string', from: 'title', onEmpty: 'clear' },
+};
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace({ target: { guard: { deactivate: NONE, clearAttributes: NONE }, attributes } });
+  const { idp } = place;
+  const cat = await idp.createUser(CAT, { title: 'high', userType: 'rome' });
+  const south = await idp.createGroup('south', []);
+  await place.idle();
+  await idp.patch(`/Users/${cat}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  await idp.patch(
+    `/Users/${cat}`,
+    { op: 'replace', path: 'title', value: 'low' },
+    { op: 'remove', path: 'userType' },
+  );
+  await idp.patch(`/Groups/${south}`, { op: 'add', path: 'members', value: [{ value: cat }] });
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+/** Returns the output of a command on one line. */
+const outputOf = async (...words: string[]): Promise<string> =>
+  (await place.commands.run(...words)).text.replaceAll(/\s+/g, ' ');
+const kindsHeld = async () => (await place.commands.run('approvals', 'list', '--json')).json[0].kinds;
+
+test('plan, explain and verify-access name the values and memberships that wait for a held deactivation', async () => {
+  for (const words of [['plan'], ['explain', CAT, '--all'], ['verify-access', CAT]])
+    expect(await outputOf(...words)).toContain(WAITING);
+});
+
+test('a dry run of sync does not announce values that wait for the held deactivation', async () => {
+  const text = await outputOf('sync', CAT, '--dry-run');
+  expect(text).toContain('nothing would be written');
+  expect(text).toMatch(/setAttribute level \(.*; waits for the held deactivation of the person/);
+});
+
+test('after a change of the mapping, plan counts no value of such a person as a change, and a reconcile holds no emptying', async () => {
+  await place.change(({ targets: { main } }) => {
+    Object.assign(main, { attributes: { ...attributes, nick: { type: 'string', from: 'nickName' } } });
+  });
+  await place.idle();
+  const plan = await place.commands.run('plan');
+  expect(plan.text).toContain('nothing to write');
+  expect(plan.text).toContain(WAITING);
+  await place.commands.run('reconcile', '--yes', '--deadline', '20s');
+  await place.idle();
+  expect(await kindsHeld()).toMatchObject({ deactivate: 1, clearAttributes: 0 });
+  expect(await place.platform.user(CAT)).toMatchObject({
+    active: true,
+    attributes: { city: 'rome', level: 'high' },
+    groups: [],
+  });
+}, 60_000);
+
+test('after the approval of the deactivation what waited for it is written, and nothing is said to wait', async () => {
+  const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+  await place.commands.run('approvals', 'approve', id, '--yes');
+  await place.idle();
+  const account = await place.platform.user(CAT);
+  expect(account).toMatchObject({ active: false, attributes: { level: 'low' }, groups: ['south'] });
+  expect(account?.attributes.city ?? null).toBeNull();
+  for (const words of [['plan'], ['explain', CAT, '--all'], ['verify-access', CAT]])
+    expect(await outputOf(...words)).not.toContain('aiting for the decision about the deactivation');
+}, 60_000);
