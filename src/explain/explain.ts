@@ -104,7 +104,10 @@ async function explainAt(
   const isSettled = !where.mark && where.blockedSince === null && (isQuiet || awaitsDecision(link));
   const look =
     (readPlatform ?? isSettled) && !isLeftOut && link.id !== undefined
-      ? await lookAtPlatform(scope, found.ref, related.members?.desired ?? 0)
+      ? await lookAtPlatform(scope, found.ref, {
+          members: related.members?.desired ?? 0,
+          values: detail.values,
+        })
       : null;
   const left =
     look && found.kind === 'User' ? await groupsLeftByHand(scope, found.ref, related.memberships) : [];
@@ -123,7 +126,7 @@ async function explainAt(
     stored: storedOf(found),
     deletedAt: found.deleted ? iso(found.deleted.deletedAt) : null,
     ...detail,
-    values: look ? look.observe(detail.values) : detail.values,
+    values: look?.values ?? detail.values,
     ...related,
     memberships,
     leftByHand: related.memberships.filter(isLeft).map(({ name }) => name),

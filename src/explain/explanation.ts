@@ -110,6 +110,8 @@ export interface Explanation {
     leftOutGroups: string[];
     /** Groups of a person, or members of a group, that stay against the source because of the policy of the target. */
     leftByPolicy: string[];
+    /** Sentences about mapped attributes whose value the person has only by the default of the definition. */
+    defaults: string[];
     /** Number of held or rejected changes that the platform has already. */
     done: number;
     /** Number of differences that the guard would hold if a run wrote them now. */

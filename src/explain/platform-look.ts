@@ -6,8 +6,11 @@ import { compareOne } from '../reconcile/compare-one.ts';
 import { countDecidable } from '../reconcile/done-changes.ts';
 import { withNames } from '../reconcile/entry-names.ts';
 import { isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
+import { createNarrowScan } from '../reconcile/narrow-scan.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
+import { asking } from '../reconcile/verify-users.ts';
+import { defaultTexts } from '../sync/default-value.ts';
 import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
 import { timeLimit } from '../support/time-limit.ts';
 
@@ -18,19 +21,20 @@ const COMPARED_MEMBERS = 1000;
 
 interface PlatformLook {
   platform: NonNullable<Explanation['platform']>;
-  /** Returns the values with `observed` set; unchanged if the platform could not be read. */
-  observe: (values: AttributeState[]) => AttributeState[];
+  /** The given values with `observed` set; unchanged if the platform could not be read. */
+  values: AttributeState[];
 }
 
 /**
  * Compares the resource with the platform within READ_TIMEOUT_MS.
- * @param members number of desired members of a group
+ * @param known.members number of desired members of a group
+ * @param known.values desired and applied values
  * @throws errors that are no failure of the platform
  */
 export async function lookAtPlatform(
   scope: ReconcileScope,
   ref: Ref,
-  members: number,
+  { members, values }: { members: number; values: AttributeState[] },
 ): Promise<PlatformLook> {
   const { clock } = scope;
   const at = new Date(clock.now()).toISOString();
@@ -42,15 +46,21 @@ export async function lookAtPlatform(
       addedByOthers: [],
       leftOutGroups: [],
       leftByPolicy: [],
+      defaults: [],
       done: 0,
       toBeHeld: 0,
     },
-    observe: (values) => values,
+    values,
   };
   // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {
-    const compared = await compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS });
+    const [compared, definitions] = await Promise.all([
+      compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS }),
+      ref.startsWith('User:')
+        ? asking(createNarrowScan(scope, signal), () => scope.target.client.attributes.list({ signal }))
+        : 'unknown',
+    ]);
     // Null: the platform could not be read, or the resource changed during each read.
     if (compared === null) return unread;
     // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
@@ -80,22 +90,43 @@ export async function lookAtPlatform(
     );
     const leftByPolicy = stays.map((entry) => otherSide(entry) ?? '');
     const state = differences.length > 0 ? 'differs' : 'equal';
+    const own = entries.filter((entry) => entry.ref === ref);
+    const observed = withObserved(values, own);
     return {
       platform: {
         ...{ at, state, differences, addedByOthers, leftOutGroups, leftByPolicy },
+        // The explanation does without definitions that could not be read.
+        defaults:
+          Array.isArray(definitions) && hasAccount(own)
+            ? defaultTexts(definitions, isUnset(scope, own, observed))
+            : [],
         ...{ done: held + rejected, toBeHeld: await countToBeHeld(scope, differing) },
       },
-      observe: (values) =>
-        withObserved(
-          values,
-          entries.filter((entry) => entry.ref === ref),
-        ),
+      values: observed,
     };
   } catch (error) {
     if (!signal.aborted) throw error;
     return unread;
   }
 }
+
+/** Returns a test whether a mapped attribute has no stored value at the platform. */
+function isUnset(
+  { target }: ReconcileScope,
+  entries: readonly PlanEntry[],
+  values: readonly AttributeState[],
+): (attribute: string) => boolean {
+  const stored = new Set<string>();
+  for (const { attribute, before } of entries)
+    if (attribute !== undefined && (before?.[attribute] ?? null) !== null) stored.add(attribute);
+  for (const { name, state, applied, observed } of values)
+    if ((state === 'kept' ? applied : observed) !== null) stored.add(name.replace(/^attributes[.]/, ''));
+  return (attribute) => target.mapping.types[attribute] !== undefined && !stored.has(attribute);
+}
+
+/** Returns whether the platform has the account or group of the entries. */
+const hasAccount = (entries: readonly PlanEntry[]): boolean =>
+  entries.every(({ action }) => action !== 'create' && action !== 'relink');
 
 const ACTION_OF_KIND: Record<DestructiveKind, PlanEntry['action']> = {
   deactivate: 'deactivate',
@@ -157,7 +188,7 @@ export async function groupsLeftByHand(
  * account or group.
  */
 function withObserved(values: AttributeState[], entries: readonly PlanEntry[]): AttributeState[] {
-  const isThere = entries.every(({ action }) => action !== 'create' && action !== 'relink');
+  const isThere = hasAccount(entries);
   const seen = new Map<string, unknown>();
   for (const { attribute, member, before } of entries)
     if (!member)

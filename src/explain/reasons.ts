@@ -81,6 +81,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   say(leftReason(facts));
   for (const sentence of valueReasons(facts, summary)) say(sentence);
   for (const sentence of differenceReasons(facts)) say(sentence);
+  for (const sentence of facts.platform?.defaults ?? []) say(`${sentence}.`);
   say(addedReason(facts));
   say(leftOutReason(facts));
   say(leftByPolicyReason(facts));

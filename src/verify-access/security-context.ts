@@ -1,30 +1,11 @@
 // Builds the security context that the platform would give a user (contract 5.6), and signs a data token with it.
 import { SignJWT } from 'jose';
 import type { AttributeValue, UserAttribute } from '../platform/wire.ts';
+import { defaultText, defaultValueOf } from '../sync/default-value.ts';
 
 /** Part of a token that access policies read. */
 export interface SecurityContext {
   cubeCloud: { groups: string[]; userAttributes: Record<string, AttributeValue> };
-}
-
-/** Converts the text of a default to the attribute's type (contract 3.1). @returns undefined if the text has another type */
-function fromText(type: string, text: string): AttributeValue | undefined {
-  if (type === 'string') return text;
-  if (type === 'number') {
-    const number = text.trim() === '' ? Number.NaN : Number(text);
-    return Number.isFinite(number) ? number : undefined;
-  }
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    // The platform ignores such a default too.
-    return undefined;
-  }
-  if (type === 'boolean') return typeof parsed === 'boolean' ? parsed : undefined;
-  const element = type === 'number_array' ? 'number' : 'string';
-  const fits = Array.isArray(parsed) && parsed.every((each) => typeof each === element);
-  return fits ? (parsed as string[] | number[]) : undefined;
 }
 
 /** Returns groups and effective values: the stored value, or the default of the definition (contract 3.2). */
@@ -33,9 +14,10 @@ export function toSecurityContext(
   stored: Readonly<Record<string, AttributeValue>>,
   definitions: readonly UserAttribute[],
 ): SecurityContext {
-  const values = definitions.flatMap(({ name, type, defaultValue }): [string, AttributeValue][] => {
+  const values = definitions.flatMap((definition): [string, AttributeValue][] => {
+    const { name } = definition;
     const own = Object.hasOwn(stored, name) ? stored[name] : null;
-    const value = own ?? (typeof defaultValue === 'string' ? fromText(type, defaultValue) : undefined);
+    const value = own ?? defaultValueOf(definition);
     return value === undefined || value === null ? [] : [[name, value]];
   });
   return { cubeCloud: { groups: [...groups], userAttributes: Object.fromEntries(values) } };
@@ -48,10 +30,7 @@ export function defaultNotes(
 ): string[] {
   return Object.entries(userAttributes)
     .filter(([name]) => !Object.hasOwn(stored, name) || stored[name] === null)
-    .map(
-      ([name, value]) =>
-        `${name}: the default value of the platform, ${JSON.stringify(value)}, applies, because no value is stored for this person`,
-    );
+    .map(([name, value]) => defaultText(name, value));
 }
 
 /** Lifetime of a data token; longer than a query may wait. */

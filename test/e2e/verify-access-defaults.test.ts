@@ -1,4 +1,4 @@
-// Tests that verify-access names a value that a person has only by the default of the attribute definition at the platform.
+// Tests that verify-access and explain name a value that a person has only by the default of the attribute definition at the platform.
 import { openPlace, type Place } from '../support/situation.ts';
 
 const UMA = 'uma@acme.example';
@@ -21,17 +21,21 @@ const atPlatform = async (method: string, path: string, body?: object): Promise<
   return answer.json();
 };
 
-test('verify-access of a person without country names the default value of the platform, and says nothing of it beside a stored value', async () => {
+test('verify-access and explain of a person without country names the default value of the platform, and says nothing of it beside a stored value', async () => {
   const note = 'country: the default value of the platform, "US", applies, because no value is stored';
   const uma = await place.idp.createUser(UMA, { addresses: [{ type: 'work', country: 'DE' }] });
   await place.idle();
   const { items } = await atPlatform('GET', '/api/v1/user-attributes');
   const { id } = items.find(({ name }: { name: string }) => name === 'country');
   await atPlatform('PUT', `/api/v1/user-attributes/${id}`, { defaultValue: 'US' });
+  const explained = async (): Promise<string> =>
+    (await place.commands.run('explain', UMA, '--all')).text.replaceAll(/\s+/g, ' ');
   expect((await place.commands.run('verify-access', UMA)).text).not.toContain(note);
+  expect(await explained()).not.toContain('default value');
   await place.idp.patch(`/Users/${uma}`, { op: 'remove', path: 'addresses' });
   await place.idle();
   const { text, code } = await place.commands.run('verify-access', UMA);
   expect(text).toContain(note);
   expect(code).toBe(0);
+  expect(await explained()).toContain(note);
 });

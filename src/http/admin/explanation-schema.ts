@@ -62,6 +62,10 @@ const platform = nullOr(
       arrayOf(textField),
       'Groups of a person, or members of a group, that stay against the source because of the policy.',
     ),
+    defaults: described(
+      arrayOf(textField),
+      'Sentences about mapped attributes whose value the person has only by the default of the definition.',
+    ),
     done: described(integerField, 'Number of held or rejected changes that the platform has already.'),
     toBeHeld: described(
       integerField,
