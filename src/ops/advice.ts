@@ -57,6 +57,8 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
     facts.message?.startsWith('owner of the platform key')
       ? 'Nothing, if it is meant so; else give the target a platform key of another account.'
       : `Nothing, if it is meant so; else take the name out of targets.${targetIn(facts)}.users.protected and restart.`,
+  LeftByPolicy: (facts) =>
+    `Nothing, if the policy is meant so; else set targets.${targetIn(facts)}.policy to sync and restart.`,
   MadeByOthers: () => 'Nothing: the platform is as the source wants it.',
   OutOfScope: () => 'Nothing, if the scope is meant so; else correct users.scope or the group names.',
   RecordDamaged: () =>

@@ -1,6 +1,6 @@
 // Adds changes that the guard holds to a plan: they differ at the platform until an operator decides.
 import { deletionText, isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
-import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
 import { changeText, type Destruction } from '../directory/guard/held-changes.ts';
 import { removedUser } from '../directory/member-names.ts';
 import type { DestructiveKind } from '../guard/judge.ts';

@@ -17,7 +17,7 @@ export async function leave(context: SyncContext): Promise<void> {
   const before = link.departed ? link.leavers : (link.leavers ?? []);
   link.departed = true;
   if (before === undefined) return;
-  const removed = await pendingLeavers(context);
+  const removed = [...(await pendingLeavers(context)).values()];
   const leavers = [...new Set([...before, ...removed])];
   if (leavers.length > MOST_LEAVERS) delete link.leavers;
   else link.leavers = leavers;
@@ -25,10 +25,10 @@ export async function leave(context: SyncContext): Promise<void> {
 }
 
 /**
- * Returns the managed users whose removal from the group is pending. A user with an account is returned as `@<platform id>`,
- * because a later record of the person may take the account over.
+ * Returns the managed users whose removal from the group is pending, with the entry of each for the list. The entry of a
+ * user with an account is `@<platform id>`, because a later record of the person may take the account over.
  */
-async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<string[]> {
+async function pendingLeavers({ links, outbox, target, work }: SyncContext): Promise<Map<string, string>> {
   const users = membersWithSign(await outbox.pendingMembers(work.id), '-').filter(
     (user) => !isUnmanaged(user),
   );
@@ -36,10 +36,12 @@ async function pendingLeavers({ links, outbox, target, work }: SyncContext): Pro
     target.name,
     users.map((user) => refOf('User', user)),
   );
-  return users.map((user, index) => {
-    const { id } = found[index] ?? {};
-    return id === undefined ? user : unmanagedName(id);
-  });
+  return new Map(
+    users.map((user, index) => {
+      const { id } = found[index] ?? {};
+      return [user, id === undefined ? user : unmanagedName(id)];
+    }),
+  );
 }
 
 /**
@@ -73,8 +75,13 @@ export async function takeUpLeavers(context: SyncContext): Promise<void> {
 /** Adds the members with a pending removal to the list of leavers. The caller drops the pending removals afterwards. */
 export async function noteLeavers(context: SyncContext): Promise<void> {
   const removed = await pendingLeavers(context);
-  if (removed.length === 0) return;
-  const leavers = [...new Set([...(context.link.leavers ?? []), ...removed])];
+  if (removed.size === 0) return;
+  const { policy } = context.target.policy;
+  context.provisioning.leftMembers([...removed.keys()], {
+    reason: 'LeftByPolicy',
+    message: `the membership stays although the source removed it: the policy is ${policy}`,
+  });
+  const leavers = [...new Set([...(context.link.leavers ?? []), ...removed.values()])];
   if (leavers.length > MOST_LEFT) {
     context.logger.warn(
       { ref: context.work.ref, noted: MOST_LEFT, left: leavers.length },

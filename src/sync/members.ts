@@ -6,6 +6,7 @@ import type { SyncContext } from './context.ts';
 import { isGone } from './failures.ts';
 import { permit, refuse } from './gate.ts';
 import { writeMembers, type Ignored, type LinkedMember } from './member-writes.ts';
+import { LISTED_AS_PROTECTED } from './target.ts';
 import { WriteIgnored } from './write-ignored.ts';
 
 /** Most members in one PATCH. */
@@ -53,7 +54,13 @@ export async function removeMembers(
   if (unknown.length > 0) await context.outbox.ackMembers(context.work, '-', unknown);
   // The first sync of the user after the protection makes these removals pending again.
   const fresh = kept.filter((user) => pending.get(user) === '-');
-  if (fresh.length > 0) await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
+  if (fresh.length > 0) {
+    context.provisioning.leftMembers(fresh, {
+      reason: 'Protected',
+      message: `${LISTED_AS_PROTECTED}: the membership stays although the source removed it`,
+    });
+    await context.outbox.ackMembers(context.work, '-', fresh, 'kept');
+  }
   const { members, isWaiting } = await permitted(context, leavers);
   ignored.push(...(await removePermitted(context, members)));
   return { isWaiting, ignored, kept: kept.length };

@@ -33,6 +33,8 @@ export interface ProvisioningWriter {
   failed(operation: string, error: unknown): void;
   /** Records an adoption, unless the account was created in this sync or was linked before. */
   linked(): void;
+  /** Records members who stay in a group although the source took them out. */
+  leftMembers(members: string[], why: Why): void;
   /** Records the reason when the outcome leaves a change unwritten. */
   ended(outcome: SyncOutcome): void;
   /** Appends the collected entries to the log of the work, with the current values of the link. */
@@ -177,6 +179,9 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     linked: () => {
       if (link.id === known.id || lines.some(({ action }) => action === 'create')) return;
       lines.push({ action: 'adopt', status: 'success' });
+    },
+    leftMembers: (members, why) => {
+      lines.push({ action: 'none', status: 'skipped', members, ...why });
     },
     ended: (outcome) => {
       if (outcome.kind === 'synced') onSynced(outcome);
