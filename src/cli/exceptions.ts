@@ -41,7 +41,8 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
       );
       const shown = found.slice(0, limit);
       if (json) return sayJson(shown);
-      if (shown.length === 0) say('No exceptions.');
+      if (shown.length === 0)
+        say(flags.offset === 0 ? 'No exceptions.' : `No exceptions from number ${flags.offset + 1} on.`);
       for (const { connection, target, kind, name, ref, reason, since, message, advice } of shown)
         say(
           `${since}  ${connection} → ${target}  ${kind === null ? '' : `${kind} ${name} (${ref ?? ''})  `}${EXCEPTION_WORDS[reason]}: ${withoutGuardName(message)}. ${advice}`,

@@ -177,3 +177,17 @@ export function requireTarget({ targets }: AdminContext, target: string | undefi
   if (target === undefined || targets.includes(target)) return;
   throw new Problem(404, `There is no target ${target}. The settings have: ${targets.join(', ')}.`);
 }
+
+/** Returns the desired state of a connection. @throws Problem 404 with the names that exist, for an unknown connection */
+export function stateOf({ states }: AdminContext, connection: string): DesiredState {
+  const state = states.find((each) => each.connection === connection);
+  if (state) return state;
+  const names = states.map((each) => each.connection).join(', ');
+  throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
+}
+
+/** @throws Problem 404 with the names that exist, for an unknown connection or target of a filter */
+export function requireKnown(context: AdminContext, filter: { connection?: string; target?: string }): void {
+  if (filter.connection !== undefined) stateOf(context, filter.connection);
+  requireTarget(context, filter.target);
+}

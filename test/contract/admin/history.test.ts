@@ -59,3 +59,16 @@ test('the history of an unknown target answers 404, and an unknown range 400', a
   expect((await rig.operator.get('/history?target=main&range=1y')).status).toBe(400);
   expect((await rig.operator.get('/history')).status).toBe(400);
 });
+
+test.each(['links', 'links/export', 'log', 'exceptions', 'acts'])(
+  'a filter of /%s with an unknown connection or target answers 404 and names the known ones',
+  async (path) => {
+    for (const [name, known] of [
+      ['connection', 'default'],
+      ['target', 'main'],
+    ]) {
+      const { status, body } = await rig.operator.get(`/${path}?${name}=none`);
+      expect([status, body.detail]).toEqual([404, `There is no ${name} none. The settings have: ${known}.`]);
+    }
+  },
+);

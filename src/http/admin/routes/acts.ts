@@ -8,14 +8,7 @@ import {
   type ActFilter,
   type LocatedAct,
 } from '../../../ops/acts.ts';
-import {
-  json,
-  requireTarget,
-  route,
-  type AdminAnswer,
-  type AdminContext,
-  type AdminRoute,
-} from '../route.ts';
+import { json, requireKnown, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, dateTime, object, textField, integerField } from '../schema-fields.ts';
 import {
   chainCheckFields,
@@ -77,7 +70,7 @@ const answers = {
   headers: pageHeaders,
   schema: arrayOf(actSchema),
 };
-const refuses = { 404: 'There is no such target.' };
+const refuses = { 404: 'There is no such connection or target.' };
 
 export const actRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<ActQuery>({
@@ -108,10 +101,10 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-/** @throws Problem 404 for an unknown target */
+/** @throws Problem 404 for an unknown connection or target */
 function filterOf(context: AdminContext, query: ActQuery): ActFilter {
   const { action: actions, via: ways, by, connection, target } = query;
-  requireTarget(context, target);
+  requireKnown(context, query);
   return { actions, ways, by, connection, target, ...spanOf(query) };
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../../ops/links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/removed-targets.ts';
 import { Problem } from '../problem.ts';
-import { json, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requireKnown, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
@@ -32,6 +32,7 @@ const query = {
 };
 const resource = { ...textField, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
 const links = arrayOf(refTo('Link'));
+const unknownPlace = 'There is no such connection or target.';
 const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
 /** Most rows of an import: each row needs a call to the platform within the request. */
 const MOST_ROWS = 500;
@@ -49,8 +50,9 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     summary: `Lists all links, up to ${MOST_LISTED}.`,
     query,
     answers: { status: 200, description: 'The links, in no order.', schema: links },
-    refuses: { 413: TOO_MANY },
+    refuses: { 404: unknownPlace, 413: TOO_MANY },
     handle: async ({ query: filter }) => {
+      requireKnown(context, filter);
       const rows = [];
       for await (const row of listLinks(context.states, filter)) {
         if (rows.length === MOST_LISTED) throw new Problem(413, TOO_MANY);
@@ -72,13 +74,17 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       contentType: 'application/x-ndjson',
       schema: textField,
     },
-    handle: ({ query: filter }) =>
-      Promise.resolve({
+    refuses: { 404: unknownPlace },
+    handle: ({ query: filter }) => {
+      requireKnown(context, filter);
+      const lines = context.logExports.oneAtATime(linesOf(context, filter));
+      return Promise.resolve({
         kind: 'lines',
         contentType: 'application/x-ndjson',
         filename: 'links.ndjson',
-        lines: context.logExports.oneAtATime(linesOf(context, filter)),
-      }),
+        lines,
+      });
+    },
   }),
   route<{ rows: object[]; dryRun?: boolean } & OperatorFields>({
     method: 'post',

@@ -26,7 +26,7 @@ import {
   type SpanQuery,
 } from '../log-page.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requireKnown, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
@@ -59,7 +59,7 @@ const answers = {
   },
   schema: arrayOf(refTo('ProvisioningRecord')),
 };
-const refuses = { 404: 'No person and no group has this name.' };
+const refuses = { 404: 'No person and no group has this name, or there is no such connection or target.' };
 
 export const logRoutes = (context: AdminContext): AdminRoute[] => [
   ...readingRoutes<LogQuery>({
@@ -116,10 +116,12 @@ async function exported(
 
 /** Starts a search; `refs` are the resources with the given name. @throws Problem 404 for a name that nothing has */
 async function search(
-  { states }: AdminContext,
+  context: AdminContext,
   query: LogQuery,
 ): Promise<{ steps: AsyncIterable<SearchStep<LocatedEntry>>; refs: Ref[] | undefined }> {
   const { resource, action, status, connection, target } = query;
+  requireKnown(context, query);
+  const { states } = context;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
   if (found?.length === 0) throw new Problem(404, 'No person and no group has this name.');

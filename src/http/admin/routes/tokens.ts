@@ -11,7 +11,7 @@ import {
   type TokenPlace,
 } from '../../../tokens/operations.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, route, stateOf, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
@@ -97,11 +97,9 @@ export const tokenRoutes = (context: AdminContext): AdminRoute[] => [
 ];
 
 /** Returns the tokens of a connection. @throws Problem 404 with the names that exist, for an unknown connection */
-function placeOf({ states, tokensOf }: AdminContext, connection: string): TokenPlace {
-  const state = states.find((each) => each.connection === connection);
-  if (state) return { settings: tokensOf(connection), stored: state.tokens, acts: state.acts };
-  const names = states.map((each) => each.connection).join(', ');
-  throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
+function placeOf(context: AdminContext, connection: string): TokenPlace {
+  const { tokens, acts } = stateOf(context, connection);
+  return { settings: context.tokensOf(connection), stored: tokens, acts };
 }
 
 /** Creates a token. @returns the answer with its secret @throws Problem 400, 404 or 409 */
