@@ -1,5 +1,6 @@
 // Syncs one user at one target in a fixed order: deactivate, remove memberships, set attributes, add memberships, activate.
 // Each step waits for the one before it, so a user never has more access in between than in the end.
+import type { Link } from '../directory/outbox/links.ts';
 import { fold, refOf } from '../directory/records.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
@@ -41,9 +42,9 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   if (!record) {
     if (isRecordLost(work)) return recordLost(context);
     const untouchable = whyUntouchable(context, String(link.core?.userName ?? ''));
-    return untouchable
-      ? leaveAlone(context, untouchable, 'is deleted at the source')
-      : depart(context, exists);
+    if (untouchable) return leaveAlone(context, untouchable, 'is deleted at the source');
+    endProtection(link);
+    return depart(context, exists);
   }
   if (record.damaged) return recordDamaged(context);
   const resource = JSON.parse(record.text) as Resource;
@@ -52,6 +53,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
   if (link.id === undefined) await target.catalogue.keyOwner(context.call.signal);
   const untouchable = whyUntouchable(context, String(desired.core.userName));
   if (untouchable) return leaveAlone(context, untouchable, whyInactive(desired));
+  endProtection(link);
   if (!desired.inScope) return depart(context, exists);
   for (let restart = 0; ; restart++) {
     try {
@@ -305,6 +307,11 @@ function leaveAlone(context: SyncContext, why: string, whyNotActive: string | un
   const message = staysActive ? `${why}, so it stays active although the person ${whyNotActive}` : why;
   const protectedFrom = condition(context, 'Protected', message);
   return { kind: 'synced', writes: context.writes, dropGrants: true, condition: protectedFrom };
+}
+
+/** Removes the condition of a former protection: a sync that waits or fails keeps every other condition. */
+function endProtection(link: Link): void {
+  if (link.condition?.reason === 'Protected') delete link.condition;
 }
 
 /** Returns why the bridge never changes the account with this userName; undefined: it may. */

@@ -1,5 +1,6 @@
 // Tests what becomes of removals from groups that were pushed while a person is protected.
 import '../support/load-modules.ts';
+import { byHand } from '../support/by-hand.ts';
 import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
@@ -26,8 +27,8 @@ const told = async (...args: string[]): Promise<string> => (await place.commands
 const leaveGroup = (): Promise<unknown> =>
   place.idp.patch(`/Groups/${analysts}`, { op: 'remove', path: `members[value eq "${bob}"]` });
 
-/** Changes the settings, and waits for the reconcile that the restart begins. */
-async function withTarget(settings: object): Promise<void> {
+/** Changes the settings, and waits for the end of the reconcile that the restart begins. */
+async function reconciledWith(settings: object): Promise<void> {
   const lastRun = async () =>
     (await place.commands.run('status', '--json')).json[0].reconcile.last?.startedAt;
   const before = await lastRun();
@@ -37,6 +38,9 @@ async function withTarget(settings: object): Promise<void> {
         typeof value === 'object' ? { ...(main[name] as object | undefined), ...(value as object) } : value;
   });
   await eventually('reconciled', async () => (await lastRun()) !== before);
+}
+async function withTarget(settings: object): Promise<void> {
+  await reconciledWith(settings);
   await place.idle();
 }
 const protect = (names: string[]): Promise<void> => withTarget({ users: { protected: names } });
@@ -63,6 +67,19 @@ test('the guard judges a removal that protection kept', async () => {
   await place.commands.run('approvals', 'approve', id, '--yes');
   await place.idle();
   expect(await members()).toEqual([ANN]);
+}, 60_000);
+
+test('a person whose account waits for a held removal is not called protected after the protection ends', async () => {
+  await protect([BOB]);
+  await leaveGroup();
+  await place.idle();
+  const account = await place.platform.user(BOB);
+  await byHand(place, 'PATCH', `/Users/${account?.scimId}`, { op: 'replace', path: 'active', value: false });
+  await reconciledWith({ users: { protected: [] }, guard: { removeMembers: NONE } });
+  expect(await told('explain', BOB)).toContain('⏸ The guard holds');
+  expect(await told('exceptions')).not.toContain('protected');
+  expect(await told('reconcile', '--yes', '--deadline', '20s')).toContain('the guard holds');
+  expect((await place.platform.user(BOB))?.active).toBe(false);
 }, 60_000);
 
 test('a person who was added again while protected stays in the group', async () => {

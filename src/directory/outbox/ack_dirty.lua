@@ -34,8 +34,10 @@ else
   redis.call('HSET', key('links', p.target), p.ref, texts[1])
   if p.platformKey then keep_reverse_link(p.target, p.platformKey, p.ref) end
 end
--- After a change during the sync, the next sync asks the guard again; a sync that continues later has not asked it yet.
-if p.outcome ~= 'later' then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
+-- After a change during the sync, the next sync asks the guard again; a sync that continues later has not asked it yet. The end
+-- of a protection does not depend on the guard.
+local was_protected = redis.call('HGET', key('exceptionReasons', p.target), p.ref) == 'Protected'
+if p.outcome ~= 'later' or was_protected then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
 if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
 local has_held = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)) == 1
