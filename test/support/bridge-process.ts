@@ -15,6 +15,8 @@ export interface BridgeProcess {
   baseUrl: string;
   /** Kills the process with kill -9 and starts it with the same settings. */
   killAndRestart(pauseMs?: number): Promise<void>;
+  /** Stops the process with SIGTERM and starts it with other settings. */
+  restartWith(settings: object): Promise<void>;
   /** Stops the process with SIGTERM. @returns the exit code */
   terminate(): Promise<number | null>;
   /** Kills the process and removes its files. */
@@ -35,10 +37,14 @@ export async function startBridgeProcess(
   const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-test-'));
   const file = join(folder, 'bridge.json');
   const port = await freePort();
-  const server = { ...(settings as { server?: object }).server, port, host: '127.0.0.1' };
-  writeFileSync(file, JSON.stringify({ ...settings, server }), { mode: 0o600 });
+  writeSettings(settings);
   let output = '';
   let child: ChildProcess;
+
+  function writeSettings(next: object): void {
+    const server = { ...(next as { server?: object }).server, port, host: '127.0.0.1' };
+    writeFileSync(file, JSON.stringify({ ...next, server }), { mode: 0o600 });
+  }
 
   async function start(): Promise<void> {
     child = spawn(process.execPath, [MAIN, '--config', file, 'serve', '--role', role], {
@@ -78,6 +84,11 @@ export async function startBridgeProcess(
     killAndRestart: async (pauseMs = 0) => {
       await end('SIGKILL');
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await start();
+    },
+    restartWith: async (next) => {
+      await end('SIGTERM');
+      writeSettings(next);
       await start();
     },
     terminate: () => end('SIGTERM'),
