@@ -2,112 +2,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
-import { createCommands, type Commands } from '../support/command.ts';
+import '../support/load-modules.ts';
+import { createCommands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
-import { openReconciling, type Reconciling } from '../support/reconciling.ts';
+import type { Reconciling } from '../support/reconciling.ts';
+import { createScenario } from '../support/scenario.ts';
+import { handoverSettings, openWorkspace, ownedBy, placeOf } from '../support/workspace.ts';
 
-let bridge: Bridge;
-let runs: Reconciling;
-let commands: Commands;
-let team = 0;
+const test = createScenario(openWorkspace, ({ stop }) => stop());
+/** A run after a killed one waits 30 s for its lease; other runs do not wait. */
+const afterKill = createScenario(openWorkspace, ({ stop }) => stop());
 
-interface Item {
-  id: number;
-  type: string;
-  name: string;
-  owner: string;
-  folderId?: number | null;
-  parentId?: number | null;
-}
-
-const settingsOf = ({ config, sandbox }: Bridge, handover: object | null, target: object = {}) => ({
-  redis: { url: process.env.TEST_REDIS_URL, prefix: config.redis.prefix },
-  connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
-  targets: {
-    main: {
-      url: sandbox.ready.platformUrl,
-      token: sandbox.ready.fixtures.apiKeys.admin,
-      allowLoopbackHttp: true,
-      rateLimit: { requestsPerSecond: 2000, burst: 2000 },
-      handover,
-      ...target,
-    },
-  },
-  reconcile: { schedule: null },
-});
-
-const items = async (): Promise<Item[]> => {
-  const { folders, workbooks, reports } = (await bridge.platform.state()).workspace;
-  return [...folders, ...workbooks, ...reports] as Item[];
-};
-const placeOf = ({ folderId, parentId }: Item): number | null => folderId ?? parentId ?? null;
-const find = async (name: string): Promise<Item> => {
-  const found = (await items()).filter((item) => item.name === name);
-  if (found.length !== 1) throw new Error(`${found.length} items are called ${name}`);
-  return found[0] as Item;
-};
-/** Names of the folders above an item, outermost first. */
-async function pathOf(name: string): Promise<string> {
-  const all = await items();
-  const path: string[] = [];
-  for (let at = placeOf(await find(name)); at !== null;) {
-    const folder = all.find(({ id, type }) => id === at && type === 'FOLDER');
-    if (!folder) throw new Error(`no folder ${at}`);
-    path.unshift(folder.name);
-    at = placeOf(folder);
-  }
-  return path.join('/');
-}
-const fixtures = (body: object) => bridge.platform.control('POST', '/fixtures', body);
-const own = (owner: string, name: string, more: object = {}) => ({ owner, deploymentId: 1, name, ...more });
-const active = (userName: string, wanted: boolean) =>
-  eventually(`${userName} is ${wanted ? 'active' : 'closed'}`, async () => {
-    const user = await bridge.platform.user(userName);
-    return user?.active === wanted;
-  });
-
-/** Creates a person who owns a workbook, a report, and a top folder with a workbook in it. */
-async function bring(person: string): Promise<{ id: string; userName: string; top: number }> {
-  const userName = `${person}@acme.example`;
-  const id = await bridge.idp.createUser(userName);
-  await active(userName, true);
-  const made = await fixtures({
-    folders: [own(userName, `${person} top`)],
-    workbooks: [own(userName, `${person} book`)],
-    reports: [own(userName, `${person} report`)],
-  });
-  const top = made.folders[0].id as number;
-  await fixtures({ workbooks: [own(userName, `${person} inner`, { folderId: top })] });
-  return { id, userName, top };
-}
-
-async function close(id: string, userName: string): Promise<void> {
-  await bridge.idp.patch(`/Users/${id}`, { op: 'replace', value: { active: false } });
-  await active(userName, false);
-  await bridge.idle();
-}
-
-beforeAll(async () => {
-  bridge = await buildBridge({
-    configure: (config) => {
-      const { main } = config.targets;
-      if (!main) throw new Error('no target');
-      main.handover = { deployment: '1', folder: 'Team', afterDays: 0 };
-      main.guard.deactivate = { count: 100, percent: 100 };
-    },
-  });
-  runs = await openReconciling(bridge);
-  team = Number((await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: 'Team' })).id);
-  commands = createCommands(settingsOf(bridge, { deployment: 1, folder: team, afterDays: 0 }));
-});
-afterAll(async () => {
-  commands.remove();
-  await runs.stop();
-  await bridge.stop();
-});
-
-test('plan and explain list the items with owner, time and destination folder, and reconcile moves them with one log entry each', async () => {
+test('plan and explain list the items with owner, time and destination folder, and reconcile moves them with one log entry each', async ({
+  bridge,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
   const { id, userName } = await bring('ann');
   await close(id, userName);
   const plan = await commands.run('plan');
@@ -123,7 +35,9 @@ test('plan and explain list the items with owner, time and destination folder, a
   const drift = await commands.run('plan', '--drift-only');
   expect(drift.code).toBe(0);
   expect(drift.text).toContain('default → main: no changes by others.');
-  const missing = createCommands(settingsOf(bridge, { deployment: 1, folder: 'Nowhere', afterDays: 0 }));
+  const missing = createCommands(
+    handoverSettings(bridge, { deployment: 1, folder: 'Nowhere', afterDays: 0 }),
+  );
   const prevented = await missing.run('plan');
   missing.remove();
   expect(prevented.code).toBe(0);
@@ -149,7 +63,12 @@ test('plan and explain list the items with owner, time and destination folder, a
   expect(again.text).not.toContain('handed over');
 });
 
-test('handover undo asks for confirmation, moves all items back and leaves an audit entry, and the next run moves nothing', async () => {
+test('handover undo asks for confirmation, moves all items back and leaves an audit entry, and the next run moves nothing', async ({
+  runs,
+  commands,
+  items,
+  pathOf,
+}) => {
   const userName = 'ann@acme.example';
   const refused = await commands.run('handover', 'undo', userName);
   expect(refused.code).toBe(1);
@@ -168,7 +87,14 @@ test('handover undo asks for confirmation, moves all items back and leaves an au
   expect((await commands.run('handover', 'undo', 'unknown@acme.example', '--yes')).code).toBe(4);
 });
 
-test('forget refuses a person whose work is still to be handed over, and tells what becomes of it', async () => {
+test('forget refuses a person whose work is still to be handed over, and tells what becomes of it', async ({
+  bridge,
+  runs,
+  commands,
+  pathOf,
+  active,
+  bring,
+}) => {
   for (const [person, runsFirst] of [
     ['gil', false],
     ['hal', true],
@@ -200,7 +126,16 @@ test('forget refuses a person whose work is still to be handed over, and tells w
   }
 }, 60_000);
 
-test('a reactivated user gets the items back in their folders, also when a folder was renamed or deleted', async () => {
+test('a reactivated user gets the items back in their folders, also when a folder was renamed or deleted', async ({
+  bridge,
+  runs,
+  commands,
+  pathOf,
+  fixtures,
+  active,
+  bring,
+  close,
+}) => {
   const { id, userName } = await bring('bob');
   const place = Number(
     (await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: 'bob shared' })).id,
@@ -208,8 +143,8 @@ test('a reactivated user gets the items back in their folders, also when a folde
   const gone = Number((await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: 'bob gone' })).id);
   await fixtures({
     workbooks: [
-      own(userName, 'bob in shared', { folderId: place }),
-      own(userName, 'bob in gone', { folderId: gone }),
+      ownedBy(userName, 'bob in shared', { folderId: place }),
+      ownedBy(userName, 'bob in gone', { folderId: gone }),
     ],
   });
   await close(id, userName);
@@ -231,7 +166,14 @@ test('a reactivated user gets the items back in their folders, also when a folde
   await expect(pathOf('bob book')).resolves.toBe(`Team/${userName}`);
 });
 
-test('an existing folder with the name of the user gets no items, and a folder that would become too deep is reported once and not moved', async () => {
+test('an existing folder with the name of the user gets no items, and a folder that would become too deep is reported once and not moved', async ({
+  runs,
+  team,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
   const { id, userName, top } = await bring('eve');
   await runs.meddle('POST', '/api/v1/deployments/1/folders', { name: userName, parentId: team });
   let parent = top;
@@ -252,11 +194,20 @@ test('an existing folder with the name of the user gets no items, and a folder t
   expect((await commands.run('handover', 'list')).text).toMatch(/refused: folder "eve top" .*depth/);
 });
 
-test('500 items of one user are moved, and moved back after the reactivation', async () => {
+test('500 items of one user are moved, and moved back after the reactivation', async ({
+  bridge,
+  runs,
+  commands,
+  items,
+  find,
+  fixtures,
+  active,
+  close,
+}) => {
   const userName = 'many@acme.example';
   const id = await bridge.idp.createUser(userName);
   await active(userName, true);
-  await fixtures({ workbooks: Array.from({ length: 500 }, (_, at) => own(userName, `many ${at}`)) });
+  await fixtures({ workbooks: Array.from({ length: 500 }, (_, at) => ownedBy(userName, `many ${at}`)) });
   await close(id, userName);
   expect((await runs.run()).report.message).toContain('handed over 500 items');
   const folder = await find(userName);
@@ -267,11 +218,18 @@ test('500 items of one user are moved, and moved back after the reactivation', a
   ).toBe(500);
 }, 120_000);
 
-test('no item is moved while the target is on hold, the user list is incomplete, or the account is not linked', async () => {
+test('no item is moved while the target is on hold, the user list is incomplete, or the account is not linked', async ({
+  bridge,
+  runs,
+  pathOf,
+  fixtures,
+  bring,
+  close,
+}) => {
   const { id, userName } = await bring('pat');
   await fixtures({
     users: [{ userName: 'stranger@acme.example', active: false }],
-    workbooks: [own('stranger@acme.example', 'stranger book')],
+    workbooks: [ownedBy('stranger@acme.example', 'stranger book')],
   });
   const { scope } = runs.scopes[0] as Reconciling['scopes'][0];
   await close(id, userName);
@@ -297,7 +255,14 @@ test('no item is moved while the target is on hold, the user list is incomplete,
   await expect(pathOf('stranger book')).resolves.toBe('');
 }, 120_000);
 
-test('no item is moved while the deactivation is held or rejected, or the user is protected', async () => {
+test('no item is moved while the deactivation is held or rejected, or the user is protected', async ({
+  bridge,
+  runs,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
   const { id, userName } = await bring('lee');
   const { main } = bridge.config.targets;
   if (!main) throw new Error('no target');
@@ -328,7 +293,14 @@ test('no item is moved while the deactivation is held or rejected, or the user i
   await expect(pathOf('kay book')).resolves.toBe(`Team/${kept}`);
 }, 60_000);
 
-test('items whose move the platform refuses with 403 stay, are named once, and are moved once the right is there', async () => {
+test('items whose move the platform refuses with 403 stay, are named once, and are moved once the right is there', async ({
+  bridge,
+  runs,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
   const { id, userName } = await bring('eli');
   await close(id, userName);
   await bridge.platform.control('PATCH', '/faults', {
@@ -348,7 +320,14 @@ test('items whose move the platform refuses with 403 stay, are named once, and a
   await expect(pathOf('eli book')).resolves.toBe(`Team/${userName}`);
 }, 60_000);
 
-test('while the breaker is open no item is moved, and afterwards each is moved once', async () => {
+test('while the breaker is open no item is moved, and afterwards each is moved once', async ({
+  bridge,
+  runs,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
   const { id, userName } = await bring('ivy');
   await close(id, userName);
   const { scope } = runs.scopes[0] as Reconciling['scopes'][0];
@@ -364,7 +343,14 @@ test('while the breaker is open no item is moved, and afterwards each is moved o
   await expect(pathOf('ivy book')).resolves.toBe(`Team/${userName}`);
 }, 180_000);
 
-test('plan, reconcile and doctor report a missing folder or deployment, and no item is moved', async () => {
+test('plan, reconcile and doctor report a missing folder or deployment, and no item is moved', async ({
+  bridge,
+  team,
+  commands,
+  pathOf,
+  bring,
+  close,
+}) => {
   const { id, userName } = await bring('sam');
   await close(id, userName);
   for (const [handover, words] of [
@@ -372,7 +358,7 @@ test('plan, reconcile and doctor report a missing folder or deployment, and no i
     [{ deployment: 1, folder: 999_999, afterDays: 0 }, 'has no folder 999999'],
     [{ deployment: 77, folder: team, afterDays: 0 }, 'the deployment 77 does not exist'],
   ] as const) {
-    const wrong = createCommands(settingsOf(bridge, handover));
+    const wrong = createCommands(handoverSettings(bridge, handover));
     for (const order of [['plan'], ['reconcile', '--yes'], ['doctor']])
       expect((await wrong.run(...order)).text).toContain(words);
     const plan = await wrong.run('plan');
@@ -390,33 +376,38 @@ test('plan, reconcile and doctor report a missing folder or deployment, and no i
   );
 }, 60_000);
 
-test('after kill -9 between two moves every item is moved once', async () => {
-  const userName = 'sam@acme.example';
-  await bridge.platform.control('PATCH', '/faults', {
-    rules: [{ path: '/api/v1/deployments/1/workspace/move', latencyMs: 700 }],
-  });
-  const main = join(import.meta.dirname, '../../dist/main.js');
-  const settings = join(commands.folder, 'bridge.json');
-  const child = spawn(process.execPath, [main, '--config', settings, 'reconcile', '--yes'], {
-    stdio: 'ignore',
-  });
-  const ended = once(child, 'exit');
-  const moved = async () =>
-    (await items()).filter(
-      ({ name, ...item }) => /^sam (book|report|top)$/.test(name) && placeOf({ name, ...item }) !== null,
-    ).length;
-  await eventually('one item is moved', async () => (await moved()) >= 1, 60_000);
-  child.kill('SIGKILL');
-  await ended;
-  await bridge.platform.control('PATCH', '/faults', { rules: [] });
-  expect(await moved()).toBeLessThan(3);
-  // The lock of the killed run expires.
-  await runs.run();
-  for (const each of ['sam book', 'sam report', 'sam top'])
-    await expect(pathOf(each)).resolves.toBe(`Team/${userName}`);
-  expect((await items()).filter(({ name }) => name === userName).length).toBe(1);
-  const log = (await commands.run('log', '--resource', userName, '--action', 'handOver', '--json')).text;
-  expect(log.match(/sam (book|report|top)/g)?.length).toBe(3);
-  await commands.run('handover', 'undo', userName, '--yes');
-  for (const each of ['sam book', 'sam report', 'sam top']) await expect(pathOf(each)).resolves.toBe('');
-}, 120_000);
+afterKill(
+  'after kill -9 between two moves every item is moved once',
+  async ({ bridge, runs, commands, items, pathOf, bring, close }) => {
+    const { id, userName } = await bring('sam');
+    await close(id, userName);
+    await bridge.platform.control('PATCH', '/faults', {
+      rules: [{ path: '/api/v1/deployments/1/workspace/move', latencyMs: 700 }],
+    });
+    const main = join(import.meta.dirname, '../../dist/main.js');
+    const settings = join(commands.folder, 'bridge.json');
+    const child = spawn(process.execPath, [main, '--config', settings, 'reconcile', '--yes'], {
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'exit');
+    const moved = async () =>
+      (await items()).filter(
+        ({ name, ...item }) => /^sam (book|report|top)$/.test(name) && placeOf({ name, ...item }) !== null,
+      ).length;
+    await eventually('one item is moved', async () => (await moved()) >= 1, 60_000);
+    child.kill('SIGKILL');
+    await ended;
+    await bridge.platform.control('PATCH', '/faults', { rules: [] });
+    expect(await moved()).toBeLessThan(3);
+    // The lock of the killed run expires.
+    await runs.run();
+    for (const each of ['sam book', 'sam report', 'sam top'])
+      await expect(pathOf(each)).resolves.toBe(`Team/${userName}`);
+    expect((await items()).filter(({ name }) => name === userName).length).toBe(1);
+    const log = (await commands.run('log', '--resource', userName, '--action', 'handOver', '--json')).text;
+    expect(log.match(/sam (book|report|top)/g)?.length).toBe(3);
+    await commands.run('handover', 'undo', userName, '--yes');
+    for (const each of ['sam book', 'sam report', 'sam top']) await expect(pathOf(each)).resolves.toBe('');
+  },
+  120_000,
+);

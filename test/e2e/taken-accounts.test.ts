@@ -1,14 +1,21 @@
 // Tests the advice for an account or a group that another connection of the target has: its steps lead to the desired state.
+import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
+import { createScenarios } from '../support/scenario.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
-let place: Place;
-let second: Idp;
+interface Context {
+  place: Place;
+  /** The other connection of the target. */
+  second: Idp;
+}
 
-beforeAll(async () => {
-  place = await openPlace({
+/** @param target settings of the target */
+const openContext = (target: object) => async (): Promise<Context> => {
+  const place = await openPlace({
+    target,
     rest: {
       connections: {
         default: { tokens: [{ name: 'primary', secret: TOKEN }] },
@@ -16,24 +23,32 @@ beforeAll(async () => {
       },
     },
   });
-  second = createIdp(`http://127.0.0.1:${place.port}/connections/second/scim/v2`, `${TOKEN}2`);
-}, 60_000);
-afterAll(() => place.stop());
+  const second = createIdp(`http://127.0.0.1:${place.port}/connections/second/scim/v2`, `${TOKEN}2`);
+  return { place, second };
+};
+const close = ({ place }: Context): Promise<void> => place.stop();
+// Most tests wait until the claim of the former owner has ended, 20 s after its creation.
+const test = createScenarios(openContext({}), close);
+const testWithUpsertOnly = createScenarios(openContext({ policy: 'upsert-only' }), close);
+const testWithoutAdoption = createScenarios(openContext({ policy: 'upsert-only', adopt: 'never' }), close);
 
-const deadLetters = async (): Promise<{ ref: string; message: string }[]> =>
-  (await place.commands.run('dead-letters', 'list', '--json')).json;
-const messageOf = (ref: string): Promise<string> =>
+const deadLetters = async ({ commands }: Place): Promise<{ ref: string; message: string }[]> =>
+  (await commands.run('dead-letters', 'list', '--json')).json;
+const messageOf = (place: Place, ref: string): Promise<string> =>
   eventually(
     `${ref} is a dead letter`,
-    async () => (await deadLetters()).find((each) => each.ref === ref)?.message,
+    async () => (await deadLetters(place)).find((each) => each.ref === ref)?.message,
   );
 
-test('an account is taken over after the other connection deletes the person, its link is forgotten and the dead letter retried', async () => {
+test('an account is taken over after the other connection deletes the person, its link is forgotten and the dead letter retried', async ({
+  place,
+  second,
+}) => {
   const name = 'ann@acme.example';
   const first = await place.idp.createUser(name);
   await eventually('open', async () => (await place.platform.user(name))?.active);
   const other = await second.createUser(name);
-  const message = await messageOf(`User:${other}`);
+  const message = await messageOf(place, `User:${other}`);
   expect(message).toContain('delete the person there');
   const [, advised = ''] = /order scim-bridge (links forget \S+),/.exec(message) ?? [];
   expect(advised).toBe(`links forget User:${first}`);
@@ -44,15 +59,18 @@ test('an account is taken over after the other connection deletes the person, it
   await place.commands.run('dead-letters', 'retry', `User:${other}`);
 
   await eventually('open for the second connection', async () => (await place.platform.user(name))?.active);
-  expect(await deadLetters()).toEqual([]);
+  expect(await deadLetters(place)).toEqual([]);
 }, 60_000);
 
-test('the second connection gets its group after the other connection deletes its group and the dead letter is retried', async () => {
+test('the second connection gets its group after the other connection deletes its group and the dead letter is retried', async ({
+  place,
+  second,
+}) => {
   const first = await place.idp.createGroup('Finance');
   await eventually('there', () => place.platform.group('Finance'));
   const cat = await second.createUser('cat@acme.example');
   const other = await second.createGroup('Finance', [cat]);
-  expect(await messageOf(`Group:${other}`)).toContain('delete the group there');
+  expect(await messageOf(place, `Group:${other}`)).toContain('delete the group there');
 
   await place.idp.send('DELETE', `/Groups/${first}`);
   await eventually('gone', async () => (await place.platform.group('Finance')) === undefined);
@@ -65,47 +83,52 @@ test('the second connection gets its group after the other connection deletes it
   expect(members).toEqual(['cat@acme.example']);
 }, 60_000);
 
-test('a deleted group that the policy leaves at the platform is taken over by the second connection after its link is forgotten', async () => {
-  const first = await place.idp.createGroup('Legal');
-  await eventually('there', () => place.platform.group('Legal'));
-  await place.change(({ targets: { main } }) => {
-    Object.assign(main as object, { policy: 'upsert-only' });
-  });
-  second = createIdp(`http://127.0.0.1:${place.port}/connections/second/scim/v2`, `${TOKEN}2`);
-  const other = await second.createGroup('Legal');
-  const message = await messageOf(`Group:${other}`);
-  await place.idp.send('DELETE', `/Groups/${first}`);
-  await place.idle();
-  const [, advised = ''] = /order scim-bridge (links forget [\w:-]+)/.exec(message) ?? [];
-  expect((await place.commands.run(...advised.split(' '))).code).toBe(0);
-  await place.commands.run('dead-letters', 'retry', `Group:${other}`);
-  await place.idle();
-  expect(await deadLetters()).toEqual([]);
-}, 60_000);
+testWithUpsertOnly(
+  'a deleted group that the policy leaves at the platform is taken over by the second connection after its link is forgotten',
+  async ({ place, second }) => {
+    const first = await place.idp.createGroup('Legal');
+    await eventually('there', () => place.platform.group('Legal'));
+    const other = await second.createGroup('Legal');
+    const message = await messageOf(place, `Group:${other}`);
+    await place.idp.send('DELETE', `/Groups/${first}`);
+    await place.idle();
+    const [, advised = ''] = /order scim-bridge (links forget [\w:-]+)/.exec(message) ?? [];
+    expect((await place.commands.run(...advised.split(' '))).code).toBe(0);
+    await place.commands.run('dead-letters', 'retry', `Group:${other}`);
+    await place.idle();
+    expect(await deadLetters(place)).toEqual([]);
+  },
+  60_000,
+);
 
-test('a new group takes over a group of the same name that was created and deleted shortly before, without adoption', async () => {
-  await place.change(({ targets: { main } }) => {
-    Object.assign(main as object, { policy: 'upsert-only', adopt: 'never' });
-  });
-  const first = await place.idp.createGroup('Audit');
-  await eventually('there', () => place.platform.group('Audit'));
-  await place.idle();
-  await place.idp.send('DELETE', `/Groups/${first}`);
-  await place.idle();
-  const heir = await place.idp.createGroup('Audit');
-  await place.idle();
-  expect(await deadLetters()).toEqual([]);
-  expect((await place.commands.run('links', 'export')).text).toContain(heir);
-}, 60_000);
+testWithoutAdoption(
+  'a new group takes over a group of the same name that was created and deleted shortly before, without adoption',
+  async ({ place }) => {
+    const first = await place.idp.createGroup('Audit');
+    await eventually('there', () => place.platform.group('Audit'));
+    await place.idle();
+    await place.idp.send('DELETE', `/Groups/${first}`);
+    await place.idle();
+    const heir = await place.idp.createGroup('Audit');
+    await place.idle();
+    expect(await deadLetters(place)).toEqual([]);
+    expect((await place.commands.run('links', 'export')).text).toContain(heir);
+  },
+  60_000,
+);
 
-test('a person who is deleted and hired again soon after the account was created gets the account back', async () => {
-  const name = 'dan@acme.example';
-  const first = await place.idp.createUser(name);
-  await place.idle();
-  await place.idp.send('DELETE', `/Users/${first}`);
-  await place.idle();
-  const again = await place.idp.createUser(name, { externalId: 'hired-again' });
-  await place.idle();
-  expect(await deadLetters()).toEqual([]);
-  expect((await place.commands.run('links', 'export')).text).toContain(again);
-}, 60_000);
+testWithoutAdoption(
+  'a person who is deleted and hired again soon after the account was created gets the account back',
+  async ({ place }) => {
+    const name = 'dan@acme.example';
+    const first = await place.idp.createUser(name);
+    await place.idle();
+    await place.idp.send('DELETE', `/Users/${first}`);
+    await place.idle();
+    const again = await place.idp.createUser(name, { externalId: 'hired-again' });
+    await place.idle();
+    expect(await deadLetters(place)).toEqual([]);
+    expect((await place.commands.run('links', 'export')).text).toContain(again);
+  },
+  60_000,
+);

@@ -4,6 +4,7 @@ import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
 import { createCommands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { createScenarios } from '../support/scenario.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const BOB = 'bob@acme.example';
@@ -42,52 +43,38 @@ async function pushInto(place: Place, fault: object, status: number): Promise<vo
 
 const countOf = (text: string, part: string): number => text.split(part).length - 1;
 
-describe('a breaker that is open while nothing is to be written', () => {
-  /** Opens the breaker with the calls of a plan, and ends the fault. */
-  async function opened(place: Place): Promise<void> {
-    await place.idp.createUser(BOB);
-    await eventually('pushed', async () => (await breakerOf(place)).open === false);
-    await faults(place, { status5xx: { share: 1, status: 403 } });
-    while (!(await breakerOf(place)).open) await place.commands.run('plan', '--deadline', '3s');
-    await faults(place, {});
-  }
+/** Opens the breaker with the calls of a plan, and ends the fault. */
+async function openBreaker(place: Place): Promise<void> {
+  await faults(place, { status5xx: { share: 1, status: 403 } });
+  while (!(await breakerOf(place)).open) await place.commands.run('plan', '--deadline', '3s');
+  await faults(place, {});
+}
 
-  test('is closed by a probe of a worker', async () => {
-    const place = await openPlace({});
-    try {
-      await opened(place);
-      await eventually('closed', async () => !(await breakerOf(place)).open, 20_000);
-    } finally {
-      await place.stop();
-    }
+const close = (place: Place): Promise<void> => place.stop();
+const test = createScenarios(() => openPlace({}), close);
+const testOfTwo = createScenarios(() => openPlace({ rest }), close);
+
+test('a breaker that is open while nothing is to be written is closed by a probe of a worker', async (place) => {
+  await place.idp.createUser(BOB);
+  await eventually('pushed', async () => (await breakerOf(place)).open === false);
+  await openBreaker(place);
+  await eventually('closed', async () => !(await breakerOf(place)).open, 20_000);
+}, 60_000);
+
+for (const [name, ...words] of [['doctor'], ['explain', BOB]] as [string, ...string[]][])
+  test(`a breaker that is open while nothing is to be written is closed by the good answers of ${name}`, async (place) => {
+    await place.idp.createUser(BOB);
+    await place.idle();
+    await place.stopApps();
+    await openBreaker(place);
+    const { text } = await place.commands.run(name, ...words);
+    expect(text).not.toMatch(/only probes go out|could not be read now/);
+    await eventually('closed', async () => !(await breakerOf(place)).open, 3000);
   }, 60_000);
 
-  test.each([
-    ['doctor', ['doctor']],
-    ['explain', ['explain', BOB]],
-  ])(
-    'is closed by the good answers of %s',
-    async (_name, command) => {
-      const place = await openPlace({});
-      try {
-        await place.idp.createUser(BOB);
-        await place.idle();
-        await place.stopApps();
-        await opened({ ...place, idp: { createUser: () => Promise.resolve('') } } as unknown as Place);
-        const { text } = await place.commands.run(...command);
-        expect(text).not.toMatch(/only probes go out|could not be read now/);
-        await eventually('closed', async () => !(await breakerOf(place)).open, 3000);
-      } finally {
-        await place.stop();
-      }
-    },
-    60_000,
-  );
-});
-
-test('after a refused key (401) status, explain, plan and sync say since when, ask for a new token and end in time', async () => {
-  const place = await openPlace({ rest });
-  try {
+testOfTwo(
+  'after a refused key (401) status, explain, plan and sync say since when, ask for a new token and end in time',
+  async (place) => {
     await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
     const since = new Date((await breakerOf(place)).since).toISOString();
     const refusal = `refuses the key (401) since ${since}`;
@@ -107,14 +94,13 @@ test('after a refused key (401) status, explain, plan and sync say since when, a
     expect(plan.ms).toBeLessThan(MOST_MS);
     expect(countOf(plan.text, `The target main ${refusal}: set a new targets.main.token`)).toBe(1);
     expect(plan.text).not.toMatch(/rate limit|does not answer/);
-  } finally {
-    await place.stop();
-  }
-}, 90_000);
+  },
+  90_000,
+);
 
-test('web pages in place of answers keep the breaker open, and status, explain and doctor name them', async () => {
-  const place = await openPlace({ rest });
-  try {
+testOfTwo(
+  'web pages in place of answers keep the breaker open, and status, explain and doctor name them',
+  async (place) => {
     const id = await place.idp.createUser(BOB);
     await place.idle();
     await faults(place, { dropBefore: { share: 1 } });
@@ -141,14 +127,13 @@ test('web pages in place of answers keep the breaker open, and status, explain a
     await eventually('closed', async () => !(await breakerOf(place)).open, 20_000);
     await place.idle();
     expect(await place.platform.user(BOB)).toMatchObject({ active: false });
-  } finally {
-    await place.stop();
-  }
-}, 90_000);
+  },
+  90_000,
+);
 
-test('after a new key was set, doctor ends the wait for the refused one', async () => {
-  const place = await openPlace({ rest });
-  try {
+testOfTwo(
+  'after a new key was set, doctor ends the wait for the refused one',
+  async (place) => {
     await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
     await faults(place, {});
     await place.commands.run('doctor');
@@ -156,44 +141,45 @@ test('after a new key was set, doctor ends the wait for the refused one', async 
     const plan = await timed(place, 'plan');
     expect([0, 2]).toContain(plan.code);
     expect(plan.text).not.toContain('refuses the key');
-  } finally {
-    await place.stop();
-  }
-}, 60_000);
+  },
+  60_000,
+);
 
-test('if a process still uses a former key, commands with the new key ask for a restart and not for another key', async () => {
-  const place = await openPlace({ rest });
-  const { main } = place.settings.targets;
-  // The same key as scimToken makes another pair of keys, which the platform accepts too.
-  const renewed = createCommands({
-    ...place.settings,
-    targets: { main: { ...main, scimToken: main.token } },
-  });
-  try {
-    await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
-    const [status, explain] = [await renewed.run('status'), await renewed.run('explain', BOB, '--all')];
-    const says = new RegExp(
-      `refuses the key \\(401\\) of a process of the service, which is not the key of these settings, since ${TIME}: .*restart the service`,
-      'i',
-    );
-    for (const { text } of [status, explain]) {
-      expect(text).toMatch(says);
-      expect(text).not.toContain('set a new targets.main.token');
+testOfTwo(
+  'if a process still uses a former key, commands with the new key ask for a restart and not for another key',
+  async (place) => {
+    const { main } = place.settings.targets;
+    // The same key as scimToken makes another pair of keys, which the platform accepts too.
+    const renewed = createCommands({
+      ...place.settings,
+      targets: { main: { ...main, scimToken: main.token } },
+    });
+    try {
+      await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
+      const [status, explain] = [await renewed.run('status'), await renewed.run('explain', BOB, '--all')];
+      const says = new RegExp(
+        `refuses the key \\(401\\) of a process of the service, which is not the key of these settings, since ${TIME}: .*restart the service`,
+        'i',
+      );
+      for (const { text } of [status, explain]) {
+        expect(text).toMatch(says);
+        expect(text).not.toContain('set a new targets.main.token');
+      }
+      await faults(place, {});
+      const doctor = await renewed.run('doctor');
+      expect(doctor).toMatchObject({ code: 1, text: expect.stringContaining('the key is valid') });
+      expect(doctor.text).toContain('which is not the key of these settings, since');
+      expect(doctor.text).toContain('Restart the service, unless it was restarted since');
+    } finally {
+      renewed.remove();
     }
-    await faults(place, {});
-    const doctor = await renewed.run('doctor');
-    expect(doctor).toMatchObject({ code: 1, text: expect.stringContaining('the key is valid') });
-    expect(doctor.text).toContain('which is not the key of these settings, since');
-    expect(doctor.text).toContain('Restart the service, unless it was restarted since');
-  } finally {
-    renewed.remove();
-    await place.stop();
-  }
-}, 90_000);
+  },
+  90_000,
+);
 
-test('during a pause after 429, status and explain say until when it lasts, and commands end in time', async () => {
-  const place = await openPlace({ rest });
-  try {
+testOfTwo(
+  'during a pause after 429, status and explain say until when it lasts, and commands end in time',
+  async (place) => {
     await pushInto(place, { status429: { share: 1, retryAfter: 60 } }, 429);
     const until = new Date((await breakerOf(place)).pause.until).toISOString();
     const pause = `all calls pause until ${until}, because the platform asked for it (HTTP 429)`;
@@ -213,58 +199,46 @@ test('during a pause after 429, status and explain say until when it lasts, and 
     expect(plan.ms).toBeLessThan(MOST_MS);
     expect(countOf(plan.text, `waits for the rate limit of the platform: ${pause}`)).toBe(1);
     expect(countOf(plan.text, `The target main answers 429: ${pause}`)).toBe(1);
-  } finally {
-    await place.stop();
-  }
-}, 90_000);
+  },
+  90_000,
+);
 
-test('a command waits for a pause that ends within its limit', async () => {
-  const place = await openPlace({ rest });
-  try {
+testOfTwo(
+  'a command waits for a pause that ends within its limit',
+  async (place) => {
     await pushInto(place, { status429: { share: 1, retryAfter: 5 } }, 429);
     await faults(place, {});
     await sleep(500);
     const plan = await timed(place, 'plan');
     expect([0, 2]).toContain(plan.code);
     expect(plan.text).not.toContain('main answers');
-  } finally {
-    await place.stop();
-  }
+  },
+  60_000,
+);
+
+test('a plan that could read only one of two targets names the target that it has and the one that it lacks', async (place) => {
+  await place.change(({ connections, targets }) => {
+    Object.assign(connections, { default: { tokens, targets: ['main', 'away'] } });
+    Object.assign(targets, { away: { ...targets.main, url: 'http://127.0.0.1:9' } });
+  });
+  const { text, code } = await place.commands.run('plan');
+  expect(code).toBe(1);
+  expect(text).toContain('The plan is partial: it has default → main, and not default → away.');
+  expect(text).toMatch(new RegExp(`The target away does not answer since ${TIME}`));
 }, 60_000);
 
-test('a plan that could read only one of two targets names the target that it has and the one that it lacks', async () => {
-  const place = await openPlace({});
-  try {
-    await place.change(({ connections, targets }) => {
-      Object.assign(connections, { default: { tokens, targets: ['main', 'away'] } });
-      Object.assign(targets, { away: { ...targets.main, url: 'http://127.0.0.1:9' } });
-    });
-    const { text, code } = await place.commands.run('plan');
-    expect(code).toBe(1);
-    expect(text).toContain('The plan is partial: it has default → main, and not default → away.');
-    expect(text).toMatch(new RegExp(`The target away does not answer since ${TIME}`));
-  } finally {
-    await place.stop();
-  }
-}, 60_000);
-
-test('explain shows no applied values while the creation of the account fails', async () => {
-  const place = await openPlace({});
-  try {
-    await faults(place, {
-      rules: [{ method: 'POST', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 } }],
-    });
-    await place.idp.createUser(BOB);
-    await eventually('refused', async () =>
-      (await place.platform.requests()).some(({ status }) => status === 503),
-    );
-    const { json } = await place.commands.run('explain', BOB, '--json');
-    const [{ values }] = Array.isArray(json) ? json : [json];
-    expect(values.map(({ name, applied, state }: any) => [name, applied, state])).toEqual(
-      values.map(({ name }: any) => [name, null, 'differs']),
-    );
-    expect(values.length).toBeGreaterThan(2);
-  } finally {
-    await place.stop();
-  }
+test('explain shows no applied values while the creation of the account fails', async (place) => {
+  await faults(place, {
+    rules: [{ method: 'POST', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 } }],
+  });
+  await place.idp.createUser(BOB);
+  await eventually('refused', async () =>
+    (await place.platform.requests()).some(({ status }) => status === 503),
+  );
+  const { json } = await place.commands.run('explain', BOB, '--json');
+  const [{ values }] = Array.isArray(json) ? json : [json];
+  expect(values.map(({ name, applied, state }: any) => [name, applied, state])).toEqual(
+    values.map(({ name }: any) => [name, null, 'differs']),
+  );
+  expect(values.length).toBeGreaterThan(2);
 }, 60_000);
