@@ -1,74 +1,99 @@
 // Tests that notices survive kill -9 of the process that sends them, and the command that tests a channel.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import '../support/load-modules.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { noticesOf, PAGE_URL, webhookTo } from '../support/notice-channel.ts';
 import { startReceiver, type Receiver } from '../support/receiver.ts';
+import { createScenario } from '../support/scenario.ts';
 import { settingsFor } from '../support/settings.ts';
 
-let sandbox: Sandbox;
-let receiver: Receiver;
-let bridge: BridgeProcess;
-let commands: Commands;
-/** A proxy in front of the receiver that can hold its answers back. */
-let isKept = false;
-const front = createServer((request: IncomingMessage, response: ServerResponse) => {
-  void (async () => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { host: _host, connection: _connection, ...headers } = request.headers as Record<string, string>;
-    const answer = await fetch(receiver.endpoint, { method: 'POST', headers, body: Buffer.concat(chunks) });
-    if (!isKept) response.writeHead(answer.status).end();
-  })().catch(() => response.destroy());
-});
+interface Context {
+  receiver: Receiver;
+  bridge: BridgeProcess;
+  commands: Commands;
+  /** True: a proxy in front of the receiver holds its answers back. */
+  front: { isKept: boolean };
+  stop: () => Promise<void>;
+}
 
-beforeAll(async () => {
-  [sandbox, receiver] = await Promise.all([startSandbox(), startReceiver()]);
-  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(front.address() as AddressInfo).port}/`;
+async function openContext(): Promise<Context> {
+  const [sandbox, receiver] = await Promise.all([startSandbox(), startReceiver()]);
+  const front = { isKept: false };
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    void (async () => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { host: _host, connection: _connection, ...headers } = request.headers as Record<string, string>;
+      const answer = await fetch(receiver.endpoint, { method: 'POST', headers, body: Buffer.concat(chunks) });
+      if (!front.isKept) response.writeHead(answer.status).end();
+    })().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const settings = {
     ...settingsFor(sandbox),
     notices: { pageUrl: PAGE_URL, channels: { hook: webhookTo(url) } },
   };
-  commands = createCommands(settings);
-  bridge = await startBridgeProcess(settings);
-}, 90_000);
-afterAll(async () => {
-  await bridge.stop();
-  commands.remove();
-  front.closeAllConnections();
-  front.close();
-  await Promise.all([receiver.stop(), sandbox.stop()]);
-});
+  const commands = createCommands(settings);
+  const bridge = await startBridgeProcess(settings);
+  const stop = async (): Promise<void> => {
+    await bridge.stop();
+    commands.remove();
+    server.closeAllConnections();
+    server.close();
+    await Promise.all([receiver.stop(), sandbox.stop()]);
+  };
+  return { receiver, bridge, commands, front, stop };
+}
 
-const subjects = () =>
+const subjects = (receiver: Receiver) =>
   noticesOf(receiver).map(({ items }) => items.map(({ about, state }) => `${about} ${state}`));
 
-test('after a kill before the answer a message is sent again with the same id, and delivered ones are not repeated', async () => {
-  isKept = true;
+/** The lease of a killed process ends after 20 s, so each kill has a bridge of its own. */
+const afterKill = createScenario(openContext, ({ stop }) => stop());
+const test = createScenario(openContext, ({ stop }) => stop());
+
+afterKill(
+  'after a kill before the answer a message is sent again with the same id',
+  async ({ receiver, bridge, commands, front }) => {
+    front.isKept = true;
+    expect((await commands.run('hold', '--target', 'main')).code).toBe(0);
+    await eventually('posted', () => receiver.posts.length === 1);
+    front.isKept = false;
+    await bridge.killAndRestart();
+    await eventually('posted again', () => receiver.posts.length === 2, 45_000);
+    const [first, second] = noticesOf(receiver);
+    expect(second).toEqual(first);
+    expect(receiver.posts[1]?.text).toBe(receiver.posts[0]?.text);
+    expect(subjects(receiver)).toEqual([['exceptions new'], ['exceptions new']]);
+  },
+  120_000,
+);
+
+test('after a kill a message that was delivered is not repeated, and the end is reported', async ({
+  receiver,
+  bridge,
+  commands,
+}) => {
   expect((await commands.run('hold', '--target', 'main')).code).toBe(0);
   await eventually('posted', () => receiver.posts.length === 1);
-  isKept = false;
-  await bridge.killAndRestart();
-  // The lease of the killed process ends after 20 s.
-  await eventually('posted again', () => receiver.posts.length === 2, 45_000);
-  const [first, second] = noticesOf(receiver);
-  expect(second).toEqual(first);
-  expect(receiver.posts[1]?.text).toBe(receiver.posts[0]?.text);
-
   await eventually('noted', async () =>
     (await commands.run('doctor')).text.includes('notices hook: last delivered'),
   );
   await bridge.killAndRestart();
   expect((await commands.run('release', '--target', 'main')).code).toBe(0);
-  await eventually('resolved', () => receiver.posts.length === 3, 45_000);
-  expect(subjects()).toEqual([['exceptions new'], ['exceptions new'], ['exceptions resolved']]);
-}, 180_000);
+  await eventually('resolved', () => receiver.posts.length === 2, 45_000);
+  expect(subjects(receiver)).toEqual([['exceptions new'], ['exceptions resolved']]);
+}, 120_000);
 
-test('the command `notices test` prints the status of the receiver, and names an unknown channel', async () => {
+test('the command `notices test` prints the status of the receiver, and names an unknown channel', async ({
+  receiver,
+  commands,
+}) => {
   const before = receiver.posts.length;
   const done = await commands.run('notices', 'test', 'hook');
   expect([done.code, done.text]).toEqual([0, 'hook: delivered (202)']);
