@@ -1,57 +1,71 @@
 // Tests that status, doctor, explain, /health and metrics report running and missing processes of the fleet.
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { freePort, startLocalRedis } from '../../src/demo/local-redis.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { packageVersion } from '../../src/support/version.ts';
+import '../support/load-modules.ts';
 import { startBridgeProcess, type BridgeProcess } from '../support/bridge-process.ts';
+import { ADMIN_TOKEN, TOKEN } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp } from '../support/idp.ts';
+import { createScenario } from '../support/scenario.ts';
 import { scrape } from '../support/scrape.ts';
+import { settingsFor, type TestSettings } from '../support/settings.ts';
 
-const TOKEN = 'a-token-for-tests-only-0123456789';
-const ADMIN = 'an-admin-token-for-tests-0123456789';
-const prefix = `test-${randomUUID()}`;
-
-let sandbox: Sandbox;
-let commands: Commands;
-let settings: object;
-const started: BridgeProcess[] = [];
-
-async function start(role: string, env: Record<string, string> = {}): Promise<BridgeProcess> {
-  const bridge = await startBridgeProcess(settings, role, { POD_NAME: `pod-${role}`, ...env });
-  started.push(bridge);
-  return bridge;
+interface Context {
+  settings: TestSettings;
+  commands: Commands;
+  /** Starts a process that ends with the context. */
+  start: (role: string, env?: Record<string, string>) => Promise<BridgeProcess>;
+  stop: () => Promise<void>;
 }
 
-beforeAll(async () => {
-  sandbox = await startSandbox();
-  settings = {
-    server: { adminToken: ADMIN },
-    redis: { url: process.env.TEST_REDIS_URL, prefix },
-    connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
-    targets: {
-      main: {
-        url: sandbox.ready.platformUrl,
-        token: sandbox.ready.fixtures.apiKeys.admin,
-        allowLoopbackHttp: true,
-      },
+/** @param redisUrl the shared server if undefined */
+async function openContext(redisUrl?: string): Promise<Context> {
+  const sandbox = await startSandbox();
+  const settings = settingsFor(sandbox, {}, { reconcile: { schedule: '0 3 * * *' } });
+  if (redisUrl !== undefined) settings.redis.url = redisUrl;
+  const commands = createCommands(settings);
+  const started: BridgeProcess[] = [];
+  return {
+    settings,
+    commands,
+    start: async (role, env = {}) => {
+      const bridge = await startBridgeProcess(settings, role, { POD_NAME: `pod-${role}`, ...env });
+      started.push(bridge);
+      return bridge;
     },
-    reconcile: { schedule: '0 3 * * *' },
+    stop: async () => {
+      await Promise.all(started.map((each) => each.stop()));
+      commands.remove();
+      await sandbox.stop();
+    },
   };
-  commands = createCommands(settings);
-}, 60_000);
-afterAll(async () => {
-  for (const each of started) await each.stop();
-  commands.remove();
-  await sandbox.stop();
+}
+
+/** A Redis server that a test stops and starts again, and a bridge that uses it. */
+async function openOwnRedis() {
+  const place = { folder: mkdtempSync(join(tmpdir(), 'scim-bridge-fleet-')), port: await freePort() };
+  const redis = await startLocalRedis({ env: {}, ...place });
+  return { place, redis, ...(await openContext(redis.url)) };
+}
+type OwnRedis = Awaited<ReturnType<typeof openOwnRedis>>;
+
+const test = createScenario(
+  () => openContext(),
+  ({ stop }) => stop(),
+);
+const testOfRedis = createScenario(openOwnRedis, async ({ place, redis, stop }: OwnRedis) => {
+  await stop();
+  await redis.stop();
+  rmSync(place.folder, { recursive: true, force: true });
 });
 
-const fleet = async () => {
+const fleet = async (commands: Commands) => {
   const { code, json } = await commands.run('status', '--json');
   return { code, ...json[0].fleet } as {
     code: number;
@@ -59,13 +73,15 @@ const fleet = async () => {
     findings: { finding: string; message: string }[];
   };
 };
-const findings = async () => (await fleet()).findings.map(({ finding }) => finding);
+const findings = async (commands: Commands) => (await fleet(commands)).findings.map(({ finding }) => finding);
 const health = async ({ port }: BridgeProcess): Promise<any> =>
-  (await fetch(`http://127.0.0.1:${port}/health`, { headers: { authorization: `Bearer ${ADMIN}` } })).json();
+  (
+    await fetch(`http://127.0.0.1:${port}/health`, { headers: { authorization: `Bearer ${ADMIN_TOKEN}` } })
+  ).json();
 const metric = async ({ port }: BridgeProcess, finding: string) =>
   (await scrape(port)).value('bridge_fleet_findings', { finding });
 
-test('before the first start, status reports no process, and doctor only warns', async () => {
+test('before the first start, status reports no process, and doctor only warns', async ({ commands }) => {
   const { code, text } = await commands.run('status');
   expect([code, text]).toEqual([2, expect.stringContaining('fleet: no process')]);
   expect(text).toContain(
@@ -78,11 +94,15 @@ test('before the first start, status reports no process, and doctor only warns',
   ]);
 });
 
-test('status, doctor and metrics show the role of each process, and which are stopped, killed or outdated', async () => {
+test('status, doctor and metrics show the role of each process, and which are stopped, killed or outdated', async ({
+  settings,
+  commands,
+  start,
+}) => {
   const api = await start('api');
   const worker = await start('worker');
   await start('scheduler');
-  const all = await fleet();
+  const all = await fleet(commands);
   expect([all.code, all.findings]).toEqual([0, []]);
   expect(all.processes).toMatchObject([
     { role: 'api', host: 'pod-api', silent: false },
@@ -105,14 +125,16 @@ test('status, doctor and metrics show the role of each process, and which are st
   expect((await scrape(api.port)).value('bridge_processes', { role: 'worker', version })).toBe(1);
   expect(await metric(api, 'noWorker')).toBe(0);
   const page = (path: string) =>
-    fetch(`http://127.0.0.1:${api.port}/admin/v1${path}`, { headers: { authorization: `Bearer ${ADMIN}` } });
+    fetch(`http://127.0.0.1:${api.port}/admin/v1${path}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+    });
   const [row] = (await (await page('/status')).json()) as { fleet: { processes: unknown[] } }[];
   expect(row?.fleet.processes).toHaveLength(3);
   expect(await (await page('/doctor')).text()).toContain('worker pod-worker');
 
   // A clean stop is reported at once.
   expect(await worker.terminate()).toBe(0);
-  const stopped = await fleet();
+  const stopped = await fleet(commands);
   expect(stopped).toMatchObject({ code: 2, findings: [{ finding: 'noWorker' }] });
   expect(stopped.processes.map(({ role }) => role)).toEqual(['api', 'scheduler']);
   expect(stopped.findings[0]?.message).toMatch(
@@ -136,7 +158,7 @@ test('status, doctor and metrics show the role of each process, and which are st
 
   // A killed worker is first reported as silent; then a new worker replaces it.
   const second = await start('worker');
-  expect(await findings()).toEqual([]);
+  expect(await findings(commands)).toEqual([]);
   await eventually('the change is applied', async () => {
     const [found] = (await commands.run('explain', 'waits@acme.example', '--json')).json;
     return found.verdict === 'asDesired';
@@ -144,7 +166,7 @@ test('status, doctor and metrics show the role of each process, and which are st
   await second.stop();
   await eventually(
     'the worker is silent',
-    async () => (await findings()).join() === 'noWorker,silent',
+    async () => (await findings(commands)).join() === 'noWorker,silent',
     40_000,
   );
   const told = await commands.run('status');
@@ -154,40 +176,34 @@ test('status, doctor and metrics show the role of each process, and which are st
   // Processes of two builds are a finding when they run together for long.
   await start('worker', { SCIM_BRIDGE_REVISION: 'abc123' });
   const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
-  const since = `${prefix}:{bridge.fleet}:versionsDifferSince`;
+  const since = `${settings.redis.prefix}:{bridge.fleet}:versionsDifferSince`;
   expect(await redis.exists(since)).toBe(1);
-  expect(await findings()).not.toContain('versionsDiffer');
+  expect(await findings(commands)).not.toContain('versionsDiffer');
   await redis.set(since, String(Date.now() - 16 * 60_000));
   redis.disconnect();
-  expect(await findings()).toContain('versionsDiffer');
+  expect(await findings(commands)).toContain('versionsDiffer');
   expect((await commands.run('doctor')).text).toContain(`${version} (revision abc123) (worker pod-worker)`);
   await eventually('the metric tells it', async () => (await metric(api, 'versionsDiffer')) === 1, 10_000);
 }, 240_000);
 
-test('while Redis is unavailable a process logs no failed beats, and it is listed again at once afterwards', async () => {
-  const place = { folder: mkdtempSync(join(tmpdir(), 'scim-bridge-fleet-')), port: await freePort() };
-  let redis = await startLocalRedis({ env: {}, ...place });
-  const own = { ...settings, redis: { url: redis.url, prefix } };
-  const bridge = await startBridgeProcess(own);
-  started.push(bridge);
-  const reader = createCommands(own);
-  try {
-    expect(await reader.run('status', '--json')).toMatchObject({ code: 0 });
-    await redis.stop();
+testOfRedis(
+  'while Redis is unavailable a process logs no failed beats, and it is listed again at once afterwards',
+  async (context) => {
+    const { place, commands, start } = context;
+    const bridge = await start('all');
+    expect(await commands.run('status', '--json')).toMatchObject({ code: 0 });
+    await context.redis.stop();
     await eventually('Redis is away', async () => !(await health(bridge)).ok);
+    // Several beats fail in this time.
     await new Promise((resolve) => setTimeout(resolve, 7000));
-    redis = await startLocalRedis({ env: {}, ...place });
+    context.redis = await startLocalRedis({ env: {}, ...place });
     await eventually('ready', async () => (await health(bridge)).components.store.ok);
     await eventually(
       'listed again',
-      async () => (await reader.run('status', '--json')).json?.[0].fleet.findings.length === 0,
+      async () => (await commands.run('status', '--json')).json?.[0].fleet.findings.length === 0,
       5000,
     );
     expect(bridge.output()).not.toMatch(/beat|fleet/);
-  } finally {
-    await bridge.stop();
-    await redis.stop();
-    reader.remove();
-    rmSync(place.folder, { recursive: true, force: true });
-  }
-}, 90_000);
+  },
+  90_000,
+);

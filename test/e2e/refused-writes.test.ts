@@ -15,13 +15,16 @@ beforeAll(async () => {
   await place.idle();
   const rules = [{ method: 'PATCH', status5xx: { share: 1, status: 401 } }];
   await place.platform.control('PATCH', '/faults', { rules });
-  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann Two' });
+  await rename('Ann 2');
   await eventually('refused', async () =>
     (await place.platform.requests()).some(({ status }) => status === 401),
   );
 });
 afterAll(() => place.stop());
 
+let renamed = 2;
+const rename = (value: string) =>
+  place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value });
 const runCommand = (...args: string[]) => place.commands.run(...args);
 
 test('doctor can read, but reports that writes are refused again and exits with 1', async () => {
@@ -29,6 +32,8 @@ test('doctor can read, but reports that writes are refused again and exits with 
     'refused again after good answers to reads',
     async () => {
       await runCommand('plan');
+      // A push is tried at once, and a retry after 15 s.
+      await rename(`Ann ${++renamed}`);
       return WORDS.test((await runCommand('status')).text);
     },
     30_000,
@@ -60,7 +65,7 @@ test('after successful reads, status and explain still name the calls that are r
 test('when the platform takes PATCH again after answering 401, the waiting change is applied, and status and doctor no longer report the 401', async () => {
   await place.platform.control('PATCH', '/faults', {});
   await place.idle();
-  expect((await place.platform.user(ANN))?.displayName).toBe('Ann Two');
+  expect((await place.platform.user(ANN))?.displayName).toBe(`Ann ${renamed}`);
   await eventually('status is quiet', async () => !(await runCommand('status')).text.includes('401'));
   const { code, text } = await runCommand('doctor');
   expect(text).not.toContain('401');

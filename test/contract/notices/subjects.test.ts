@@ -54,6 +54,8 @@ test('messages report a dead letter and its end', async () => {
 test('messages report a failing platform with its status, and a reconcile that fails meanwhile', async () => {
   front.answer = () => ({ status: 500 });
   await rig.bridge.idp.createUser('new@acme.example');
+  // The calls of the reconcile fail too, so the breaker opens earlier than by the attempts to create one user.
+  const { body } = await rig.operator.post('/reconcile', {});
   expect(await toldOf('breaker', 'new')).toMatchObject({
     connection: null,
     target: 'main',
@@ -61,7 +63,6 @@ test('messages report a failing platform with its status, and a reconcile that f
     link: `${PAGE_URL}/admin/#/overview`,
     summary: 'main: calls fail in a row (status 500), only probes are sent',
   });
-  const { body } = await rig.operator.post('/reconcile', {});
   await rig.operator.ended(body.id, 60_000);
   expect(await toldOf('reconcile', 'new')).toMatchObject({ connection: 'default', target: 'main', count: 1 });
   front.answer = () => undefined;
