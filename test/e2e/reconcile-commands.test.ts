@@ -1,13 +1,15 @@
 // Tests plan, apply and reconcile as an operator and a CronJob run them: exit codes, saved plans, guard, and kill -9.
 import { Ajv } from 'ajv';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSaved, savedPieces } from '../../src/reconcile/plan.ts';
-import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
+import '../support/load-modules.ts';
+import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { createCommands, type Answer, type Commands } from '../support/command.ts';
 import { createScenario } from '../support/scenario.ts';
 import { brief, openReconciling, scimPatch, type Reconciling } from '../support/reconciling.ts';
+import { settingsFor } from '../support/settings.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const PEOPLE = Array.from({ length: 30 }, (_, index) => `p${index}@acme.example`);
@@ -18,10 +20,12 @@ interface Context {
   rec: Reconciling;
   /** File of the saved plan. */
   file: string;
-  /** Settings file of the commands. */
-  settingsFile: (name: string, change?: (target: any) => void) => string;
-  /** Runs a command with these settings. */
-  run: (...args: string[]) => Promise<Ended>;
+  /** Runs a command in this process. */
+  run: (...args: string[]) => Promise<Answer>;
+  /** Runs a command with other settings of the target. */
+  runWith: (change: (target: any) => void, ...args: string[]) => Promise<Answer>;
+  /** Starts a command as a process, with other settings of the target if there is a change. */
+  start: (args: string[], change?: (target: any) => void) => { ended: Promise<Ended>; kill: () => void };
   /** Changes the display name at the platform by hand. */
   rename: (userName: string, value: string) => Promise<unknown>;
   close: () => Promise<void>;
@@ -30,16 +34,13 @@ interface Context {
 interface Ended {
   code: number | null;
   out: string;
-  err: string;
 }
 
-function start(args: string[]): { ended: Promise<Ended>; kill: () => void } {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+function startCommand(args: string[]): { ended: Promise<Ended>; kill: () => void } {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let out = '';
-  let err = '';
   child.stdout.on('data', (data: Buffer) => (out += data.toString()));
-  child.stderr.on('data', (data: Buffer) => (err += data.toString()));
-  const ended = new Promise<Ended>((resolve) => child.once('exit', (code) => resolve({ code, out, err })));
+  const ended = new Promise<Ended>((resolve) => child.once('exit', (code) => resolve({ code, out })));
   return { ended, kill: () => void child.kill('SIGKILL') };
 }
 
@@ -53,7 +54,6 @@ function expectPublishedForm(json: string): void {
 }
 
 async function openContext(): Promise<Context> {
-  const folder = mkdtempSync(join(tmpdir(), 'scim-bridge-plan-'));
   const bridge = await buildBridge({
     configure: (config) => {
       Object.assign(config.targets.main?.attributes ?? {}, {
@@ -68,12 +68,8 @@ async function openContext(): Promise<Context> {
   await rec.untilSynced();
   // From here on no service runs, so the commands do all the work.
   await bridge.app.stop();
-  const settingsFile: Context['settingsFile'] = (name, change = () => undefined) => {
+  const settingsWith = (change: (target: any) => void): object => {
     const target = {
-      url: bridge.sandbox.ready.platformUrl,
-      token: bridge.sandbox.ready.fixtures.apiKeys.admin,
-      allowLoopbackHttp: true,
-      rateLimit: { requestsPerSecond: 2000, burst: 2000 },
       attributes: {
         country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
       },
@@ -81,21 +77,25 @@ async function openContext(): Promise<Context> {
     };
     change(target);
     const { url, prefix } = bridge.config.redis;
-    const settings = {
-      redis: { url, prefix },
-      connections: { default: { tokens: [{ name: 'primary', secret: TOKEN }] } },
-      targets: { main: target },
-    };
-    const file = join(folder, name);
-    writeFileSync(file, JSON.stringify(settings));
-    return file;
+    return settingsFor(bridge.sandbox, target, { redis: { url, prefix } });
   };
+  const opened: Commands[] = [];
+  const open = (change: (target: any) => void): Commands => {
+    const commands = createCommands(settingsWith(change));
+    opened.push(commands);
+    return commands;
+  };
+  const commands = open(() => undefined);
   return {
     bridge,
     rec,
-    settingsFile,
-    file: join(folder, 'plan.json'),
-    run: (...args) => start(['--config', settingsFile('bridge.json'), ...args]).ended,
+    file: join(commands.folder, 'plan.json'),
+    run: (...args) => commands.run(...args),
+    runWith: (change, ...args) => open(change).run(...args),
+    start: (args, change) => {
+      const { folder } = change ? open(change) : commands;
+      return startCommand(['--config', join(folder, 'bridge.json'), ...args]);
+    },
     rename: async (userName, value) =>
       rec.meddle(
         'PATCH',
@@ -105,7 +105,7 @@ async function openContext(): Promise<Context> {
     close: async () => {
       await rec.stop();
       await bridge.sandbox.stop();
-      rmSync(folder, { recursive: true, force: true });
+      for (const each of opened) each.remove();
     },
   };
 }
@@ -119,23 +119,23 @@ test('plan exits 0 without changes and 2 with changes, and writes nothing', asyn
   run,
   rename,
 }) => {
-  await expect(run('plan')).resolves.toMatchObject({ code: 0, out: expect.stringContaining('no changes') });
+  await expect(run('plan')).resolves.toMatchObject({ code: 0, text: expect.stringContaining('no changes') });
   await rename(PEOPLE[0] ?? '', 'Meddled');
   await bridge.platform.forgetRequests();
-  const { code, out } = await run('plan');
-  expect([code, out]).toEqual([2, expect.stringContaining('1 change. 1 to update.')]);
-  expect(out).toContain('displayName: "Meddled" → "Jo p0@acme.example"');
+  const { code, text } = await run('plan');
+  expect([code, text]).toEqual([2, expect.stringContaining('1 change. 1 to update.')]);
+  expect(text).toContain('displayName: "Meddled" → "Jo p0@acme.example"');
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 }, 60_000);
 
 test('a reconcile as a CronJob repairs and exits 0, and the next one writes nothing', async ({
   bridge,
-  run,
+  start,
 }) => {
-  await expect(run('reconcile', '--yes')).resolves.toMatchObject({ code: 0 });
+  await expect(start(['reconcile', '--yes']).ended).resolves.toMatchObject({ code: 0 });
   expect((await bridge.platform.user(PEOPLE[0] ?? ''))?.displayName).toBe('Jo p0@acme.example');
   await bridge.platform.forgetRequests();
-  await expect(run('reconcile', '--json')).resolves.toMatchObject({
+  await expect(start(['reconcile', '--json']).ended).resolves.toMatchObject({
     code: 0,
     out: expect.stringContaining('"outcome":"converged"'),
   });
@@ -151,11 +151,11 @@ test('a plan that could not read the platform and found nothing leaves the saved
   await bridge.platform.control('PATCH', '/faults', {
     rules: [{ method: 'GET', path: '/scim/v2/Users', truncateLists: { share: 1, keep: 0.5, mode: 'page' } }],
   });
-  const { code, out, err } = await run('plan', '--out', file);
+  const { code, text, errors } = await run('plan', '--out', file);
   await bridge.platform.control('PATCH', '/faults', {});
   expect(code).toBe(1);
-  expect(err).toContain(`${file} is unchanged.`);
-  expect(out).not.toContain('Saved');
+  expect(errors).toContain(`${file} is unchanged.`);
+  expect(text).not.toContain('Saved');
   expect(readFileSync(file, 'utf8')).toBe('a plan that somebody has read');
 }, 60_000);
 
@@ -184,14 +184,14 @@ test('a saved plan is applied exactly, and is refused after a change of state or
   writeFileSync(file, [...savedPieces([{ ...done, entries: pushed }])].join(''));
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({
     code: 0,
-    out: expect.stringMatching(
+    text: expect.stringMatching(
       /converged: nothing is left to do of (the change|all \d+ changes) of the plan/,
     ),
   });
 
   await expect(run('apply', `${file}.missing`, '--yes')).resolves.toMatchObject({
     code: 1,
-    err: expect.stringContaining(`There is no file ${file}.missing.`),
+    errors: expect.stringContaining(`There is no file ${file}.missing.`),
   });
 
   await run('plan', '--out', file);
@@ -199,27 +199,24 @@ test('a saved plan is applied exactly, and is refused after a change of state or
   await bridge.platform.forgetRequests();
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({
     code: 3,
-    err: expect.stringContaining('stale'),
+    errors: expect.stringContaining('stale'),
   });
   await expect(bridge.platform.writes()).resolves.toEqual([]);
 
   writeFileSync(file, readFileSync(file, 'utf8').replace('Later', 'Mallory'));
   await expect(run('apply', file, '--yes')).resolves.toMatchObject({
     code: 1,
-    err: expect.stringContaining('changed after it was made'),
+    errors: expect.stringContaining('changed after it was made'),
   });
 }, 60_000);
 
-test('plan with other settings lists their effect on all users without writes', async ({
-  settingsFile,
-  run,
-}) => {
-  const file = settingsFile('new.json', (target) => {
+test('plan with other settings lists their effect on all users without writes', async ({ start, run }) => {
+  const change = (target: any): void => {
     target.attributes.country.expression = '"X"';
     delete target.attributes.country.from;
     target.users = { scope: 'userName ne "p3@acme.example"' };
-  });
-  const { code, out } = await start(['plan', '--config', file, '--json']).ended;
+  };
+  const { code, out } = await start(['plan', '--json'], change).ended;
   expect(code).toBe(2);
   expectPublishedForm(out);
   const { counts, entries } = JSON.parse(out).plans[0];
@@ -230,20 +227,20 @@ test('plan with other settings lists their effect on all users without writes', 
 
 test("reconcile holds deactivations beyond the guard's limit, applies the rest and exits 2", async ({
   bridge,
-  settingsFile,
+  runWith,
   run,
   rename,
 }) => {
-  const file = settingsFile('narrow.json', (target) => {
+  const narrow = (target: any): void => {
     target.users = {
       scope: PEOPLE.slice(0, 20)
         .map((name) => `userName ne "${name}"`)
         .join(' and '),
     };
-  });
+  };
   await rename(PEOPLE[29] ?? '', 'Meddled');
-  const { code, out } = await start(['reconcile', '--config', file, '--yes']).ended;
-  expect([code, out]).toEqual([2, expect.stringContaining('guard holds 20')]);
+  const { code, text } = await runWith(narrow, 'reconcile', '--yes');
+  expect([code, text]).toEqual([2, expect.stringContaining('guard holds 20')]);
   const { users } = await bridge.platform.state();
   expect(users.filter(({ userName, active }) => PEOPLE.includes(userName) && !active)).toEqual([]);
   expect((await bridge.platform.user(PEOPLE[29] ?? ''))?.displayName).toBe('Jo p29@acme.example');
@@ -253,12 +250,11 @@ test("reconcile holds deactivations beyond the guard's limit, applies the rest a
 
 afterKill(
   'killed in the middle, the next run is clean and nothing is applied twice',
-  async ({ bridge, settingsFile, run, rename }) => {
+  async ({ bridge, run, start, rename }) => {
     for (const name of PEOPLE.slice(5, 25)) await rename(name, 'Meddled');
-    const args = ['--config', settingsFile('bridge.json'), 'reconcile', '--yes'];
     await bridge.platform.control('PATCH', '/faults', { latencyMs: 40 });
     await bridge.platform.forgetRequests();
-    const first = start(args);
+    const first = start(['reconcile', '--yes']);
     for (let tries = 0; tries < 400 && (await bridge.platform.writes()).length < 3; tries++)
       await new Promise((resolve) => setTimeout(resolve, 25));
     first.kill();

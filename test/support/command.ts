@@ -13,6 +13,8 @@ export interface Answer {
   text: string;
   /** The same lines as printed, with wrapped lines as several. */
   lines: string[];
+  /** Standard error alone, without the line breaks of wrapped lines. */
+  errors: string;
   /** Standard output parsed as JSON; undefined when it is not JSON. */
   json: any;
 }
@@ -26,6 +28,7 @@ export interface Commands {
 
 interface Printed {
   out: string[];
+  errors: string[];
   all: string[];
 }
 
@@ -42,6 +45,7 @@ Object.assign(console, {
   error: (...words: unknown[]) => {
     const printed = running.getStore();
     if (!printed) return error(...words);
+    printed.errors.push(String(words[0]));
     printed.all.push(String(words[0]));
   },
 });
@@ -55,14 +59,15 @@ export function createCommands(settings: object): Commands {
     folder,
     remove: () => rmSync(folder, { recursive: true, force: true }),
     run: async (...args) => {
-      const printed: Printed = { out: [], all: [] };
+      const printed: Printed = { out: [], errors: [], all: [] };
       const settled = ['--config', file, ...args];
       const code = await running.run(printed, () => runCli(settled, { ...process.env, NO_COLOR: '1' }));
       const text = printed.all.map(unwrapped).join('\n');
+      const errors = printed.errors.map(unwrapped).join('\n');
       const lines = printed.all.flatMap((line) => line.split('\n'));
       const json = parsed(printed.out.join('\n'));
       checkCommandJson(args, json === undefined ? printed.out.flatMap((line) => parsed(line) ?? []) : [json]);
-      return { code, text, lines, json };
+      return { code, text, errors, lines, json };
     },
   };
 }
