@@ -1,5 +1,6 @@
 // Announces this process to the fleet, and reads the fleet.
 import { hostname } from 'node:os';
+import { announced } from '../directory/fleet/announced-rules.ts';
 import {
   createFleetStore,
   dutiesOf,
@@ -12,7 +13,7 @@ import { startBeats } from '../ops/beats.ts';
 import { judgeFleet, type ReadFleet } from '../ops/fleet.ts';
 import { packageVersion } from '../support/version.ts';
 import type { Target } from '../sync/target.ts';
-import { feedsOf } from './note-targets.ts';
+import { feedRulesOf, feedsOf } from './note-targets.ts';
 import type { Parts, Store } from './parts.ts';
 
 /** Largest length of the version and the host name that a process announces, in characters. */
@@ -44,15 +45,16 @@ export async function joinFleet(
 ): Promise<void> {
   const { clock, config, ids, releasers, identity } = parts;
   const readWork = dutiesOf(role).includes('worker') ? measureWork(targets) : undefined;
-  const announced = {
+  const own = {
     role,
     version: (identity?.version ?? packageVersion()).slice(0, LONGEST_NAME),
     host: (identity?.host ?? hostname()).slice(0, LONGEST_NAME),
     port: config.server.port,
     pid: process.pid,
     startedAt: clock.now(),
+    rules: announced(feedRulesOf(config)),
   };
-  const facts = () => (readWork ? { ...announced, work: readWork() } : announced);
+  const facts = () => (readWork ? { ...own, work: readWork() } : own);
   const beats = startBeats({ clock }, createFleetStore(parts, config.redis), ids.request(), facts);
   releasers.add('fleet', beats.stop);
   await beats.started();

@@ -1,10 +1,15 @@
 // Notes at the start which targets the settings of each connection have, so that one that leaves them is known, and one that is
 // back is compared.
+import { createHash } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import { createKnownTargets, type TargetFeed } from '../directory/fleet/known-targets.ts';
+import { createKnownTargets, type FeedRules, type TargetFeed } from '../directory/fleet/known-targets.ts';
+import { planDigest } from '../reconcile/digest.ts';
+import { canonicalJson } from '../support/canonical-json.ts';
+import { settingsPrint } from '../sync/settings-print.ts';
 import type { Parts } from './parts.ts';
 
 const RETRY_MS = 5000;
+const PRINT_LENGTH = 8;
 
 /** Returns the targets of each connection. */
 export const feedsOf = ({ connections }: Pick<Config, 'connections'>): TargetFeed[] =>
@@ -12,13 +17,27 @@ export const feedsOf = ({ connections }: Pick<Config, 'connections'>): TargetFee
     targets.map((target) => ({ connection: name, target })),
   );
 
+/** Returns the targets of each connection with their rules. */
+export const feedRulesOf = (config: Pick<Config, 'connections' | 'targets'>): FeedRules[] =>
+  feedsOf(config).flatMap((feed) => {
+    const settings = config.targets[feed.target];
+    return settings ? [{ ...feed, rules: planDigest(settings), others: otherSettings(settings) }] : [];
+  });
+
+/** Returns a print of settings that decide about access without being part of the rules. */
+function otherSettings(settings: Config['targets'][string]): string {
+  const { guard, groupsRolesMap, url } = settings;
+  const text = canonicalJson({ settings: settingsPrint(settings), guard, groupsRolesMap, url });
+  return createHash('sha256').update(text).digest('base64url').slice(0, PRINT_LENGTH);
+}
+
 /** Tries until Redis answers, or until `stop`; `noted` resolves then. */
 export function noteTargets(parts: Parts): { noted: Promise<void>; stop: () => void } {
   const { clock, config, logger } = parts;
   const stopping = new AbortController();
   const { signal } = stopping;
   const known = createKnownTargets(parts, config.redis);
-  const fed = feedsOf(config);
+  const fed = feedRulesOf(config);
   async function note(): Promise<void> {
     while (!signal.aborted) {
       try {

@@ -1,6 +1,8 @@
 // Builds the input of reconcile: one reconcile scope for each connection and target.
 import type { DesiredState } from '../directory/desired-state.ts';
 import { createTrailReader } from '../reconcile/audit-trail.ts';
+import { agreeOn } from '../directory/fleet/announced-rules.ts';
+import { createFleetStore, runningOf } from '../directory/fleet/fleet-store.ts';
 import { planDigest } from '../reconcile/digest.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { ScheduledScope } from '../reconcile/schedule.ts';
@@ -9,10 +11,12 @@ import type { Parts } from './parts.ts';
 
 /** Returns the scopes of all pairs of connection and target, each with its guard settings and audit-log reader. */
 export function buildScopes(
-  { config, clock, random }: Parts,
+  parts: Parts,
   targets: Map<string, Target>,
   states: DesiredState[],
 ): ScheduledScope[] {
+  const { config, clock, random } = parts;
+  const fleet = createFleetStore(parts, config.redis);
   return states.flatMap((state) =>
     [...state.outboxes].flatMap(([name, outbox]) => {
       const target = targets.get(name);
@@ -39,6 +43,12 @@ export function buildScopes(
         clock,
         random,
         digest,
+        rulesAgree: async () =>
+          agreeOn(runningOf(await fleet.read()), {
+            connection: state.connection,
+            target: name,
+            rules: digest,
+          }),
         members,
         concurrency: target.concurrency(),
       };

@@ -34,7 +34,7 @@
  * | run:<t> | string | fence of the reconcile run that is under way |
  * | reconcile:<t> | hash | outcome of the last run, and positions of the slow reads (runs.ts) |
  * | load:<t>, loadSamples:<t> | hash, list | during a load: start and number of finished resources; that number at times of the last minute (lua/load.lua) |
- * | mapped:<t> | string | digest of the rules of the last run that mapped all users; `repaired` after a repair, `returned` when the target is back in the settings |
+ * | mapped:<t> | string | digest of the rules of the last run that mapped all users; `repaired` after a repair, `anew` and a number when the next run has to map everything (note_anew.lua) |
  * | tenant:<t> | set | addresses at which the linked accounts were recognised; at another address nothing is written |
  * | renamed:<t> | hash | very large group with a new name → cursor of the members that are still to be marked (lua/renamed.lua) |
  * | groupsSeen:<t> | hash | ref → the platform's time of change when a group's members were found equal |
@@ -77,7 +77,7 @@
  * | budget:<t>, paused:<t> | string | request budget of a target; cause and end of a pause of its calls (budget.ts); base
  * `target.<t>` |
  * | externalId:<t>:<digest> | string | exists for a while after an account got this externalId; base `target.<t>` |
- * | processes, lastBeats, versionsDifferSince | hash, hash, string | processes of the service by id, the last beat by duty, since when versions differ (fleet-store.ts); base `bridge.fleet` |
+ * | processes, lastBeats, versionsDifferSince, settingsDifferSince | hash, hash, string, string | processes of the service by id, the last beat by duty, since when versions and settings differ (fleet-store.ts); base `bridge.fleet` |
  * | knownTargets, removedTargets | hash | `connection target` → whether the settings have it (known-targets.ts); the same → number of its links, open accounts and groups; base `bridge.fleet` |
  * | ring:<range>:<kind>.<name>, levelsRead | hash, string | history for plots: place → `slot,value,value` (history/slots.ts); lock that exists for a while after a read of the levels; base `bridge.history` |
  * | dataVersion, restoring, restoreLease | string | version of the data under this prefix; start of a restore that has not ended; the restore that runs (data-version.ts); base `bridge.fleet` |

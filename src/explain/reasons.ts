@@ -256,8 +256,9 @@ function nestedReason({ members }: ExplainedFacts): string | undefined {
   return `${counted(groups.length, 'member')} ${groups.length === 1 ? 'is a group' : 'are groups'}, and groups in groups are not written: ${someOf(groups)}.`;
 }
 
-const DELAYS_SYNC: readonly FleetFindingKind[] = ['noProcess', 'noWorker', 'versionsDiffer'];
-const DELAYS_RECONCILE: readonly FleetFindingKind[] = ['noProcess', 'noScheduler', 'versionsDiffer'];
+const DELAYS: readonly FleetFindingKind[] = ['noProcess', 'versionsDiffer', 'settingsDiffer'];
+const DELAYS_SYNC: readonly FleetFindingKind[] = [...DELAYS, 'noWorker'];
+const DELAYS_RECONCILE: readonly FleetFindingKind[] = [...DELAYS, 'noScheduler'];
 
 /** Returns the findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {

@@ -1,6 +1,6 @@
 // Writes the beats of this process until it stops. A failed beat is repeated after RETRY_MS and is not logged: the
 // connection to Redis logs that Redis is unavailable.
-import { BEAT_MS, type FleetStore, type ProcessFacts } from '../directory/fleet/fleet-store.ts';
+import { BEAT_MS, type FleetStore } from '../directory/fleet/fleet-store.ts';
 import type { Clock } from '../support/sources.ts';
 import { settledWithin } from '../support/within.ts';
 
@@ -25,7 +25,7 @@ export function startBeats(
   { clock }: { clock: Clock },
   fleet: Pick<FleetStore, 'beat' | 'leave'>,
   id: string,
-  facts: () => ProcessFacts,
+  facts: () => Parameters<FleetStore['beat']>[1],
 ): Beats {
   const stopping = new AbortController();
   const { signal } = stopping;

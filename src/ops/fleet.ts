@@ -1,12 +1,14 @@
-// Judges which processes of the service run (a missing role, a silent process, two versions), and which targets are gone from their
+// Judges which processes of the service run (a missing role, a silent process, two versions, different settings), and which targets are gone from their
 // settings. Pure; status, doctor, explain, /health and metrics show the findings.
 import {
   DUTIES,
   dutiesOf,
+  runningOf,
   type Duty,
   type FleetProcess,
   type FleetView,
 } from '../directory/fleet/fleet-store.ts';
+import { differingFeeds } from '../directory/fleet/announced-rules.ts';
 import type { RemovedTarget } from '../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
@@ -24,6 +26,7 @@ export const FLEET_FINDINGS = [
   'noScheduler',
   'silent',
   'versionsDiffer',
+  'settingsDiffer',
   'targetRemoved',
 ] as const;
 export type FleetFindingKind = (typeof FLEET_FINDINGS)[number];
@@ -62,7 +65,7 @@ export function judgeFleet(
     removed = [],
   }: { isScheduled: boolean; refusal?: StoreRefusal | undefined; removed?: readonly RemovedTarget[] },
 ): FleetReport {
-  const { processes } = view;
+  const processes = view.processes.map(withoutRules);
   if (refusal) {
     const message = `Redis takes no writes (${refusal.reason}): pushes are refused, and no process can announce itself`;
     return {
@@ -70,7 +73,7 @@ export function judgeFleet(
       findings: [{ finding: 'redisRefuses', level: 'error', message, advice: refusal.advice }],
     };
   }
-  const running = processes.filter(({ silent }) => !silent);
+  const running = runningOf(view);
   const isNeeded = (duty: Duty): boolean => duty !== 'scheduler' || isScheduled;
   const missing = DUTIES.filter(
     (duty) => isNeeded(duty) && !running.some(({ role }) => dutiesOf(role).includes(duty)),
@@ -81,6 +84,7 @@ export function judgeFleet(
       ...(running.length === 0 ? [missingProcess(view)] : missing.map((duty) => missingDuty(duty, view))),
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
+      ...differentSettings(running, view),
       ...removed.filter(({ isKept }) => !isKept).map(removedTarget),
     ],
   };
@@ -147,20 +151,54 @@ function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
   }));
 }
 
+/** Returns the process without what it announces for the others. */
+const withoutRules = ({ ...shown }: FleetView['processes'][number]): FleetProcess => {
+  delete shown.rules;
+  return shown;
+};
+
+/** Returns the first five names and the number of the others. */
+function briefly(names: readonly string[]): string {
+  const left = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+const hostsText = (processes: readonly FleetProcess[]): string =>
+  briefly(processes.map(({ role, host }) => `${role} ${host}`));
+
 function differentVersions(running: FleetProcess[], { now, versionsDifferSince }: FleetView): FleetFinding[] {
   const versions = [...new Set(running.map(({ version }) => version))].sort();
   if (versions.length < 2 || versionsDifferSince === null || now - versionsDifferSince < UPDATE_MS) return [];
-  const parts = versions.map((version) => {
-    const hosts = running.flatMap((each) => (each.version === version ? [`${each.role} ${each.host}`] : []));
-    const left = hosts.length - MOST_NAMED;
-    return `${version} (${hosts.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''})`;
-  });
+  const parts = versions.map(
+    (version) => `${version} (${hostsText(running.filter((each) => each.version === version))})`,
+  );
   return [
     {
       finding: 'versionsDiffer',
       level: 'warning',
       message: `${versions.length} versions run since ${moment(versionsDifferSince)}: ${parts.join(', ')}`,
       advice: 'End the update: bring all processes to one version, or roll back.',
+    },
+  ];
+}
+
+function differentSettings(
+  running: FleetView['processes'],
+  { now, settingsDifferSince }: FleetView,
+): FleetFinding[] {
+  const targets = [...new Set(differingFeeds(running, true).map(({ target }) => target))].sort();
+  if (targets.length === 0 || settingsDifferSince === null || now - settingsDifferSince < UPDATE_MS)
+    return [];
+  const groups = [...new Set(running.map(({ rules }) => rules))].map((rules) =>
+    hostsText(running.filter((each) => each.rules === rules)),
+  );
+  return [
+    {
+      finding: 'settingsDiffer',
+      level: 'warning',
+      message: `processes run with different settings of ${briefly(targets)} since ${moment(settingsDifferSince)}: ${groups.join('; ')}. Each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads`,
+      advice:
+        'End the update: restart the processes that have the former settings. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
     },
   ];
 }
@@ -178,10 +216,7 @@ const moment = (ms: number): string => new Date(ms).toISOString();
 /** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
 export function runningText(processes: readonly FleetProcess[]): string | undefined {
   const names = processes.filter(({ silent }) => !silent).map(nameOf);
-  const left = names.length - MOST_NAMED;
-  return names.length === 0
-    ? undefined
-    : `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+  return names.length === 0 ? undefined : briefly(names);
 }
 
 const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>

@@ -8,7 +8,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { LastProof } from '../directory/proof/last-proof.ts';
 import type { EventDelivery } from '../directory/logs/event-stream.ts';
 import {
-  REPAIRED,
+  isRepaired,
   type CoverageOfKinds,
   type ExpectedRuns,
   type RunReport,
@@ -143,7 +143,7 @@ export async function readStatus(
         breaker,
         ...part,
         // Before the first complete run, and after a repair, no rules count as brought to everybody.
-        hasNewRules: mappedBy !== undefined && mappedBy !== REPAIRED && mappedBy !== digests.get(target),
+        hasNewRules: mappedBy !== undefined && !isRepaired(mappedBy) && mappedBy !== digests.get(target),
         reconcile: { ...reconcile, next: nextReconcile(backlog.now) },
         events,
         fleet,

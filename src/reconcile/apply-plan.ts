@@ -241,7 +241,7 @@ export function whyUnproven({ proof, unknown }: Plan): string {
  * @returns false when another pass is needed
  */
 async function storeNotes(
-  { runs, digest }: ReconcileScope,
+  { runs, digest, rulesAgree }: ReconcileScope,
   findings: RunFindings,
   moved: number,
 ): Promise<boolean> {
@@ -254,5 +254,8 @@ async function storeNotes(
   const isWhole = moved === 0 && (!findings.isRepaired || findings.moved === 0);
   // The rules count as mapped only after a pass that left no resource out.
   if (!findings.mapped || !isWhole) return isWhole;
-  return runs.noteMapped(digest, findings.mappedBy);
+  if (await rulesAgree()) return runs.noteMapped(digest, findings.mappedBy);
+  // A process that started meanwhile may have applied the marks by other rules.
+  await runs.noteAnew();
+  return true;
 }

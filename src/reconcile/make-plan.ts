@@ -3,7 +3,7 @@
 import type { Coverage } from '../directory/outbox/coverage.ts';
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
-import { REPAIRED } from '../directory/outbox/runs.ts';
+import { isRepaired } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import { unmappedEntries } from './applied-attributes.ts';
 import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts';
@@ -55,8 +55,10 @@ export interface RunFindings {
   cursors: Partial<Record<Cursor, number>>;
   /** Groups with equal members, with the platform's time of their last change. */
   groupsSeen: Map<Ref, string>;
-  /** Whether every user was mapped by the current rules. */
+  /** Whether every user was mapped by the current rules, and no process that runs has others. */
   mapped: boolean;
+  /** Whether all processes that run have these rules. */
+  rulesAgree: boolean;
   /** Digest of the rules of the last run that mapped all users, as it was stored when this run began. */
   mappedBy: string | undefined;
   /** Derived data was repaired, so the run repeats until no resource is left out. */
@@ -93,7 +95,11 @@ export async function makePlan(
   const startedAt = scope.clock.now();
   // Marks the members of renamed groups that have no mark yet; without one they would count as in line with the new name.
   await scope.directory.markRenamed();
-  const [mappedBy, hasMoved] = await Promise.all([scope.runs.mappedBy(), scope.outbox.hasMoved()]);
+  const [mappedBy, hasMoved, rulesAgree] = await Promise.all([
+    scope.runs.mappedBy(),
+    scope.outbox.hasMoved(),
+    scope.rulesAgree(),
+  ]);
   const rulesChanged = mappedBy !== scope.digest;
   const mapsAll = (options.mapsAll ?? false) || rulesChanged;
   if (mapsAll) await scope.coverage.readAllAnew();
@@ -104,7 +110,7 @@ export async function makePlan(
     counts: { calls: 0, unknown: 0, moved: 0 },
     onProgress: options.onProgress ?? (() => undefined),
     lost: new Set(),
-    isRepaired: mappedBy === REPAIRED,
+    isRepaired: isRepaired(mappedBy),
     hasMoved,
     remember: options.remember ?? (() => Promise.resolve()),
   };
@@ -193,7 +199,14 @@ export async function makePlan(
   return {
     plan,
     findings: {
-      ...findingsOf(groups, users, values.cursor, mapsAll && !hasTypeConflict(entries), verified),
+      ...findingsOf(
+        groups,
+        users,
+        values.cursor,
+        mapsAll && rulesAgree && !hasTypeConflict(entries),
+        verified,
+      ),
+      rulesAgree,
       mapsAll,
       mappedBy,
       unmapped: unmappedUsers(verified, scope.outbox.settings),

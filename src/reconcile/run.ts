@@ -150,6 +150,8 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
   const { signal } = right;
   try {
     const again = { ...options, signal, remember: scope.drifts.notePrints };
+    // Their workers apply the marks of this run by other rules, and this process may write by its own.
+    if (!(await scope.rulesAgree())) await runs.noteAnew();
     let made = await makePlan(scope, again);
     if (made.findings.tenantSuspicion !== undefined && options.acceptTenant) {
       await acceptTenant(scope, `plan:${options.id}`);
@@ -185,7 +187,7 @@ async function runLocked(scope: ReconcileScope, options: RunOptions, fence: stri
         plan,
         startedAt,
         clock.now(),
-        exceptFor(noteMoved(last, findings.moved), exceptions, leftText(scope, plan)),
+        exceptFor(noteOpen(last, findings), exceptions, leftText(scope, plan)),
       ),
       coverage,
       exceptions,
@@ -234,17 +236,23 @@ async function withHandover(
   return { ...end, message: withPart(end.message, said) };
 }
 
-/** Adds to the message the number of resources that changed during every read, so they were not compared. */
-const noteMoved = (end: End, moved: number): End =>
-  end.outcome === 'converged' && moved > 0
-    ? {
-        ...end,
-        message: withPart(
-          end.message,
-          `${counted(moved, 'resource')} changed while compared: the next reconcile compares them`,
-        ),
-      }
-    : end;
+/**
+ * Adds to the message the number of resources that changed during every read, so they were not compared, and that processes
+ * with other rules may have applied the changes.
+ */
+function noteOpen(end: End, { moved, rulesAgree }: RunFindings): End {
+  if (end.outcome !== 'converged') return end;
+  const parts = [
+    ...(moved > 0
+      ? [`${counted(moved, 'resource')} changed while compared: the next reconcile compares them`]
+      : []),
+    ...(rulesAgree ? [] : [OTHER_SETTINGS]),
+  ];
+  return parts.reduce((all, part) => ({ ...all, message: withPart(all.message, part) }), end);
+}
+
+const OTHER_SETTINGS =
+  'processes of the service run with other settings and may have applied changes by them: reconcile again when all have the same';
 
 const withPart = (message: string | undefined, part: string): string =>
   message === undefined ? part : `${message}; ${part}`;

@@ -1,7 +1,7 @@
 // Starts reconcile runs by schedule, one at a time across all replicas. A process that starts also starts a run that was missed.
 import cron from 'node-cron';
 import { RunLost } from '../directory/outbox/drift.ts';
-import { RETURNED } from '../directory/outbox/runs.ts';
+import { isAnew } from '../directory/outbox/runs.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -32,8 +32,8 @@ export interface Scheduler {
   stop: () => Promise<void>;
 }
 
-/** Wait before Redis is asked again. */
-const RETRY_MS = 5000;
+/** Interval at which Redis is asked whether everything has to be mapped anew. */
+const LOOK_MS = 5000;
 /** Scheduled times of the last day are compared with the end of the last run. */
 const MISSED_WITHIN_MINUTES = 24 * 60;
 const MINUTE_MS = 60_000;
@@ -46,22 +46,22 @@ export function startScheduler(
 ): Scheduler {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const running = new Set<Promise<void>>();
+  const running = new Set<Promise<unknown>>();
   const busy = new Set<ReconcileScope>();
-  const run = (each: ScheduledScope, why: string): void => {
+  const track = (work: Promise<unknown>): void => {
+    const tracked = work.finally(() => running.delete(tracked));
+    running.add(tracked);
+  };
+  const run = async (each: ScheduledScope, why: string): Promise<boolean> => {
     // A run in progress covers this one.
-    if (busy.has(each.scope) || signal.aborted) return;
+    if (busy.has(each.scope) || signal.aborted) return false;
     busy.add(each.scope);
-    const work = runOnce(deps, each, { ...options, why, signal }).finally(() => {
-      busy.delete(each.scope);
-      running.delete(work);
-    });
-    running.add(work);
+    return runOnce(deps, each, { ...options, why, signal }).finally(() => busy.delete(each.scope));
   };
   const task =
     options.schedule === null
       ? undefined
-      : cron.createTask(options.schedule, () => scopes.forEach((each) => run(each, 'schedule')), {
+      : cron.createTask(options.schedule, () => scopes.forEach((each) => track(run(each, 'schedule'))), {
           timezone: options.timezone,
           name: 'reconcile',
           suppressMissedWarning: true,
@@ -69,16 +69,10 @@ export function startScheduler(
   void task?.start();
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
-    const due = () => reasonAtStart(deps.clock, each.scope, isDue, signal);
+    const watch = () => watchRules(deps.clock, each.scope, { isDue, signal, run: (why) => run(each, why) });
     // While the targets are noted, the first pushes may arrive, so an empty directory is noted before.
     const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
-    const look = Promise.all([isEmptyNoted, options.noted])
-      .then(due)
-      .then((why) => {
-        if (why !== undefined) run(each, why);
-        running.delete(look);
-      });
-    running.add(look);
+    track(Promise.all([isEmptyNoted, options.noted]).then(watch));
   }
   return {
     stop: async () => {
@@ -90,34 +84,57 @@ export function startScheduler(
 }
 
 /**
- * Reads the state as soon as Redis answers.
- * @returns why a run is needed when the process starts; undefined: none is needed
+ * Starts the run that this start of the process needs, and one each time that everything has to be mapped anew. A run waits until
+ * all processes have the same rules, because the others would apply its changes by theirs.
+ * @param options.run returns false when this process made no run of its own
  */
-async function reasonAtStart(
+async function watchRules(
   clock: Clock,
   scope: ReconcileScope,
-  isDue: (moment: Date) => boolean,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { runs, digest, outbox } = scope;
+  options: {
+    isDue: (moment: Date) => boolean;
+    signal: AbortSignal;
+    run: (why: string) => Promise<boolean>;
+  },
+): Promise<void> {
+  const { isDue, signal, run } = options;
+  let isStart = true;
+  /** The note for which this process made its last run; it stays when the run could not end it. */
+  let answered: string | undefined;
   while (!signal.aborted) {
     try {
-      const [{ last }, hasMoved, mappedBy] = await Promise.all([
-        runs.read(),
-        outbox.hasMoved(),
-        runs.mappedBy(),
-      ]);
-      if (mappedBy === undefined && (await noteEmptyDirectory(scope))) return undefined;
-      if (hasMoved) return 'the address of the target changed';
-      if (mappedBy === undefined) return 'the target is new, or its state was repaired';
-      if (mappedBy === RETURNED) return 'the target is back in the settings';
-      if (mappedBy !== digest) return 'the mapping rules changed';
-      return last && wasMissed(last.endedAt, clock.now(), isDue) ? 'a run was missed' : undefined;
+      const mappedBy = await scope.runs.mappedBy();
+      const why =
+        isAnew(mappedBy) && mappedBy !== answered
+          ? 'the rules of the target changed, or it is back in the settings'
+          : isStart
+            ? await reasonAtStart(scope, mappedBy, clock.now(), isDue)
+            : undefined;
+      if (why === undefined) isStart = false;
+      else if (await scope.rulesAgree()) {
+        isStart = false;
+        if (await run(why)) answered = mappedBy;
+      }
     } catch {
-      await clock.sleep(RETRY_MS, signal);
+      // The connection to Redis logs that it is away.
     }
+    await clock.sleep(LOOK_MS, signal);
   }
-  return undefined;
+}
+
+/** Returns why a run is needed when the process starts; undefined: none is needed. */
+async function reasonAtStart(
+  scope: ReconcileScope,
+  mappedBy: string | undefined,
+  now: number,
+  isDue: (moment: Date) => boolean,
+): Promise<string | undefined> {
+  const [{ last }, hasMoved] = await Promise.all([scope.runs.read(), scope.outbox.hasMoved()]);
+  if (mappedBy === undefined && (await noteEmptyDirectory(scope))) return undefined;
+  if (hasMoved) return 'the address of the target changed';
+  if (mappedBy === undefined) return 'the target is new, or its state was repaired';
+  if (mappedBy !== scope.digest) return 'the mapping rules changed';
+  return last && wasMissed(last.endedAt, now, isDue) ? 'a run was missed' : undefined;
 }
 
 /**
@@ -147,12 +164,15 @@ export function wasMissed(lastEndedAt: number, now: number, isDue: (moment: Date
   return true;
 }
 
-/** Runs one reconcile and logs its result; errors are logged, not thrown. */
+/**
+ * Runs one reconcile and logs its result; errors are logged, not thrown.
+ * @returns false when another run was joined, or took over
+ */
 async function runOnce(
   { clock, ids, logger }: { clock: Clock; ids: Ids; logger: Logger },
   { scope, guard, readTrail }: ScheduledScope,
   { onDrift, why, signal }: ScheduleOptions & { why: string; signal: AbortSignal },
-): Promise<void> {
+): Promise<boolean> {
   const log = logger.child({ connection: scope.connection, target: scope.target.name });
   const startedAt = clock.now();
   try {
@@ -169,9 +189,11 @@ async function runOnce(
     const line = { run, why, outcome, counts, durationMs: clock.now() - startedAt, joined: !plan };
     if (outcome === 'converged' && !(plan && hasDrift(plan))) log.info(line, 'reconciled');
     else log.warn({ ...line, reason: message }, 'reconciled, differences found');
+    return plan !== undefined;
   } catch (error) {
-    if (signal.aborted || error instanceof RunLost) return;
+    if (signal.aborted || error instanceof RunLost) return false;
     log.error({ err: error as Error, why }, 'reconcile failed, the next run tries again');
+    return true;
   }
 }
 

@@ -19,6 +19,8 @@ export interface ReconcileScope {
   target: Target;
   /** Digest of the mapping rules of this target (digest.ts). */
   digest: string;
+  /** Returns whether all processes of the service that run have these rules. */
+  rulesAgree: () => Promise<boolean>;
   /** Setting `groups.members`. */
   members: 'owned' | 'authoritative';
   /** Number of concurrent platform calls. */

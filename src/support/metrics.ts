@@ -236,7 +236,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_fleet_findings',
     labels: ['finding'],
-    help: `Faults of the fleet: redisRefuses (no process can announce itself), noProcess, noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer (for a quarter of an hour), targetRemoved (from the settings, with accounts that stay). ${SHARED_HELP}`,
+    help: `Faults of the fleet: redisRefuses (no process can announce itself), noProcess, noApi, noWorker, noScheduler (while a schedule is set), silent (processes), versionsDiffer and settingsDiffer (for a quarter of an hour), targetRemoved (from the settings, with accounts that stay). ${SHARED_HELP}`,
   },
   buildInfo: {
     type: 'gauge',

@@ -28,7 +28,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
     some(now, 'bridge_outbox_dirty') && now.find('bridge_worker_last_fetch_timestamp_seconds').length === 0,
   RoleMissing: (now) => ['noProcess', 'noApi', 'noWorker'].some((name) => finding(name)(now)),
   NoScheduler: finding('noScheduler'),
-  VersionsDiffer: finding('versionsDiffer'),
+  VersionsDiffer: (now) => ['versionsDiffer', 'settingsDiffer'].some((name) => finding(name)(now)),
   TargetRemoved: finding('targetRemoved'),
   OldException: (now) =>
     now

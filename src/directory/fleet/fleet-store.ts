@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { pairsOf } from '../redis/pairs.ts';
 import type { Scripts } from '../redis/scripts.ts';
+import { differingFeeds, type Announcing } from './announced-rules.ts';
 
 export const DUTIES = ['api', 'worker', 'scheduler'] as const;
 /** A part of the service that the fleet needs; a process of the role `all` has every duty. */
@@ -62,11 +63,13 @@ export interface FleetView {
   /** Unix milliseconds of Redis. */
   now: number;
   /** In the order of role and host. */
-  processes: FleetProcess[];
+  processes: (FleetProcess & Announcing)[];
   /** The last beat of each duty, also of processes that are gone. */
   lastBeats: Partial<Record<Duty, Omit<FleetProcess, 'id'>>>;
   /** Time since which processes of different versions run, Unix milliseconds; null: all have one version. */
   versionsDifferSince: number | null;
+  /** Time since which processes with different settings run (`announced`), Unix milliseconds; null: all have the same. */
+  settingsDifferSince: number | null;
 }
 
 /** Interval of beats. */
@@ -89,7 +92,11 @@ export function createFleetStore(
   // The dot keeps these keys apart from those of connections, whose names have no dot.
   const keys = createKeyspace(prefix, 'bridge.fleet');
 
-  async function beat(id: string, facts: ProcessFacts): Promise<void> {
+  /**
+   * Stores a beat. While processes with different rules run, no run of their targets counts as complete: after the last beat
+   * that saw both, the next run maps everything.
+   */
+  async function beat(id: string, facts: ProcessFacts & Announcing): Promise<void> {
     const args = {
       id,
       duties: dutiesOf(facts.role),
@@ -97,7 +104,10 @@ export function createFleetStore(
       forgetMs: FORGET_MS,
       most: MOST_PROCESSES,
     };
-    await scripts.run('note_beat', keys.base, args, JSON.stringify(facts));
+    const [tag] = await scripts.run('note_beat', keys.base, args, JSON.stringify(facts));
+    if (tag !== 'differ') return;
+    for (const { connection, target } of differingFeeds(runningOf(await read())))
+      await scripts.run('note_anew', createKeyspace(prefix, connection).base, { target });
   }
 
   async function leave(id: string): Promise<void> {
@@ -105,7 +115,11 @@ export function createFleetStore(
   }
 
   async function read(): Promise<FleetView> {
-    const [, now, processes, lastBeats, since] = await scripts.run('read_fleet', keys.base, {});
+    const [, now, processes, lastBeats, versionsSince, settingsSince] = await scripts.run(
+      'read_fleet',
+      keys.base,
+      {},
+    );
     const moment = Number(now);
     const known = pairsOf(processes as string[]).map(([id, text]) => ({ id, ...decode(text, moment) }));
     const places = new Set(known.filter(({ silent }) => !silent).map(placeOf));
@@ -117,12 +131,17 @@ export function createFleetStore(
       lastBeats: Object.fromEntries(
         pairsOf(lastBeats as string[]).map(([duty, text]) => [duty, decode(text, moment)]),
       ),
-      versionsDifferSince: since === '' ? null : Number(since),
+      versionsDifferSince: versionsSince === '' ? null : Number(versionsSince),
+      settingsDifferSince: settingsSince === '' ? null : Number(settingsSince),
     };
   }
 
   return { beat, leave, read };
 }
+
+/** Returns the processes whose beats are not overdue. */
+export const runningOf = ({ processes }: Pick<FleetView, 'processes'>): FleetView['processes'] =>
+  processes.filter(({ silent }) => !silent);
 
 /** Decodes a stored beat: its time, a space, the facts as JSON. */
 function decode(text: string, now: number): Omit<FleetProcess, 'id'> {

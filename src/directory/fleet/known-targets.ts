@@ -3,14 +3,22 @@
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { linkTexts, parseLink, type Link } from '../outbox/links.ts';
-import { RETURNED } from '../outbox/runs.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
+import type { Scripts } from '../redis/scripts.ts';
 import { primariesOf } from '../redis/store-health.ts';
 
 /** A target and a connection that feeds it. */
 export interface TargetFeed {
   connection: string;
   target: string;
+}
+
+/** Rules of a target, for a connection that feeds it. */
+export interface FeedRules extends TargetFeed {
+  /** Digest of the rules by which resources are mapped (`mapped:<t>`). */
+  rules: string;
+  /** Print of the other settings that decide about access, such as the limits of the guard. */
+  others: string;
 }
 
 /** A target that the settings of a connection no longer have, with open accounts that are linked there. */
@@ -32,31 +40,41 @@ type LinkCounts = Pick<RemovedTarget, 'accounts' | 'groups'> & { links: number }
 
 export type KnownTargets = ReturnType<typeof createKnownTargets>;
 
-export function createKnownTargets({ redis }: { redis: Redis }, { prefix }: { prefix: string }) {
+export function createKnownTargets(
+  { redis, scripts }: { redis: Redis; scripts: Scripts },
+  { prefix }: { prefix: string },
+) {
   const keys = createKeyspace(prefix, 'bridge.fleet');
   const [knownKey, countsKey] = [keys.key('knownTargets'), keys.key('removedTargets')];
   const readKnown = (): Promise<Record<string, FeedState>> =>
     redis.hgetall(knownKey) as Promise<Record<string, FeedState>>;
 
   /**
-   * Stores at the start of a process which targets its settings feed. Changes that were pushed while a target was not in the
-   * settings have no marks there. So the first reconcile of a target that is back compares every resource (RETURNED).
+   * Stores at the start of a process which targets its settings feed. The next run compares every resource of a target that is
+   * back, because changes that were pushed meanwhile have no marks there. So it does where this process has other rules than
+   * those by which everything was mapped, or not the target, because its work is not as those rules want it.
    */
-  async function note(fed: readonly TargetFeed[]): Promise<void> {
+  async function note(fed: readonly Omit<FeedRules, 'others'>[]): Promise<void> {
     const known = await readKnown();
     // Links may have been written by an older release, which did not store the targets.
     if (Object.keys(known).length === 0) for await (const each of linkedFeeds()) known[each] = 'fed';
     const names = new Set(fed.map(toField));
-    for (const { connection, target } of fed)
-      if ((known[toField({ connection, target })] ?? 'fed') !== 'fed')
-        await redis.set(createKeyspace(prefix, connection).key('mapped', target), RETURNED);
+    for (const feed of fed) {
+      const isBack = (known[toField(feed)] ?? 'fed') !== 'fed';
+      await noteAnew(feed, isBack ? undefined : feed.rules);
+    }
     const removed = Object.entries(known).filter(([name]) => !names.has(name));
+    for (const [name] of removed) await noteAnew(toFeed(name), '');
     const states = [
       ...[...names].map((name): [string, FeedState] => [name, 'fed']),
       ...removed.map(([name, state]): [string, FeedState] => [name, state === 'fed' ? 'removed' : state]),
     ];
     if (states.length > 0) await redis.hset(knownKey, Object.fromEntries(states));
     await redis.del(countsKey);
+  }
+
+  async function noteAnew({ connection, target }: TargetFeed, rules: string | undefined): Promise<void> {
+    await scripts.run('note_anew', createKeyspace(prefix, connection).base, { target, rules });
   }
 
   /** Yields the field (toField) of each connection and target with links; a field may be repeated. */

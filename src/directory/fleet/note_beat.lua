@@ -3,12 +3,13 @@
 -- KEYS base
 -- ARGV { id, duties (of this process), silentMs, forgetMs, most (number of stored processes) }, then the facts of the
 --      process as JSON (ProcessFacts)
--- RETURN {"noted"} | {"full"}: too many other processes are stored
+-- RETURN {"noted"} | {"differ"}: noted, and another process has other rules | {"full"}: too many other processes are stored
 local processes, now = key('processes'), clock()
 local stored, own = string.format('%d %s', now, texts[1]), cjson.decode(texts[1])
 for _, duty in ipairs(p.duties) do redis.call('HSET', key('lastBeats'), duty, stored) end
 
-local found, others, versions_differ = redis.call('HGETALL', processes), 0, false
+-- Which facts differ between the processes that run.
+local found, others, differ = redis.call('HGETALL', processes), 0, {}
 for index = 1, #found, 2 do
   if found[index] ~= p.id then
     local at, text = string.match(found[index + 1], '^(%d+) (.*)$')
@@ -19,15 +20,19 @@ for index = 1, #found, 2 do
       redis.call('HDEL', processes, found[index])
     else
       others = others + 1
-      versions_differ = versions_differ or (not is_silent and other.version ~= own.version)
+      differ.versions = differ.versions or (not is_silent and other.version ~= own.version)
+      differ.settings = differ.settings or (not is_silent and other.rules ~= own.rules)
     end
   end
 end
-if versions_differ then
-  redis.call('SET', key('versionsDifferSince'), string.format('%d', now), 'NX')
-else
-  redis.call('DEL', key('versionsDifferSince'))
+for _, facts in ipairs({ 'versions', 'settings' }) do
+  local since = key(facts .. 'DifferSince')
+  if differ[facts] then
+    redis.call('SET', since, string.format('%d', now), 'NX')
+  else
+    redis.call('DEL', since)
+  end
 end
 if others >= p.most then return { 'full' } end
 redis.call('HSET', processes, p.id, stored)
-return { 'noted' }
+return { differ.settings and 'differ' or 'noted' }

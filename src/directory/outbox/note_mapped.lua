@@ -1,5 +1,5 @@
 -- Stores the digest of the rules by which a run mapped all users, unless the stored value has changed since the run began: a
--- repair, or a target that is back in the settings, asks for one more run.
+-- repair, or a process with other rules, asks for one more run (note_anew).
 -- KEYS base
 -- ARGV { target, digest, before (the value when the run began; absent: there was none) }
 -- RETURN {"noted"} | {"changed"}

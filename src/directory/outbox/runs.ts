@@ -74,11 +74,10 @@ export type Cursor = 'values' | 'members';
 
 /** Stored in place of the digest of `mappedBy` after a repair of derived data: the next run maps and reads everything. */
 export const REPAIRED = 'repaired';
-/**
- * Stored in place of the digest of `mappedBy` when a target is back in the settings. Changes meanwhile left no marks for it,
- * so the next run maps everything.
- */
-export const RETURNED = 'returned';
+/** Stored in place of the digest of `mappedBy` when the next run has to map everything (note_anew.lua). */
+const ANEW = 'anew';
+export const isRepaired = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(REPAIRED) ?? false;
+export const isAnew = (mappedBy: string | undefined): boolean => mappedBy?.startsWith(ANEW) ?? false;
 /** Groups that are noted by one script. */
 const SEEN_PORTION = 1000;
 
@@ -177,6 +176,11 @@ export function createRunStore(
     return tag === 'noted';
   }
 
+  /** Stores that the next run maps everything. */
+  const noteAnew = async (): Promise<void> => {
+    await scripts.run('note_anew', keys.base, { target });
+  };
+
   /** Returns the platform's time of change of each group when its members were last found equal. */
   const groupsSeen = async (refs: Ref[]): Promise<(string | null)[]> =>
     refs.length === 0 ? [] : redis.hmget(keys.key('groupsSeen', target), ...refs);
@@ -201,6 +205,7 @@ export function createRunStore(
     moveCursor,
     mappedBy,
     noteMapped,
+    noteAnew,
     groupsSeen,
     noteGroupsSeen,
   };

@@ -1,6 +1,6 @@
 // Tests apply_drift and its drift notes: the worker receives each note, and the note is deleted when the worker has saved it.
 import { hashOfLink, RunLost, type Drift, type DriftNotes } from '../../../src/directory/outbox/drift.ts';
-import { RETURNED, type RunStore } from '../../../src/directory/outbox/runs.ts';
+import { isAnew, type RunStore } from '../../../src/directory/outbox/runs.ts';
 import { add, drop, idOf, openStore, type Store } from './rig.ts';
 
 const ADA = idOf('ada');
@@ -25,11 +25,13 @@ describe('notes of suspected drift', () => {
     await runs.noteMapped('rules', await runs.mappedBy());
     const before = await runs.mappedBy();
     expect(before).toBe('rules');
-    await store.redis.set(store.keys.key('mapped', 'main'), RETURNED);
+    await runs.noteAnew();
     const isNoted = await runs.noteMapped('rules', before);
-    expect(await runs.mappedBy()).toBe(RETURNED);
-    expect(isNoted).toBe(false);
-    expect(await runs.noteMapped('rules', RETURNED)).toBe(true);
+    const anew = await runs.mappedBy();
+    expect([isNoted, isAnew(anew)]).toEqual([false, true]);
+    await runs.noteAnew();
+    expect(await runs.noteMapped('rules', anew)).toBe(false);
+    expect(await runs.noteMapped('rules', await runs.mappedBy())).toBe(true);
     expect(await runs.mappedBy()).toBe('rules');
   });
 

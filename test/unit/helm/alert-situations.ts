@@ -58,6 +58,7 @@ export const HEALTHY: Record<string, string> = {
   'bridge_fleet_findings{finding="noScheduler"}': '0x600',
   'bridge_fleet_findings{finding="versionsDiffer"}': '0x600',
   'bridge_fleet_findings{finding="targetRemoved"}': '0x600',
+  'bridge_fleet_findings{finding="settingsDiffer"}': '0x600',
   'bridge_coverage{target="main",resource="users",state="missing"}': '0x600',
   'bridge_drift{target="main",kind="update",attribution="other"}': '0x600',
   // Times begin at 0 here; this is 60 days.
@@ -122,6 +123,10 @@ export const SITUATIONS: Record<string, Situation> = {
   'a target is taken out of the settings while people have accounts there': {
     changes: { 'fleet_findings targetRemoved': '0x500 1x100' },
     fires: ['ScimBridgeTargetRemoved'],
+  },
+  'an update of the settings stops halfway': {
+    changes: { 'fleet_findings settingsDiffer': '0x500 1x100' },
+    fires: ['ScimBridgeVersionsDiffer'],
   },
   'a person is refused': { changes: { dead_letters: '2x600' }, fires: ['ScimBridgeDeadLetters'] },
   'Redis is nearly full': {

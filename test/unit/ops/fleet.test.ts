@@ -26,6 +26,7 @@ const view = (processes: FleetProcess[], change: Partial<FleetView> = {}): Fleet
   processes,
   lastBeats: Object.fromEntries(['api', 'worker', 'scheduler'].map((duty) => [duty, silent('all')])),
   versionsDifferSince: null,
+  settingsDifferSince: null,
   ...change,
 });
 const kinds = (of: FleetView, isScheduled = true): string[] =>

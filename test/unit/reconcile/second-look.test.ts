@@ -58,6 +58,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
   const scope = {
     connection: 'idp',
     digest: 'd',
+    rulesAgree: () => Promise.resolve(true),
     members: 'owned',
     concurrency: 4,
     others: [],

@@ -1,0 +1,47 @@
+// Compares the rules that the processes of the service announce. Resources that a process with other rules syncs, and pushes that
+// it takes, are not as the own rules want them.
+import type { FeedRules, TargetFeed } from './known-targets.ts';
+
+/** Facts of a process about its settings; absent in a release that does not announce them. */
+export interface Announcing {
+  /** `announced` */
+  rules?: string;
+}
+
+/** Returns the rules as text for the beats of a process: a line for each connection and target. */
+export const announced = (feeds: readonly FeedRules[]): string =>
+  feeds
+    .map(({ connection, target, rules, others }) => [connection, target, rules, others].join(' '))
+    .sort()
+    .join('\n');
+
+/** Returns whether all these processes announce these rules. */
+export const agreeOn = (processes: readonly Announcing[], feed: Omit<FeedRules, 'others'>): boolean => {
+  const own = `${feed.connection} ${feed.target} ${feed.rules}`;
+  return processes.every((each) => linesOf(each, RULES).includes(own));
+};
+
+/** Columns of a line that belong to the rules, and all columns. */
+const [RULES, ALL] = [3, 4];
+
+/**
+ * Returns the connections and targets for which these processes announce different rules.
+ * @param withOthers whether the other settings are compared too
+ */
+export function differingFeeds(processes: readonly Announcing[], withOthers = false): TargetFeed[] {
+  const counts = new Map<string, number>();
+  for (const each of processes)
+    for (const line of linesOf(each, withOthers ? ALL : RULES)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  const differing = [...counts].flatMap(([line, count]) =>
+    count < processes.length ? [columns(line, 2)] : [],
+  );
+  return [...new Set(differing)].map((feed) => {
+    const [connection = '', target = ''] = feed.split(' ');
+    return { connection, target };
+  });
+}
+
+const linesOf = ({ rules = '' }: Announcing, count: number): string[] =>
+  rules === '' ? [] : rules.split('\n').map((line) => columns(line, count));
+
+const columns = (line: string, count: number): string => line.split(' ').slice(0, count).join(' ');
