@@ -196,9 +196,9 @@ function differentSettings(
     {
       finding: 'settingsDiffer',
       level: 'warning',
-      message: `processes run with different settings of ${briefly(targets)} since ${moment(settingsDifferSince)}: ${groups.join('; ')}. Each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads`,
+      message: `processes run with different settings of ${briefly(targets)} since ${moment(settingsDifferSince)}: ${groups.join('; ')}`,
       advice:
-        'End the update: restart the processes that have the former settings. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
+        'End the update: restart the processes that have the former settings. Until then each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
     },
   ];
 }

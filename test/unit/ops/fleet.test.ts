@@ -1,11 +1,13 @@
 // Tests the findings about the fleet: missing roles, silent processes, differing versions.
+import { agreeOn, announced } from '../../../src/directory/fleet/announced-rules.ts';
 import type { FleetProcess, FleetView } from '../../../src/directory/fleet/fleet-store.ts';
 import { fleetFindings, fleetText, judgeFleet, processText } from '../../../src/ops/fleet.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
 
-const one = (role: FleetProcess['role'], change: Partial<FleetProcess> = {}): FleetProcess => ({
+type Announced = FleetView['processes'][number];
+const one = (role: FleetProcess['role'], change: Partial<Announced> = {}): Announced => ({
   id: `${role}1`,
   role,
   version: '1.0.0',
@@ -97,6 +99,49 @@ test('two versions are a finding after 15 minutes, with the hosts of each', () =
   expect(findings.map(({ message }) => message)).toEqual([
     '2 versions run since 2026-03-01T11:44:00.000Z: 1.0.0 (api host-api), 1.1.0 (worker host-worker, scheduler host-scheduler)',
   ]);
+});
+
+describe('settings that differ', () => {
+  const feeds = (rules: string, others: string) => ({
+    rules: announced([
+      { connection: 'default', target: 'main', rules, others },
+      { connection: 'default', target: 'side', rules: 'same', others: 'same' },
+    ]),
+  });
+  const main = { connection: 'default', target: 'main', rules: 'r1' };
+  const since = (minutes: number) => ({ settingsDifferSince: NOW - minutes * MINUTE });
+
+  test.each([
+    ['other rules', feeds('r2', 'g1'), false],
+    ['the same rules and other limits of the guard', feeds('r1', 'g2'), true],
+  ])(
+    'a process with %s is a finding after 15 minutes, with the target and the hosts',
+    (_name, other, agree) => {
+      const both = [one('all', feeds('r1', 'g1')), one('worker', other)];
+      expect(agreeOn(both, main)).toBe(agree);
+      expect(kinds(view(both, since(14)))).toEqual([]);
+      const { findings, processes } = judgeFleet(view(both, since(16)), { isScheduled: true });
+      expect(findings.map(({ message }) => message)).toEqual([
+        'processes run with different settings of main since 2026-03-01T11:44:00.000Z: all host-all; worker host-worker',
+      ]);
+      expect(JSON.stringify(processes)).not.toContain('rules');
+    },
+  );
+
+  test('a silent process with other settings does not count', () => {
+    const old = { ...silent('worker'), ...feeds('r2', 'g1') };
+    expect(kinds(view([one('all', feeds('r1', 'g1')), old], since(60)))).toEqual(['silent warning']);
+  });
+
+  test('a process without the target, or that announces no settings, does not agree', () => {
+    const own = one('all', feeds('r1', 'g1'));
+    const side = {
+      rules: announced([{ connection: 'default', target: 'side', rules: 'same', others: 'same' }]),
+    };
+    expect(agreeOn([own], main)).toBe(true);
+    expect(agreeOn([own, side], main)).toBe(false);
+    expect(agreeOn([own, {}], main)).toBe(false);
+  });
 });
 
 test('a silent process with another version does not count as a second version', () => {
