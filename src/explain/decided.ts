@@ -1,33 +1,12 @@
 // Reads the decisions about the changes of a resource: rejections, and first approvals that still need a second person.
 import type { Decision } from '../directory/guard/decisions.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
-import type { Link } from '../directory/outbox/links.ts';
-import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
-import { wasBehindHold } from '../sync/gate.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
 type Guard = Explanation['guard'];
-
-/**
- * Returns whether all changes of a held or rejected resource are decided: the condition is of the last sync, and the pending
- * sync ends it. A group keeps its condition while the account of a member is held.
- */
-export function isDecisionTaken(
-  link: Link,
-  { mark, guard }: ResourceStatus,
-  memberships: readonly MembershipState[],
-): boolean {
-  const reason = link.condition?.reason;
-  if (!mark || (reason !== 'Held' && reason !== 'Rejected') || wasBehindHold(link)) return false;
-  return (
-    guard.length > 0 &&
-    guard.every(({ state }) => state === 'approved') &&
-    !memberships.some(({ condition }) => condition === reason)
-  );
-}
 
 /** Returns the newest rejection of each changed resource: of the resource itself, and of a person's groups. */
 export async function rejectionsOf(

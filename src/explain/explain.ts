@@ -8,6 +8,7 @@ import { adviceFor } from '../ops/advice.ts';
 import { readApprovalIds } from '../ops/approval-ids.ts';
 import { findResources, type FoundResource, type Searched } from '../ops/find.ts';
 import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
+import { withPresentCondition } from '../ops/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/done-changes.ts';
 import { backupText, readRestored } from '../reconcile/restored.ts';
@@ -18,7 +19,7 @@ import { sameValue } from '../sync/values.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { Explanation, AttributeState, MembershipState } from './explanation.ts';
 import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
-import { firstApprovalsOf, isDecisionTaken, rejectionsOf } from './decided.ts';
+import { firstApprovalsOf, rejectionsOf } from './decided.ts';
 import { groupsLeftByHand, lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { handoverOf } from './handover.ts';
@@ -78,7 +79,7 @@ async function explainAt(
   { readPlatform, logMs = LOG_MS }: ExplainOptions,
 ): Promise<Explanation> {
   const { outbox, links, target, runs } = scope;
-  const [link, where, hold, { last }, log, exception, restored] = await Promise.all([
+  const [stored, where, hold, { last }, log, exception, restored] = await Promise.all([
     links.get(target.name, found.ref),
     outbox.resourceStatus(found.ref),
     outbox.guardStore.onHold(),
@@ -87,6 +88,7 @@ async function explainAt(
     outbox.exceptionOf(found.ref),
     readRestored(scope.acts),
   ]);
+  const link = await withPresentCondition(outbox, found.ref, stored, where);
   const detail =
     found.kind === 'User' ? await userDetail(scope, found, link) : groupDetail(scope, found, link);
   const related =
@@ -113,7 +115,8 @@ async function explainAt(
     look && found.kind === 'User' ? await groupsLeftByHand(scope, found.ref, related.memberships) : [];
   const isLeft = ({ ref }: MembershipState): boolean => left.some((each) => each === ref);
   const memberships = related.memberships.filter((each) => !isLeft(each));
-  const isDecided = isDecisionTaken(link, where, memberships);
+  // The decision is taken, and the list of exceptions follows with the next sync.
+  const isDecided = stored.condition !== undefined && link.condition === undefined && !isHeld;
   // Read last, because the read of the platform may close the breaker.
   const breaker = await target.breaker.read();
   const facts = {
@@ -132,7 +135,7 @@ async function explainAt(
     leftByHand: related.memberships.filter(isLeft).map(({ name }) => name),
     link: linkOf(link),
     platform: look?.platform ?? null,
-    condition: isDecided ? null : await conditionOf(scope, found, link),
+    condition: await conditionOf(scope, found, link),
     exception: exception && !isDecided ? { reason: exception.reason, since: iso(exception.since) } : null,
     deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
     mark: markOf(where),

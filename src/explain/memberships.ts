@@ -6,7 +6,9 @@ import { readRecordNames } from '../directory/resources/record-names.ts';
 import { fold, refOf, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { withPresentCondition } from '../ops/present-condition.ts';
 import { withHeldRemoval } from '../reconcile/unwritten.ts';
+import { wasBehindHold } from '../sync/gate.ts';
 import { removal } from '../sync/succession.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
 
@@ -25,13 +27,16 @@ export async function membershipsOfUser(
   const [joined = []] = await directory.groupsOf([id]);
   const leaving = [...pendingGroups.keys()].filter((group) => !joined.some((each) => each.id === group));
   const ids = [...joined.map((group) => group.id), ...leaving];
-  const [[own], groups, rejected, names] = await Promise.all([
+  const { guardStore } = outbox;
+  const [[own], groups, removals, deletions, [account], names] = await Promise.all([
     drifts.observe([ref]),
     links.getMany(
       target.name,
       ids.map((group) => refOf('Group', group)),
     ),
-    outbox.guardStore.areRejected(ids.map((group) => removal(group, id))),
+    guardStore.verdictsOn(ids.map((group) => removal(group, id))),
+    guardStore.verdictsOn(ids.map((group) => ({ kind: 'delete', ref: refOf('Group', group) }))),
+    guardStore.decisionsOfMembers([id]),
     readRecordNames(
       directory,
       leaving.map((group) => refOf('Group', group)),
@@ -44,20 +49,22 @@ export async function membershipsOfUser(
     const sign = pendingGroups.get(group);
     const shown = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
     if (!isWanted) return { ...shown, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
-    if (sign === 'r') return { ...shown, state: 'toRemove', ...(rejected[index] ? REJECTED : PROTECTED) };
+    const removed = removals[index] && REMOVAL[removals[index]];
+    if (sign === 'r') return { ...shown, state: 'toRemove', ...(removed ?? PROTECTED) };
+    if (sign === '-') {
+      const follows = account === 'follows' ? { because: FOLLOWS } : undefined;
+      const deleted = deletions[index] && DELETION[deletions[index]];
+      const cause = removed ?? follows ?? deleted ?? causeOf(withoutDecision(link), outbox.settings);
+      return { ...shown, state: 'toRemove', ...cause };
+    }
     // A removal is written for a user out of scope too.
-    const outside = sign === '-' || !own ? undefined : whyOutside(parseLink(own.text), own.marked);
+    const outside = !own ? undefined : whyOutside(parseLink(own.text), own.marked);
     if (outside !== undefined) return { ...shown, state: 'notForTarget', because: outside };
     const former = sign === undefined ? formerName(link, target.mapping.groupName(name ?? '')) : undefined;
-    if (former === undefined)
-      return {
-        ...shown,
-        state: stateOf(sign),
-        ...(sign === undefined ? {} : causeOf(link.condition, outbox.settings)),
-      };
+    const cause = causeOf(withoutDecision(link), outbox.settings);
+    if (former === undefined) return { ...shown, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
     // The person is in the group under the name that it has at the platform, which is not the desired one.
-    const { because, ...cause } = causeOf(link.condition, outbox.settings);
-    const still = `the group is still called ${former} at the platform${because === undefined ? '' : `: ${because}`}`;
+    const still = `the group is still called ${former} at the platform${cause.because === undefined ? '' : `: ${cause.because}`}`;
     return { ...shown, state: 'toAdd', ...cause, because: still };
   });
 }
@@ -88,29 +95,31 @@ export async function membershipsOfGroup(
   const pending = [...pendingMembers].slice(0, SHOWN_MEMBERS);
   const refs = pending.map(([user]) => refOf('User', user));
   const leaving = pending.flatMap(([user, sign]) => (sign === '-' ? [user] : []));
-  const [names, moving, decisions, rejected] = await Promise.all([
+  const [names, moving, decisions, removals, links] = await Promise.all([
     readRecordNames(directory, refs),
     withHeldRemoval(
       outbox,
       refs.filter((_, index) => pending[index]?.[1] === '+'),
     ),
     outbox.guardStore.decisionsOfMembers(leaving),
-    outbox.guardStore.areRejected(pending.map(([user]) => removal(id, user))),
+    outbox.guardStore.verdictsOn(pending.map(([user]) => removal(id, user))),
+    Promise.all(refs.map((ref) => withPresentCondition(outbox, ref, linkOf(ref)))),
   ]);
   const following = new Set(leaving.filter((_, index) => decisions[index] === 'follows'));
   const memberships = pending.map(([user, sign], index): MembershipState => {
     const ref = refOf('User', user);
-    const link = linkOf(ref);
+    const link = links[index] ?? {};
     const outside = sign === '+' ? outsideOf(user) : undefined;
     const because = sign === '+' ? (outside ?? whyNotReady(link, outbox.settings)) : undefined;
     return {
       ref,
       name: String(link.core?.userName ?? names.get(ref) ?? user),
       state: outside === undefined ? stateOf(sign) : 'notForTarget',
-      ...(sign === 'r' ? (rejected[index] ? REJECTED : PROTECTED) : {}),
+      ...(sign === 'r' ? (removals[index] ? REMOVAL[removals[index]] : PROTECTED) : {}),
+      ...(sign === '-' && removals[index] === 'held' ? { because: REMOVAL.held.because } : {}),
       ...(moving.has(ref) ? MOVING : {}),
       ...(following.has(user) ? FOLLOWING : {}),
-      ...(because === undefined ? {} : { because, ...causeOf(link.condition, outbox.settings) }),
+      ...(because === undefined ? {} : { because, ...causeOf(link, outbox.settings) }),
     };
   });
   const signs = [...pendingMembers];
@@ -132,17 +141,24 @@ const LEFT_OUT_MEMBERSHIP = { because: 'left out by groups.include or groups.exc
 /** The cause of a removal that waits for the end of a protection. */
 const PROTECTED = { because: 'the person is protected: it is written after that', condition: 'Protected' };
 
-/** The cause of a removal that a person rejected: the platform keeps the member. */
-const REJECTED = { because: 'a person rejected the removal', condition: 'Rejected' };
+/** The cause of a removal that waits for a person, or that a person rejected: the platform keeps the member. */
+const REMOVAL = {
+  held: { because: 'the guard holds the removal', condition: 'Held' },
+  rejected: { because: 'a person rejected the removal', condition: 'Rejected' },
+};
+
+/** The cause of a removal from a group whose deletion waits for a person, or was rejected. */
+const DELETION = {
+  held: { because: 'the guard holds the deletion of the group', condition: 'Held' },
+  rejected: { because: 'a person rejected the deletion of the group', condition: 'Rejected' },
+};
 
 /** The cause of an addition of a person whose removal from another group waits for a decision. */
 const MOVING = { because: 'the guard holds the removal from another group', condition: 'Held' };
 
-/** The cause of a removal that is written with the deactivation of the account. */
-const FOLLOWING = {
-  because: 'leaves with the account, whose deactivation the guard holds',
-  condition: 'Held',
-};
+/** The cause of a removal that is written with the deactivation of the account, which the approval lists alone. */
+const FOLLOWS = 'leaves with the account, whose deactivation the guard holds';
+const FOLLOWING = { because: FOLLOWS, condition: 'Held' };
 
 /** @param sign of the pending membership, as in `ResourceStatus`; undefined: nothing is pending */
 function stateOf(sign: '+' | '-' | 'r' | undefined): MembershipState['state'] {
@@ -150,12 +166,16 @@ function stateOf(sign: '+' | '-' | 'r' | undefined): MembershipState['state'] {
   return sign === '+' ? 'toAdd' : 'toRemove';
 }
 
+/** A decision about the members of a group is no cause of a membership of another person. */
+const withoutDecision = (group: Link): Link =>
+  /^(Held|Rejected)$/.test(group.condition?.reason ?? '') && !wasBehindHold(group) ? {} : group;
+
 /** Reasons of conditions that end by themselves. */
 const PASSING = new Set(['NotApplied', 'PlatformFailed']);
 
 /** Returns the cause of a membership that waits for the condition of the other resource. */
 function causeOf(
-  condition: Link['condition'],
+  { condition }: Link,
   settings: string,
 ): Pick<MembershipState, 'because' | 'condition' | 'triedSince'> {
   if (!condition) return {};

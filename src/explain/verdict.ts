@@ -28,6 +28,8 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
   if (mark && leavesHeldGroup(facts)) return 'held';
+  // The pending sync only notes the rejection.
+  if (mark?.request.startsWith('approval:') && condition?.reason === 'Rejected') return 'leftAlone';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';

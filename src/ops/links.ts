@@ -6,6 +6,7 @@ import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { isGone } from '../sync/failures.ts';
+import { withPresentCondition } from './present-condition.ts';
 
 export interface LinkRow {
   connection: string;
@@ -40,10 +41,10 @@ export async function* listLinks(
 ): AsyncGenerator<LinkRow> {
   for (const { connection, links, outboxes } of states) {
     if (filter.connection !== undefined && connection !== filter.connection) continue;
-    for (const target of outboxes.keys()) {
+    for (const [target, outbox] of outboxes) {
       if (filter.target !== undefined && target !== filter.target) continue;
       for await (const { ref, link } of links.all(target)) {
-        const row = toRow({ connection, target }, ref, link);
+        const row = toRow({ connection, target }, ref, await withPresentCondition(outbox, ref, link));
         if (filter.kind === undefined || row.kind === filter.kind) yield row;
       }
     }
@@ -58,8 +59,10 @@ export async function linksOf(
 ): Promise<LinkRow[]> {
   const rows: LinkRow[] = [];
   for (const { links, outboxes } of states.filter((state) => state.connection === connection)) {
-    for (const target of outboxes.keys())
-      rows.push(toRow({ connection, target }, ref, await links.get(target, ref)));
+    for (const [target, outbox] of outboxes) {
+      const link = await withPresentCondition(outbox, ref, await links.get(target, ref));
+      rows.push(toRow({ connection, target }, ref, link));
+    }
   }
   return rows;
 }

@@ -8,6 +8,7 @@ import { waitingMemberships } from '../reconcile/unwritten.ts';
 import { counted } from '../support/counted.ts';
 import type { FoundResource } from './find.ts';
 import { leftAloneText } from './left-alone.ts';
+import { withPresentCondition } from './present-condition.ts';
 
 /**
  * `equal`: as desired. `held`: held by the guard or an operator. `waiting`: not finished in time, the service continues.
@@ -95,12 +96,14 @@ const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 
 /** Returns how a sync of the workers ended, by what is stored about the resource. */
 export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   const { outbox, links, target } = scope;
-  const [{ mark, blockedSince, guard }, { condition }, hold, { pause }] = await Promise.all([
+  const [status, link, hold, { pause }] = await Promise.all([
     outbox.resourceStatus(ref),
     links.get(target.name, ref),
     outbox.guardStore.onHold(),
     target.breaker.read(),
   ]);
+  const { mark, blockedSince, guard } = status;
+  const { condition } = await withPresentCondition(outbox, ref, link, status);
   const why: SyncEnd = {};
   const told = `${condition?.message ?? 'the guard holds a change'}${deletionText(condition, outbox.deletesLeavers)}`;
   if (condition) why.message = DECIDED.has(condition.reason) ? told : `${condition.reason}: ${told}`;

@@ -123,7 +123,10 @@ const LAST_ADMINISTRATOR =
   'deactivation: make somebody else an administrator there, then approve it; an approval before that does not ' +
   'close this account';
 
-const kindsOf = ({ refused }: Gate, wanted: Permission): DestructiveKind[] => [
+/** Changes that the guard refused; of the item only the kind is read. */
+type Refused = readonly { item: Pick<Destruction, 'kind'>; permission: 'held' | 'rejected' }[];
+
+const kindsOf = (refused: Refused, wanted: Permission): DestructiveKind[] => [
   ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
 ];
 
@@ -136,19 +139,19 @@ function rejectedText(rejected: readonly DestructiveKind[]): string {
 }
 
 /** Returns the rejected changes as the end of a message about held ones, because a resource has one condition for both. */
-function besidesHeld(gate: Gate): string {
-  const held = kindsOf(gate, 'held');
-  const rejected = kindsOf(gate, 'rejected');
+function besidesHeld(refused: Refused): string {
+  const held = kindsOf(refused, 'held');
+  const rejected = kindsOf(refused, 'rejected');
   const words = rejected.map((kind) => (held.includes(kind) ? OTHERS[kind] : WORDS[kind]));
   return rejected.length > 0 ? `; a person rejected ${words.join(' and ')}` : '';
 }
 
 /** Returns reason and message of a condition about held and rejected changes; undefined: there are none. */
-function decisionsOf(gate: Gate): { reason: 'Held' | 'Rejected'; message: string } | undefined {
-  const held = kindsOf(gate, 'held');
-  const rejected = kindsOf(gate, 'rejected');
+export function decisionsOf(refused: Refused): { reason: 'Held' | 'Rejected'; message: string } | undefined {
+  const held = kindsOf(refused, 'held');
+  const rejected = kindsOf(refused, 'rejected');
   if (held.length > 0) {
-    const message = `the guard holds ${held.map((kind) => WORDS[kind]).join(' and ')}${besidesHeld(gate)}`;
+    const message = `the guard holds ${held.map((kind) => WORDS[kind]).join(' and ')}${besidesHeld(refused)}`;
     return { reason: 'Held', message };
   }
   return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected) } : undefined;
@@ -156,7 +159,7 @@ function decisionsOf(gate: Gate): { reason: 'Held' | 'Rejected'; message: string
 
 /** Returns the condition of a dead letter, with the held and rejected changes of the same sync added to its message. */
 export function besideDecisions({ gate }: SyncContext, refusal: Condition): Condition {
-  const decisions = decisionsOf(gate);
+  const decisions = decisionsOf(gate.refused);
   if (!decisions) return refusal;
   return { ...refusal, message: `${refusal.message}; ${decisions.message}`, besides: decisions.reason };
 }
@@ -166,9 +169,9 @@ function whyNot(context: SyncContext): Condition | undefined {
   const { gate } = context;
   const { followers } = gate;
   if (gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
-  const decisions = decisionsOf(gate);
+  const decisions = decisionsOf(gate.refused);
   if (decisions?.reason !== 'Held' && followers > 0) {
-    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besidesHeld(gate)}`;
+    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besidesHeld(gate.refused)}`;
     return condition(context, 'Held', message);
   }
   return decisions && condition(context, decisions.reason, decisions.message);

@@ -2,6 +2,7 @@
 // deployment with that context. It writes nothing.
 import type { Link } from '../directory/outbox/links.ts';
 import { findResources, type FoundResource } from '../ops/find.ts';
+import { withPresentCondition } from '../ops/present-condition.ts';
 import { createPlatformClient } from '../platform/library.ts';
 import { messageWithPlatformText, PlatformError } from '../platform/errors.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -89,12 +90,13 @@ async function checkAccess(
 ): Promise<AccessReport> {
   const { clock, links, outbox, target } = scope;
   const startedMs = clock.now();
-  const [link, isMarked, writes, wanted] = await Promise.all([
+  const [stored, isMarked, writes, wanted] = await Promise.all([
     links.get(target.name, person.ref),
     outbox.isMarked(person.ref),
     lastWrites(scope, person.ref, pushedAt({ person })),
     desiredAccessOf(scope, person),
   ]);
+  const link = await withPresentCondition(outbox, person.ref, stored);
   const storedMs = clock.now();
   const timeoutMs = question.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const wire = wireOf(scope, address, timeoutMs);

@@ -156,8 +156,10 @@ export async function readExceptions(
       stored.map(async (each, index) => {
         const { core, condition } = parseLink(texts[index] ?? '');
         const name = core?.userName ?? core?.displayName ?? (await nameOf(each.ref));
-        const message = condition ? conditionText(condition, settings) : MESSAGES[each.reason];
-        const followed = `${message}${deletionText(condition, deletesLeavers)}`;
+        // The condition of the last sync may be about something else, such as another change of the resource that fails.
+        const isOwn = each.reason === 'Dropped' || exceptionReasonOf(condition) === each.reason;
+        const message = condition && isOwn ? conditionText(condition, settings) : MESSAGES[each.reason];
+        const followed = `${message}${isOwn ? deletionText(condition, deletesLeavers) : ''}`;
         return { ...each, name: String(name), message: followed };
       }),
     );

@@ -30,6 +30,7 @@ export interface ResourceStatus {
    * that is not written, because it was rejected or the user is protected.
    */
   pendingMemberships: Map<string, '+' | '-' | 'r'>;
+  /** Changes of the resource that an operator can decide or has decided; a change that is to be judged anew is left out. */
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
 
@@ -44,24 +45,30 @@ export async function readResourceStatus(
   const { kind, id } = parseRef(ref);
   const key = (family: string): string => keys.key(family, target);
   const pendingKey = keys.key(kind === 'User' ? 'pendingGroups' : 'pendingMembers', `${target}:${id}`);
-  const [mark, score, deliveryId, leased, blocked, alarm, suspectedDrift, pending, held] = await Promise.all([
-    redis.hget(key('marks'), ref),
-    redis.zscore(key('dirty'), ref),
-    redis.hget(key('deliveries'), ref),
-    redis.exists(keys.key('lease', `${target}:${ref}`)),
-    redis.zscore(key('blocked'), ref),
-    redis.zscore(key('alarms'), ref),
-    redis.hget(key('suspectedDrift'), ref),
-    redis.hgetall(pendingKey),
-    redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
-  ]);
+  const [mark, score, deliveryId, leased, blocked, alarm, suspectedDrift, pending, items, serial] =
+    await Promise.all([
+      redis.hget(key('marks'), ref),
+      redis.zscore(key('dirty'), ref),
+      redis.hget(key('deliveries'), ref),
+      redis.exists(keys.key('lease', `${target}:${ref}`)),
+      redis.zscore(key('blocked'), ref),
+      redis.zscore(key('alarms'), ref),
+      redis.hget(key('suspectedDrift'), ref),
+      redis.hgetall(pendingKey),
+      redis.smembers(keys.key('guardItems', `${target}:${ref}`)),
+      redis.hget(key('guardApproval'), 'serial'),
+    ]);
+  // A held change whose place is not behind the serial is of an expired approval.
+  const openSerial = Number(serial ?? Infinity);
   return {
     mark: mark === null ? null : toMarkState(mark, score, deliveryId, leased === 1),
     blockedSince: blocked === null ? null : Number(blocked),
     alarmAt: alarm === null ? null : Number(alarm),
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
     pendingMemberships: new Map(Object.entries(pending) as [string, '+' | '-' | 'r'][]),
-    guard: await Promise.all(held.map((item) => guardState({ redis, keys }, target, ref, item))),
+    guard: (
+      await Promise.all(items.map((item) => guardState({ redis, keys }, { target, ref, item, openSerial })))
+    ).flatMap((each) => each ?? []),
   };
 }
 
@@ -90,20 +97,22 @@ export function toMarkState(
   };
 }
 
+/** Returns the state of an entry of `guardItems`; undefined: the change is to be judged anew. */
 async function guardState(
   { redis, keys }: { redis: Redis; keys: Keyspace },
-  target: string,
-  ref: Ref,
-  item: string,
-): Promise<ResourceStatus['guard'][number]> {
+  { target, ref, item, openSerial }: { target: string; ref: Ref; item: string; openSerial: number },
+): Promise<ResourceStatus['guard'][number] | undefined> {
   const blank = item.indexOf(' ');
   const kind = item.slice(0, blank) as DestructiveKind;
   const subject = item.slice(blank + 1) || null;
   const field = subject === null ? ref : `${ref} ${subject}`;
-  const [held, approved] = await Promise.all([
-    redis.zscore(keys.key('guardHeld', `${target}:${kind}`), field),
-    redis.zscore(keys.key('guardApproved', `${target}:${kind}`), field),
+  const placeIn = (family: string) => redis.zscore(keys.key(family, `${target}:${kind}`), field);
+  const [held, approved, rejected] = await Promise.all([
+    placeIn('guardHeld'),
+    placeIn('guardApproved'),
+    placeIn('guardRejected'),
   ]);
-  if (held !== null) return { kind, subject, state: 'held' };
-  return { kind, subject, state: approved === null ? 'rejected' : 'approved' };
+  if (held !== null && Number(held) > openSerial) return { kind, subject, state: 'held' };
+  if (approved !== null) return { kind, subject, state: 'approved' };
+  return rejected === null ? undefined : { kind, subject, state: 'rejected' };
 }
