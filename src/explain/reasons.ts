@@ -280,8 +280,9 @@ function waitingFor(facts: ExplainedFacts): string {
   const removals = memberships
     .filter(({ state, condition }) => state === 'toRemove' && condition !== 'Rejected')
     .map(({ name }) => name);
+  // A group waits for none of its members.
   const waits =
-    removals.length > 0 && link.platformId !== null
+    facts.kind === 'User' && removals.length > 0 && link.platformId !== null
       ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
       : '';
   return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;

@@ -6,6 +6,8 @@
 -- RETURN {"moved", 1 when more is left, else 0}
 -- NEEDS exceptions, guard, marks, pending_groups
 local MOST_PUT_OFF = 500
+-- Most changes of a resource that are read.
+local MOST_READ = 1000
 local deciding = key('guardDeciding', p.target)
 local action, source, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
   'action', 'source', 'number', 'ranges', 'choice', 'expires', 'request'))
@@ -61,8 +63,29 @@ else
     end
   end
 end
+-- Returns the exception of a resource by its changes that are still held or rejected; of very many changes none is read.
+local serial = tonumber(redis.call('HGET', key('guardApproval', p.target), 'serial') or nil)
+local function exception_of(ref)
+  local items, reason = key('guardItems', p.target .. ':' .. ref), action == 'reject' and 'Rejected' or nil
+  if redis.call('SCARD', items) > MOST_READ then return reason, true end
+  for _, entry in ipairs(redis.call('SMEMBERS', items)) do
+    local kind, subject = string.match(entry, '^(%S+) (.*)$')
+    local text = subject == '' and ref or ref .. ' ' .. subject
+    local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), text) or nil)
+    if place and serial and place > serial then
+      local before = redis.call('HGET', key('exceptionReasons', p.target), ref)
+      return before == 'LastAdministrator' and kind == 'deactivate' and before or 'Held', true
+    end
+    if redis.call('ZSCORE', sets('guardRejected', kind), text) then reason = 'Rejected' end
+  end
+  return reason, false
+end
+
 for ref, priority in pairs(looked) do
-  set_exception(p.target, ref, action == 'reject' and 'Rejected' or nil, now)
+  local reason, may_be_held = exception_of(ref)
+  set_exception(p.target, ref, reason, now)
+  -- The mark stands for the decided changes. Their alarm would try a dead letter again when the hold would have expired.
+  if source == 'guardHeld' and not may_be_held then redis.call('ZREM', key('alarms', p.target), ref) end
   mark(ref, priority)
 end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end

@@ -29,7 +29,12 @@ local function decided(kind, text)
   end
   if redis.call('ZSCORE', sets('guardRejected', kind), text) then return 'rejected' end
   local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), text) or 0)
-  if serial and place > serial then return 'held' end
+  if serial and place > serial then
+    -- A decision about another change of the resource may have ended its exception (guard_move.lua).
+    local by_ref, ref = key('exceptionReasons', p.target), string.match(text, '^%S+')
+    if not redis.call('HGET', by_ref, ref) then set_exception(p.target, ref, 'Held', now) end
+    return 'held'
+  end
   redis.call('ZREM', sets('guardHeld', kind), text)
 end
 

@@ -105,7 +105,7 @@ const MESSAGES: Record<ResourceReason, string> = {
   LastAdministrator: 'no other active administrator would be left at the platform',
   Dropped: 'an operator dropped the dead letter',
   NotAdopted: 'it exists at the platform already, and adopt does not allow to take it over',
-  Held: 'the guard holds the change until an operator decides',
+  Held: 'the guard holds a change of it',
   Protected: 'listed in users.protected, or owner of the platform key',
 };
 
