@@ -249,11 +249,11 @@ async function conditionOf(
   const { condition } = link;
   if (!condition) return null;
   const { settings } = outbox;
-  const { reason, message, since, status } = condition;
+  const { reason, message, since, status, write } = condition;
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
   const advice = isBySettingsOfThen(condition, settings)
     ? `The settings have changed since ${iso(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
-    : adviceFor(reason, { ref, approvals, target: target.name, message });
+    : adviceFor(reason, { ref, approvals, target: target.name, message, write });
   return { reason, message, since: iso(since), status: status ?? null, advice };
 }
 

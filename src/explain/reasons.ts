@@ -160,7 +160,10 @@ function failingReason({ kind, memberships }: ExplainedFacts, summary: string): 
   return `A membership has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 
-function valueReasons({ values, inScope, link, target }: ExplainedFacts, summary: string): string[] {
+function valueReasons(
+  { values, inScope, link, target, deadLetterSince }: ExplainedFacts,
+  summary: string,
+): string[] {
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
   const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
@@ -187,7 +190,9 @@ function valueReasons({ values, inScope, link, target }: ExplainedFacts, summary
       `Kept at the platform though the source has no value, because onEmpty is keep: ${someOf(kept)}.`,
     );
   if (unsure > 0)
-    sentences.push(`${counted(unsure, 'value')} sent and not confirmed, or seen to differ: written again.`);
+    sentences.push(
+      `${counted(unsure, 'value')} sent and not confirmed, or seen to differ${deadLetterSince === null ? ': written again' : ''}.`,
+    );
   return sentences;
 }
 

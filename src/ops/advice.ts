@@ -1,5 +1,6 @@
 // Gives one sentence of advice for each reason why a resource is not as desired; the runbook has more.
 import type { LogStatus } from '../directory/logs/provisioning-log.ts';
+import type { Condition } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import type { ApprovalIds } from './approval-ids.ts';
 
@@ -13,6 +14,8 @@ export interface AdviceFacts {
   target?: string | undefined;
   /** Message of the condition, which tells why an account is protected. */
   message?: string | undefined;
+  /** The refused write, if it takes access away. */
+  write?: Condition['write'];
 }
 
 /** Returns the last part of an advice after which the sync is tried again. */
@@ -28,20 +31,29 @@ export function withdrawAdvice({ ref, approvals }: AdviceFacts): string {
     : `scim-bridge approvals withdraw ${id} --ref ${ref} takes it back`;
 }
 
+/** Returns the advice for a refused deactivation or deletion. Nothing at the identity provider can mend it. */
+const byHandAdvice = (write: NonNullable<Condition['write']>, facts: AdviceFacts): string =>
+  `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
+
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   AttributesNotWritten: (facts) =>
     `Correct the value at the identity provider or the mapping, ${thenRetry(facts)}`,
   AmbiguousAccount: (facts) => `Leave one account with this userName at the platform, ${thenRetry(facts)}`,
   AccountNotFound: () => 'Check that the platform key may read users.',
   Conflict: (facts) =>
-    `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
+    facts.write
+      ? byHandAdvice(facts.write, facts)
+      : `Decide which account or group is meant, rename or delete the other, ${thenRetry(facts)}`,
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two, ${thenRetry(facts)}`,
   TakenByConnection: (facts) =>
     `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it${facts.ref.startsWith('User:') ? ', wait until the account is closed, order the scim-bridge links forget that the message names' : ''}, ${thenRetry(facts)}`,
   Forbidden: (facts) =>
     `Check the rights of the platform key and whether this is the last administrator, ${thenRetry(facts)}`,
-  Refused: () => 'Correct the value at the identity provider: the platform does not accept it.',
+  Refused: (facts) =>
+    facts.write
+      ? byHandAdvice(facts.write, facts)
+      : 'Correct the value at the identity provider: the platform does not accept it.',
   Held: ({ approvals }) =>
     approvals?.held === undefined
       ? 'See scim-bridge approvals list, then approve or reject.'

@@ -240,15 +240,16 @@ function stepsOf({ status, reason, message = '' }: LocatedEntry): Step[] {
 }
 
 /** Returns the error information of an entry; null after a success. */
-function errorOf({ ref, target, status, reason, message, http }: LocatedEntry) {
+function errorOf({ ref, target, action, status, reason, message, http }: LocatedEntry) {
   if (status === 'success') return null;
   const errorCode = reason ?? 'Unknown';
+  const write = action === 'deactivate' || action === 'delete' ? action : undefined;
   return {
     errorCode,
     errorCategory: categoryOf(status, http),
     reason: message ?? '',
     additionalDetails: http ? `${http.method} ${http.route} ${http.status ?? 'no answer'}` : null,
-    recommendedAction: adviceFor(errorCode, { ref, status, target, message }),
+    recommendedAction: adviceFor(errorCode, { ref, status, target, message, write }),
   };
 }
 

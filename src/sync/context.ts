@@ -53,6 +53,8 @@ export interface SyncContext {
   isCombinedPatchRefused?: boolean;
   /** Writes sent so far. */
   writes: number;
+  /** The last write that failed, such as `delete user`, with its error. */
+  failedWrite?: { operation: string; error: unknown };
   /** Saves the link and extends the lease; called after every step that must not be lost. */
   save(options?: SaveOptions): Promise<void>;
   /**

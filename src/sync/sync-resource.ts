@@ -186,6 +186,7 @@ function createContext(
       const startedAt = clock.now();
       const result = await run().catch((error: unknown) => {
         provisioning.failed(operation, error);
+        context.failedWrite = { operation, error };
         if (error instanceof PlatformError) deps.onWrite?.(operation, outcomeOfFailure(error));
         throw error;
       });
@@ -264,6 +265,13 @@ function logCondition({ link, logger, work }: SyncContext, condition: Condition 
   else delete link.condition;
 }
 
+/** The writes that take access away. */
+const TAKING: ReadonlyMap<string, NonNullable<Condition['write']>> = new Map([
+  ['deactivate user', 'deactivate'],
+  ['delete user', 'delete'],
+  ['delete group', 'delete'],
+]);
+
 /** Converts a failed call to an outcome. @throws LeaseLost, and errors that are not of the platform */
 async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): Promise<SyncOutcome> {
   const { link, work } = context;
@@ -283,11 +291,10 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   const mayBeProxy =
     verdict.kind === 'refused' && mayBeTransient(error) && !(await answersOtherwise(context, error));
   if (verdict.kind === 'refused' && !mayBeProxy) {
-    return {
-      kind: 'blocked',
-      writes,
-      condition: toCondition(context, verdict.reason, verdict.message, verdict.status),
-    };
+    const condition = toCondition(context, verdict.reason, verdict.message, verdict.status);
+    const { failedWrite } = context;
+    const write = failedWrite?.error === error ? TAKING.get(failedWrite.operation) : undefined;
+    return { kind: 'blocked', writes, condition: { ...condition, ...(write && { write }) } };
   }
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
   if (pauseMs > 0 && error instanceof PlatformResponse) {

@@ -236,7 +236,11 @@ async function deleteAccount(context: SyncContext): Promise<SyncOutcome> {
     const account = await client.users.get(id, context.call);
     const reason = whyNotDelete(context, account);
     if (reason !== undefined)
-      return { kind: 'blocked', writes: context.writes, condition: condition(context, 'Conflict', reason) };
+      return {
+        kind: 'blocked',
+        writes: context.writes,
+        condition: { ...condition(context, 'Conflict', reason), write: 'delete' },
+      };
     if ((await permitOne(context, { kind: 'delete' })) !== 'allowed')
       return ended(context, { dropGrants: true });
     await deleteThere(context, {

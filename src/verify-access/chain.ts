@@ -144,9 +144,18 @@ function appliedLink(facts: Facts): ChainLink {
   }
   const detail =
     wanted.kind === 'closed'
-      ? `the account is closed, as it should be: ${wanted.why}`
+      ? closedText(link, wanted.why)
       : `read back: active, ${counted(facts.reading?.view.groups.length ?? 0, 'group')}, every ${desiredWords(facts)}${unmanagedText(facts)}`;
   return { stage: 'applied', ok: true, ...times, detail };
+}
+
+/** Tells of a closed account. It gives no access, also while its deletion is not carried out. */
+function closedText({ condition }: Link, why: string): string {
+  if (condition?.write === 'delete')
+    return `the account is closed: ${why}; its deletion needs a person: ${condition.message}`;
+  return condition?.reason === 'Held' || condition?.reason === 'Rejected'
+    ? `the account is closed: ${why}; ${condition.message}`
+    : `the account is closed, as it should be: ${why}`;
 }
 
 const UNNAMED = 'no link leads to an account and no userName is stored by which one could be looked up';

@@ -10,6 +10,8 @@ export interface Condition {
   since: number;
   /** HTTP status of the platform's refusal. */
   status?: number;
+  /** The refused write, if it takes access away; absent for every other refusal. */
+  write?: 'deactivate' | 'delete';
   /** Print of the target's settings under which the condition arose; absent: it does not depend on settings. */
   settings?: string;
   /**
