@@ -57,6 +57,16 @@ const MOST_NAMED = 3;
 
 const moment = (ms: number): string => new Date(ms).toISOString();
 
+/** A priority tells how urgent a change is; a deactivation that the source took back keeps the one it had. */
+function waitingText(dirty: number, priorities: TargetStatus['priorities']): string {
+  const waiting = Object.entries(priorities).filter(([, count]) => count > 0);
+  const taken = dirty - waiting.reduce((sum, [, count]) => sum + count, 0);
+  return [
+    ...waiting.map(([priority, count]) => `${count} in the priority ${priority}`),
+    ...(taken > 0 ? [`${taken} in the queue or with a worker`] : []),
+  ].join(', ');
+}
+
 /**
  * Prints the status of one target.
  * @param named exceptions that are named
@@ -81,9 +91,7 @@ function print(
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);
   const missing = coverage.users.missing + coverage.groups.missing;
   if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
-  const priorities = Object.entries(rest.priorities).filter(([, count]) => count > 0);
-  if (priorities.length > 0)
-    say(`  waiting: ${priorities.map(([priority, count]) => `${count} ${priority}`).join(', ')}`);
+  if (dirty > 0) say(`  waiting: ${waitingText(dirty, rest.priorities)}`);
   if (failing !== undefined) say(`  ${failing}`);
   if (rest.load) say(`  ${loadText(rest.load, target)}`);
   for (const line of breakerLines(breaker, target, isWorkerMissing(rest.fleet))) say(`  ${line}`);

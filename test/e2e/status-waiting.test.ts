@@ -1,0 +1,40 @@
+// Tests how status counts changes that are not applied yet: by the urgency of the mark, which is no kind of change.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+
+let place: Place;
+let ann: string;
+beforeEach(async () => {
+  place = await openPlace({});
+  ann = await place.idp.createUser(ANN);
+  await place.idle();
+}, 30_000);
+afterEach(() => place.stop());
+
+const status = async () => (await place.commands.run('status')).text;
+const activate = (value: boolean) =>
+  place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value });
+
+test('status does not call a change a deactivation after the source took the deactivation back', async () => {
+  await place.commands.run('hold');
+  await activate(false);
+  await activate(true);
+  const text = await status();
+  expect(text).toContain('waiting: 1 in the priority deactivation');
+  expect(text).not.toContain('1 deactivation');
+}, 30_000);
+
+test('status counts a change that a worker writes right now among the waiting ones', async () => {
+  await place.platform.control('PATCH', '/faults', {
+    rules: [{ method: 'PATCH', path: 'scim/v2/Users', latencyMs: [3000, 3000] }],
+  });
+  await activate(false);
+  const text = await eventually('a worker has the change', async () => {
+    const found = (await place.commands.run('explain', ANN, '--json')).json[0];
+    return found.mark?.state === 'running' ? status() : undefined;
+  });
+  expect(text).toContain('waiting: 1 in the queue or with a worker');
+}, 30_000);
