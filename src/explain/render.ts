@@ -2,7 +2,7 @@
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { doneBy } from './guard-reasons.ts';
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
-import { clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
+import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
 /** Number of lines of a page. */
@@ -138,14 +138,15 @@ function fitting(reasons: string[][], most: number): string[][] {
   return shown;
 }
 
-/** Returns a function that shortens the long names of an explanation, and every other long word, in a text. */
+/** Returns a function that shortens the long names of an explanation, and every other long word, in a text beside its commands. */
 function shortener({ name, nameAtTarget, memberships }: Explanation): (text: string) => string {
   const names = [name, nameAtTarget ?? '', ...memberships.map((each) => each.name)]
     .map(visible)
     .filter((each) => clipWords(each) !== each || each.length > LONG_NAME)
     .toSorted((one, other) => other.length - one.length);
-  return (text) =>
-    clipWords(names.reduce((left, each) => left.replaceAll(each, middleCut(each)), visible(text)));
+  const shorten = (part: string): string =>
+    clipWords(names.reduce((left, each) => left.replaceAll(each, middleCut(each)), part));
+  return (text) => besideCommands(visible(text), shorten);
 }
 
 /** Largest number of characters of a name on a page. */

@@ -41,6 +41,17 @@ export function clipLine(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** Returns the text with `change` applied to all of it but its commands, because a changed command cannot be run. */
+export function besideCommands(text: string, change: (part: string) => string): string {
+  let done = '';
+  let end = 0;
+  for (const { index, 0: command } of text.matchAll(COMMAND)) {
+    done += change(text.slice(end, index)) + command;
+    end = index + command.length;
+  }
+  return done + change(text.slice(end));
+}
+
 /** Returns the text with the middle of each word of more than 60 characters replaced by `…`. */
 export const clipWords = (text: string): string =>
   text.replace(/\S+/g, (word) => {

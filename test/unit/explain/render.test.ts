@@ -46,3 +46,10 @@ test('the line of a waiting change does not show the generation of its mark', ()
   expect(text).toContain('a change waits');
   expect(text).not.toContain('8297');
 });
+
+test('a command with a long id stays whole on one line of the page', () => {
+  const command =
+    'scim-bridge approvals withdraw default.main.1001783-1001839~c0ffee00c0ffee00c0ffee005ab214864e8a --ref User:1y7mhfxrhdcffq95d9dk';
+  const reason = `op rejected changes of this person at 2026-01-01T00:00:00.000Z: ${command} takes it back.`;
+  expect(lines({ reasons: [reason] }).find((line) => line.includes(command))).toBeDefined();
+});
