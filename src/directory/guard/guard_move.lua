@@ -4,7 +4,7 @@
 -- KEYS base
 -- ARGV { target, targets: [target], kinds, count (most changes) }
 -- RETURN {"moved", 1 when more is left, else 0}
--- NEEDS exceptions, guard, marks, pending_groups
+-- NEEDS exceptions, guard_items, marks, pending_groups
 local MOST_PUT_OFF = 500
 -- Most changes of a resource that are read.
 local MOST_READ = 1000
@@ -108,5 +108,5 @@ for _, kind in ipairs(p.kinds) do
 end
 redis.call('LSET', key('guardDecisions', p.target), 0, cjson.encode(decision))
 redis.call('DEL', deciding)
-guard_close(p.kinds)
+guard_close(p.target)
 return { 'moved', 0 }

@@ -1,12 +1,4 @@
--- Functions for the guard's counts and held changes.
-
--- Closes the open approval when no change is held.
-local function guard_close(kinds)
-  for _, kind in ipairs(kinds) do
-    if redis.call('EXISTS', key('guardHeld', p.target .. ':' .. kind)) == 1 then return end
-  end
-  redis.call('DEL', key('guardApproval', p.target))
-end
+-- Functions for the guard's counts and decisions.
 
 -- A deleted resource is part of the population of the guard's percentages for the time of the guard's window (guard_counts.lua),
 -- so that a mass deletion does not shrink the number of which it is a percentage. Its entry is kept for a month.

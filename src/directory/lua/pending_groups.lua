@@ -1,5 +1,5 @@
 -- Functions for pending memberships: memberships that are not yet written at a target.
--- NEEDS marks, spread
+-- NEEDS guard_items, marks, spread
 
 -- Follows the end of a pending removal: requeues the user and, if no other removal is pending, marks the groups that wait to
 -- add the user.
@@ -30,6 +30,7 @@ local function set_pending_all(group, users, sign)
     call_with('HSET', pending_members, signs)
     for place, user in ipairs(users) do
       if before[place] == '-' then end_removal(target, group, user) end
+      if before[place] == '-' or before[place] == 'r' then take_back(target, 'Group:' .. group, 'removeMembers', user) end
     end
   end
 end
@@ -43,15 +44,12 @@ end
 
 -- Ends the pending removal of a member with the guard's decision about it. Returns whether there was one.
 local function end_decided_removal(target, group, user)
-  local pending_members, item = key('pendingMembers', target .. ':' .. group), 'Group:' .. group .. ' ' .. user
+  local pending_members = key('pendingMembers', target .. ':' .. group)
   local sign = redis.call('HGET', pending_members, user)
   if not sign or sign == '+' then return false end
   redis.call('HDEL', pending_members, user)
   redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
-  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
-    redis.call('ZREM', key(family, target .. ':removeMembers'), item)
-  end
-  redis.call('SREM', key('guardItems', target .. ':Group:' .. group), 'removeMembers ' .. user)
+  drop_item(target, 'Group:' .. group, 'removeMembers', user)
   end_removal(target, group, user)
   return true
 end

@@ -24,9 +24,10 @@ local function field(family, id)
 end
 
 -- Notes a changed user, which `finish` stores and marks at the end of the batch. A user that changes twice gets the higher
--- priority and the last request.
-local changed, refs, priorities, requests = {}, {}, {}, {}
-local function change_user(id, record, priority)
+-- priority and the last request. `is_back`: the source made the user active again.
+local changed, refs, priorities, requests, back = {}, {}, {}, {}, {}
+local function change_user(id, record, priority, is_back)
+  if is_back then back[#back + 1] = id end
   known.users[id] = record
   changed[#changed + 1] = id
   changed[#changed + 1] = record
@@ -56,8 +57,14 @@ function finish()
     end
     redis.call('HSET', key('marks', target), unpack(marks))
     redis.call('SREM', name_synced(target, 'User'), unpack(users))
-    if #to_schedule > 0 then
-      -- NEEDS marks
+    if #to_schedule > 0 or #back > 0 then
+      -- NEEDS guard_items, user_memberships
+      for _, user in ipairs(back) do
+        local was_leaving = take_back(target, 'User:' .. user, 'deactivate', '')
+        was_leaving = take_back(target, 'User:' .. user, 'delete', '') or was_leaving
+        -- A removal from a group that was to be decided with the account is judged for itself.
+        if was_leaving then mark_removals(target, user) end
+      end
       for _, one in ipairs(to_schedule) do make_known(target, one.ref, one.priority, now, one.mark_text, one.score) end
     end
   end

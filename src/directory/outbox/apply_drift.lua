@@ -5,9 +5,9 @@
 --        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
 --        platform, as JSON text), add: [user], remove: [user, or @ and the platform id of an unmanaged member],
 --        done: [as remove] (members that the platform does not have any more, so their pending removal ends; absent: none),
---        priority }], kinds (of the guard) }
+--        priority }] }
 -- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
--- NEEDS guard, pending_groups
+-- NEEDS guard_items, pending_groups
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
 
 local function version_of(drift)
@@ -51,5 +51,5 @@ end
 
 local reply = { 'noted' }
 for index, drift in ipairs(p.drifts) do reply[index + 1] = note(drift) end
-if redis.call('EXISTS', key('guardApproval', p.target)) == 1 then guard_close(p.kinds) end
+if redis.call('EXISTS', key('guardApproval', p.target)) == 1 then guard_close(p.target) end
 return reply

@@ -2,7 +2,6 @@
 // never writes to the platform.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, parseReverseLink, type Link } from './links.ts';
 import { PRIORITIES, parseRef, refOf, type Kind, type Priority, type Ref } from '../records.ts';
@@ -83,7 +82,7 @@ export function createDriftNotes(
         observed: JSON.stringify(drift.observed),
         priority: PRIORITIES.indexOf(drift.priority),
       }));
-      const args = { target, targets: [target], request, fence, drifts: portion, kinds: DESTRUCTIVE_KINDS };
+      const args = { target, targets: [target], request, fence, drifts: portion };
       const [tag, ...noted] = await scripts.run('apply_drift', keys.base, args);
       if (tag === 'fenced') throw new RunLost('another reconcile run has taken over');
       outcomes.push(...(noted as Noted[]));

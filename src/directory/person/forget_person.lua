@@ -2,9 +2,9 @@
 -- exceptions, and pending memberships. Marks the groups with a pending membership of the user, so that their next sync ends
 -- a condition about the user. The accounts at the platforms are not touched.
 -- KEYS base
--- ARGV { ref, id, targets, kinds (of the guard), request }
+-- ARGV { ref, id, targets, request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"} | {"busy"}: a sync runs
--- NEEDS exceptions, guard, link_states, links, marks
+-- NEEDS exceptions, guard_items, link_states, links, marks
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
@@ -12,20 +12,11 @@ end
 
 local links, held, letters = 0, 0, 0
 
-local function drop_item(target, kind, text)
-  for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
-    local removed = redis.call('ZREM', key(family, target .. ':' .. kind), text)
-    if family == 'guardHeld' then held = held + removed end
-  end
-end
-
 local function drop_held(target)
-  local items = key('guardItems', target .. ':' .. p.ref)
-  for _, entry in ipairs(redis.call('SMEMBERS', items)) do
+  for _, entry in ipairs(redis.call('SMEMBERS', key('guardItems', target .. ':' .. p.ref))) do
     local kind, subject = string.match(entry, '^(%S+) (.*)$')
-    drop_item(target, kind, subject == '' and p.ref or p.ref .. ' ' .. subject)
+    held = held + drop_item(target, p.ref, kind, subject).guardHeld
   end
-  redis.call('DEL', items)
   redis.call('SREM', key('guardWaiting', target), p.ref)
 end
 
@@ -33,8 +24,7 @@ local function drop_pending(target)
   local pending = key('pendingGroups', target .. ':' .. p.id)
   for _, group in ipairs(redis.call('HKEYS', pending)) do
     redis.call('HDEL', key('pendingMembers', target .. ':' .. group), p.id)
-    drop_item(target, 'removeMembers', 'Group:' .. group .. ' ' .. p.id)
-    redis.call('SREM', key('guardItems', target .. ':Group:' .. group), 'removeMembers ' .. p.id)
+    held = held + drop_item(target, 'Group:' .. group, 'removeMembers', p.id).guardHeld
     mark_at(target, 'Group:' .. group, 1, clock())
   end
   redis.call('DEL', pending)
@@ -60,7 +50,6 @@ for _, target in ipairs(p.targets) do
   letters = letters + redis.call('ZREM', key('blocked', target), p.ref)
   leave_synced(target, p.ref)
   set_exception(target, p.ref, nil)
-  p.target = target
-  guard_close(p.kinds)
+  guard_close(target)
 end
 return { 'forgotten', redis.call('HDEL', key('tombstones'), p.id), links, held, letters }

@@ -2,7 +2,6 @@
 // the names in notes of operators. Nothing of another resource is changed.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Actor } from '../logs/acts.ts';
 import { forgottenText, isForgotten } from '../logs/chained-stream.ts';
@@ -173,7 +172,7 @@ export function createPersonData(
    */
   async function forgetUser(ref: Ref, request: string): Promise<ForgetUserOutcome> {
     const targets = await targetsOf();
-    const args = { ref, id: parseRef(ref).id, targets, kinds: DESTRUCTIVE_KINDS, request };
+    const args = { ref, id: parseRef(ref).id, targets, request };
     const [kind, tombstones, links, heldChanges, deadLetters] = await scripts.run(
       'forget_person',
       keys.base,

@@ -26,10 +26,11 @@ if entries ~= record.entries then
   if heal(p.id, references_to(wanted)) then known.groupsOf = nil end
 end
 local priority = record.state ~= 'inactive' and state == 'inactive' and 0 or 1
+local is_back = record.state ~= 'active' and state == 'active'
 local was = p.events and { text = string.sub(stored, at), state = record.state }
 record.version, record.entries, record.text, record.state = record.version + 1, entries, text, state
 record.checksum = nil
-change_user(p.id, written(record, text), priority)
+change_user(p.id, written(record, text), priority, is_back)
 if p.events then
   -- NEEDS events
   emit_event('User', p.id, record, was)

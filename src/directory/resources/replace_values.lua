@@ -40,7 +40,8 @@ if not changed then return { outcome('unchanged', record, record.modified), stor
 local state = record.state
 record.version, record.state, record.checksum = record.version + 1, active or state, nil
 local now = written(record, head, value, tail)
-change_user(p.id, now, active == 'inactive' and state ~= 'inactive' and 0 or 1)
+change_user(p.id, now, active == 'inactive' and state ~= 'inactive' and 0 or 1,
+  active == 'active' and state ~= 'active')
 if p.events then
   -- NEEDS records, events
   emit_event('User', p.id, parse(now), { text = string.sub(stored, at), state = state })
