@@ -22,6 +22,7 @@ import { membershipsOfGroup, membershipsOfUser } from './memberships.ts';
 import { firstApprovalsOf, rejectionsOf } from './decided.ts';
 import { groupsLeftByHand, lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
+import { formerRecordText } from './former-record.ts';
 import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
 
@@ -155,7 +156,15 @@ async function explainAt(
     ...log,
   };
   const verdict = toVerdict(facts);
-  const reasons = [...verdict.reasons, ...(facts.handover ? [facts.handover.text] : [])];
+  const former =
+    link.id === undefined
+      ? await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)
+      : undefined;
+  const reasons = [
+    ...verdict.reasons,
+    ...(former === undefined ? [] : [former]),
+    ...(facts.handover ? [facts.handover.text] : []),
+  ];
   return { ...facts, ...verdict, reasons, timeline: toTimeline(facts) };
 }
 

@@ -218,7 +218,7 @@ function linkText({
       ? [
           condition?.reason === 'Protected'
             ? 'no account is linked: the bridge does not touch a protected one'
-            : 'nothing of it is known there',
+            : 'no account of this record is known there',
         ]
       : [
           `id ${platformId}${account === null ? '' : `, account ${account}`}`,

@@ -1,9 +1,9 @@
 // Selects a part of an approval: by person, kind, cause, group or resource.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
-import { parseRef, type Ref } from '../directory/records.ts';
+import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { findResources, toSearched } from './find.ts';
+import { findResources, formerWithName, toSearched } from './find.ts';
 import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
 
 /** A change is selected when it fits each given field; within a field one value suffices. */
@@ -61,15 +61,19 @@ export async function createSelector(
   const former = groups && (await formerMembers(state, target, groups));
   return async (page) => {
     const groupsOf = groups && (await currentGroups(state, page));
+    const concernedRefs = page.flatMap(refsOf);
+    const named = async (kind: Kind, found: ReadonlySet<Ref>, names: readonly string[] = []) =>
+      new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
+    const people = persons && (await named('User', persons, selection.persons));
+    const teams = groups && (await named('Group', groups, selection.groups));
     let items = page.filter((item) => {
       if (refs && !refs.includes(item.ref)) return false;
       if (kinds && !kinds.includes(item.kind)) return false;
       const concerned = refsOf(item);
-      if (persons && !concerned.some((ref) => persons.has(ref))) return false;
-      if (!groups) return true;
+      if (people && !concerned.some((ref) => people.has(ref))) return false;
+      if (!teams) return true;
       return concerned.some(
-        (ref) =>
-          groups.has(ref) || former?.has(ref) || groupsOf?.get(ref)?.some((group) => groups.has(group)),
+        (ref) => teams.has(ref) || former?.has(ref) || groupsOf?.get(ref)?.some((group) => teams.has(group)),
       );
     });
     if (causes && items.length > 0) {

@@ -1,6 +1,7 @@
 // Finds the users and groups that an operator means by an id, resource key, name, externalId or address.
 // Deleted resources are found too, as long as a tombstone or link is stored.
 import type { DesiredState } from '../directory/desired-state.ts';
+import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, refOf, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { Tombstone } from '../directory/resources/directory.ts';
 
@@ -89,16 +90,35 @@ async function lastName({ links, targets }: Searched, ref: Ref): Promise<string>
 
 /** Finds deleted resources, which are in no index, by the names in their links. Reads all links. */
 async function deletedWithName(state: Searched, text: string): Promise<FoundResource[]> {
-  const wanted = fold(text);
   const refs = new Set<Ref>();
   for (const target of state.targets) {
-    for await (const { ref, link } of state.links.all(target)) {
-      const { userName, displayName, externalId, emails } = link.core ?? {};
-      const hasName = (ref.startsWith('User:') ? [userName, emails] : [displayName]).some(
-        (name) => typeof name === 'string' && fold(name) === wanted,
-      );
-      if (hasName || externalId === text) refs.add(ref);
-    }
+    for await (const { ref, link } of state.links.all(target)) if (hasName(ref, link, text)) refs.add(ref);
   }
   return (await existing(state, refs)).filter(({ deleted }) => deleted !== undefined);
+}
+
+/** Returns whether the link has the text as a name, address or externalId. */
+function hasName(ref: Ref, { core = {} }: Link, text: string): boolean {
+  const { userName, displayName, externalId, emails } = core;
+  const names = ref.startsWith('User:') ? [userName, emails] : [displayName];
+  return externalId === text || names.some((name) => typeof name === 'string' && fold(name) === fold(text));
+}
+
+/**
+ * Returns those of the resources of a kind that are deleted at the source and had one of the names last at the target. A later
+ * resource may have the same name, so the indexes do not lead to them.
+ */
+export async function formerWithName(
+  { directory, links }: Pick<Searched, 'directory' | 'links'>,
+  target: string,
+  kind: Kind,
+  refs: readonly Ref[],
+  names: readonly string[],
+): Promise<Ref[]> {
+  const ofKind = [...new Set(refs)].filter((ref) => parseRef(ref).kind === kind);
+  const found = await links.getMany(target, ofKind);
+  const named = ofKind.filter((ref, index) => names.some((name) => hasName(ref, found[index] ?? {}, name)));
+  const ids = named.map((ref) => parseRef(ref).id);
+  const stored = new Set((await directory.getMany(kind, ids)).map(({ id }) => id));
+  return named.filter((ref) => !stored.has(parseRef(ref).id));
 }

@@ -188,6 +188,7 @@ function becauseOf(facts: Facts): string {
   const waiting = waitingText(wanted, reading);
   const causes = [
     ...(cause === undefined ? [] : [cause]),
+    ...(unlinked?.kind === 'former' ? [unlinked.why] : []),
     ...(closing ? [CLOSING_WORDS[closing]] : []),
     ...(waiting === undefined ? [] : [waiting]),
     ...leaving.map(leavingText),
@@ -228,7 +229,8 @@ function visibleLink(facts: Facts): ChainLink {
     wanted.kind === 'closed' && seen.ok === true
       ? { ok: false, detail: `${seen.detail}, although ${wanted.why}${becauseOf(facts)}` }
       : seen;
-  return { stage, at: iso(seenAtMs), tookMs, ...shown };
+  const through = facts.unlinked?.kind === 'former' ? `; ${facts.unlinked.why}` : '';
+  return { stage, at: iso(seenAtMs), tookMs, ...shown, detail: `${shown.detail}${through}` };
 }
 
 /**

@@ -1,5 +1,5 @@
 // Finds the account of a user whom no link leads to an account. Reads the platform and Redis, writes nothing.
-import { fold, type Ref } from '../directory/records.ts';
+import { fold, parseRef, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import type { FoundResource } from '../ops/find.ts';
 import type { PlatformClient } from '../platform/client.ts';
@@ -12,10 +12,11 @@ import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 
 /**
  * `unnamed`: the user is deleted and no userName is stored any more, so no account can be looked up. `found`: an account of this
- * name exists, and `why` says why the bridge does not manage it.
+ * name exists, and `why` says why the bridge does not manage it. `former`: the account of this name belongs to the former
+ * record of a person who was hired again, and `why` says why the new record does not have it yet.
  */
 export type UnlinkedAccount =
-  { kind: 'none' } | { kind: 'unnamed' } | { kind: 'found'; id: string; why: string };
+  { kind: 'none' } | { kind: 'unnamed' } | { kind: 'found' | 'former'; id: string; why: string };
 
 /** Largest number of log entries that are searched for the name of a deleted user. */
 const MOST_ENTRIES = 10_000;
@@ -45,9 +46,15 @@ export async function findUnlinked(
   // Accounts that are linked to no user, or to this one.
   const free = found.filter((_, index) => [undefined, person.ref].includes(holders[index]));
   const account = free.find(({ active }) => active !== false) ?? free[0];
-  return account
-    ? { kind: 'found', id: account.id, why: await whyUnmanaged(scope, link, account) }
-    : { kind: 'none' };
+  if (account) return { kind: 'found', id: account.id, why: await whyUnmanaged(scope, link, account) };
+  for (const [index, { id, active }] of found.entries()) {
+    const former = holders[index];
+    if (!person.record || former === undefined || (await scope.directory.get('User', parseRef(former).id)))
+      continue;
+    const why = `the account belongs to the former record ${former}, deleted at the source, and is ${active === false ? 'closed' : 'open'}`;
+    return { kind: 'former', id, why };
+  }
+  return { kind: 'none' };
 }
 
 async function nameOf(

@@ -134,7 +134,7 @@ async function checkAccess(
     const unlinked: UnlinkedAccount | undefined =
       linked || fault ? undefined : await unlessFault(findUnlinked(scope, person, link, platform, call));
     const reading: Reading | undefined =
-      unlinked?.kind === 'found'
+      unlinked?.kind === 'found' || unlinked?.kind === 'former'
         ? await unlessFault(readAccount(platform, { id: unlinked.id }, asked, call))
         : linked;
     const readMs = clock.now();

@@ -1,0 +1,48 @@
+// Describes the account of a former record of a person who was hired again, while the guard holds a removal of that record.
+import { refOf } from '../directory/records.ts';
+import { formerWithName, type FoundResource } from '../ops/find.ts';
+import { refsOf } from '../ops/held-change.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { someOf } from './guard-reasons.ts';
+
+const HELD_WORDS = {
+  deactivate: 'the deactivation',
+  delete: 'the deletion',
+  removeMembers: 'removals from groups',
+  clearAttributes: 'the emptying of attributes',
+};
+
+/**
+ * Returns a sentence with the former record that still has the account of this name, by its link and the held changes;
+ * undefined: there is none. The platform is not read.
+ * @param name userName of the person at the target
+ */
+export async function formerRecordText(
+  { connection, directory, links, outbox, target }: ReconcileScope,
+  { kind, id, record }: FoundResource,
+  name: string,
+): Promise<string | undefined> {
+  const list = kind === 'User' && record ? await outbox.guardStore.open() : undefined;
+  if (!list) return undefined;
+  for await (const page of outbox.guardStore.pages(list)) {
+    const found = await formerWithName({ directory, links }, target.name, 'User', page.flatMap(refsOf), [
+      name,
+    ]);
+    const former = found.find((ref) => ref !== refOf('User', id));
+    if (former === undefined) continue;
+    const [{ core }, { guard, pendingMemberships }] = await Promise.all([
+      links.get(target.name, former),
+      outbox.resourceStatus(former),
+    ]);
+    const left = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
+    const groups = (await links.getMany(target.name, left)).map(({ core: group }, index) =>
+      String(group?.displayName ?? left[index]),
+    );
+    const own = new Set(guard.filter(({ state }) => state === 'held').map((each) => HELD_WORDS[each.kind]));
+    const held = own.size > 0 ? [...own].join(' and ') : HELD_WORDS.removeMembers;
+    const state = core?.active === false ? 'closed' : 'open';
+    const where = groups.length > 0 ? `, in ${someOf(groups)}` : '';
+    return `An account of this name at ${target.name} belongs to the former record ${former}, deleted at the source: it is ${state}${where}. The guard holds ${held} of it: scim-bridge approvals show ${connection}.${list.id} --ref ${former}.`;
+  }
+  return undefined;
+}

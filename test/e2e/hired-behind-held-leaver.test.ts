@@ -1,0 +1,65 @@
+// Tests a person who is hired again while the guard holds the removal of the former record.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NONE = { count: 0, percent: 0 };
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+
+let place: Place;
+let former: string;
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: NONE } } });
+  const ids = [await place.idp.createUser(ANN), await place.idp.createUser(BOB)];
+  await place.idp.createGroup('crew', ids);
+  await place.idle();
+  former = ids[0] ?? '';
+  await place.idp.send('DELETE', `/Users/${former}`);
+  await place.idp.send('DELETE', `/Users/${ids[1] ?? ''}`);
+  await place.idle();
+  await place.idp.createUser(ANN);
+  await eventually('the new record waits', async () =>
+    (await place.commands.run('explain', ANN)).text.includes('in use by a leaver'),
+  );
+}, 60_000);
+afterEach(() => place.stop());
+
+const run = async (...words: string[]) => place.commands.run(...words);
+const heldId = async (): Promise<string> => (await run('approvals', 'list', '--json')).json[0].id as string;
+
+const approveAll = async (): Promise<void> => {
+  await run('approvals', 'approve', await heldId(), '--yes');
+  await place.idle();
+};
+const active = async (name: string) => (await place.platform.user(name))?.active;
+const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+test('explain and verify-access name the held removal of the former record, whose account is open, and its groups', async () => {
+  const id = await heldId();
+  const explained = words((await run('explain', ANN)).text);
+  expect(explained).toContain(`belongs to the former record User:${former}, deleted at the source`);
+  expect(explained).toContain('it is open, in crew. The guard holds the deactivation of it');
+  expect(explained).toContain(`approvals show ${id} --ref User:${former}`);
+  expect(explained).not.toContain('nothing of it is known there');
+
+  const { code, text } = await run('verify-access', ANN);
+  expect(code).not.toBe(0);
+  expect(words(text)).toContain(
+    `the guard holds the removal of that leaver; the account belongs to the former record User:${former}, deleted at the source, and is open`,
+  );
+  expect(words(text)).toContain('groups crew');
+  expect(text).not.toContain('there is no account');
+}, 60_000);
+
+test('a name selects the held change of the former record, and no change of others', async () => {
+  const id = await heldId();
+  const shown = (await run('approvals', 'show', id, '--person', ANN)).text;
+  expect(shown).toContain(`User:${former}`);
+  expect(shown).not.toContain(BOB);
+  const rejected = await run('approvals', 'reject', id, '--person', ANN, '--yes');
+  expect(rejected).toMatchObject({ code: 0, text: expect.stringContaining('Rejected: 1 ') });
+  await approveAll();
+  expect(await active(ANN)).toBe(true);
+  expect(await active(BOB)).toBe(false);
+}, 60_000);
