@@ -3,6 +3,7 @@ import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { isChange, isDrift, isProtected, refusalOf, type Attribution, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
+import { withoutUnmappable } from './unmappable.ts';
 import type { VerifiedUsers } from './verify-users.ts';
 import { asking } from './verify-users.ts';
 
@@ -29,9 +30,19 @@ interface GroupOfPlan {
 
 /**
  * Returns the entries with those that follow from them. The resource of `follows` is marked, and its sync leads to the
- * write, so the followers are not marked themselves.
+ * write, so the followers are not marked themselves. Activations and memberships that wait for a value which cannot be mapped
+ * are only reported.
  */
 export async function withFollowers(
+  scan: ScanResult,
+  entries: PlanEntry[],
+  verified: readonly VerifiedUsers[],
+): Promise<PlanEntry[]> {
+  const unmappable = new Set(verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])));
+  return withoutUnmappable(await withAllFollowers(scan, entries, verified), unmappable);
+}
+
+async function withAllFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
   verified: readonly VerifiedUsers[],
