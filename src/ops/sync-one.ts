@@ -8,6 +8,7 @@ import { compareOne } from '../reconcile/compare-one.ts';
 import { isChange, refusalOf, type PlanEntry } from '../reconcile/entry.ts';
 import { WAITS_FOR_GROUP } from '../reconcile/plan-groups.ts';
 import { withNames } from '../reconcile/entry-names.ts';
+import { withToBeHeld } from '../reconcile/to-be-held.ts';
 import { withConflictsReported, withoutUnwritten } from '../reconcile/unwritten.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
@@ -69,7 +70,8 @@ export async function syncOne(
   const pendingGroups = Object.fromEntries((await outbox.resourceStatus(ref)).pendingMemberships);
   const memberships = compared && (await membershipEntries(scope, found, compared, pendingGroups));
   const named = memberships && (await withNames(scope, [...compared, ...memberships]));
-  const differences = named && withConflictsReported(await withoutUnwritten(scope, named));
+  const differences =
+    named && withConflictsReported(await withToBeHeld(scope, await withoutUnwritten(scope, named)));
   const common = {
     connection,
     target: target.name,

@@ -26,6 +26,7 @@ import { countsOf, inReadingOrder, type Plan } from './plan.ts';
 import { readRestored, type Restored } from './restored.ts';
 import { changedProtection } from './protection.ts';
 import { applyRefusals } from './refusals.ts';
+import { withToBeHeld } from './to-be-held.ts';
 import { withoutUnwritten } from './unwritten.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
@@ -150,7 +151,7 @@ export async function makePlan(
     await withNames(
       scope,
       [
-        ...(await withoutUnwritten(scope, found)),
+        ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
         ...(await blockedEntries(scope, [...blocked.keys()], found)),
         ...unmanagedEntries(users, groups, found, restored),
         ...(await unmappedEntries(scope)),

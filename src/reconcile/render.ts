@@ -5,6 +5,7 @@ import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from './render-handover.ts';
 import type { Plan } from './plan.ts';
 import { warningLines } from './render-warnings.ts';
+import { isToBeHeld } from './to-be-held.ts';
 import { counted } from '../support/counted.ts';
 
 export interface RenderOptions {
@@ -93,7 +94,9 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
       const count = changes.filter((entry) => entry.action === action).length;
       return count === 0 ? [] : [wordsFor(action, count)];
     });
-    return `${where}: ${counted(changes.length, 'change')}. ${[...parts, ...(work === undefined ? [] : [work])].join(', ')}.`;
+    const held = changes.filter(isToBeHeld).length;
+    const besides = held === 0 ? '' : ` The guard is to hold ${held} of them: an operator has to approve.`;
+    return `${where}: ${counted(changes.length, 'change')}. ${[...parts, ...(work === undefined ? [] : [work])].join(', ')}.${besides}`;
   }
   const also = work === undefined ? '' : ` Besides, ${work}, see below.`;
   const left = withoutExceptions(plan, others).filter(({ action }) => action !== 'unmanaged').length;

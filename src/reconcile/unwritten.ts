@@ -118,7 +118,7 @@ export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attr
   entry.ref !== null && (entry.action === 'setAttribute' || entry.action === 'clearAttribute');
 
 /** Returns whether the entry deletes an account that has to be deactivated before. */
-const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>
+export const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>
   action === 'delete' && kind === 'User' && before?.active === true;
 
 /** Returns whether a group that was deleted at the source stays, because a person rejected the removal of a member. */
@@ -230,7 +230,7 @@ async function waitingValues(
 }
 
 /** Returns the stored links of the refs. */
-async function observedLinks(
+export async function observedLinks(
   drifts: ReconcileScope['drifts'],
   refs: readonly Ref[],
 ): Promise<Map<Ref, Link>> {
@@ -295,7 +295,7 @@ export async function withHeldRemoval(
 const personIn = ({ kind, name, member }: PlanEntry): string => member?.name ?? (kind === 'User' ? name : '');
 
 /** Returns the change in the form of the guard; undefined for a change that takes nothing away. */
-function toDestruction(entry: PlanEntry): Destruction | undefined {
+export function toDestruction(entry: PlanEntry): Destruction | undefined {
   const kind = KIND_OF[entry.action];
   const { ref, attribute, member } = entry;
   if (!kind || !ref || !isChange(entry)) return undefined;

@@ -253,6 +253,12 @@ export function createGuardStore(
   /** Returns for each change whether an operator rejected it. */
   const areRejected = (items: Destruction[]): Promise<boolean[]> => areIn('guardRejected', items);
 
+  /** Returns for each change whether it needs no permission: an operator approved it, or it is counted already. */
+  async function arePermitted(items: Destruction[]): Promise<boolean[]> {
+    const [approved, used] = await Promise.all([areIn('guardApproved', items), areIn('guardUsed', items)]);
+    return items.map((_, index) => approved[index] === true || used[index] === true);
+  }
+
   /** Returns for each change whether it was rejected or is held; undefined: neither, or its approval has expired. */
   async function verdictsOn(items: Destruction[]): Promise<('rejected' | 'held' | undefined)[]> {
     if (items.length === 0) return [];
@@ -280,6 +286,7 @@ export function createGuardStore(
     endSync,
     areHeld,
     areRejected,
+    arePermitted,
     verdictsOn,
     ...createDecisions(deps, common),
     ...createOperatorHold(deps, target),

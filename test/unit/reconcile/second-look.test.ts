@@ -76,6 +76,8 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
         open: () => Promise.resolve(undefined),
         heldRefs: () => Promise.resolve([]),
         verdictsOn: (items: unknown[]) => Promise.resolve(items.map(() => undefined)),
+        arePermitted: (items: unknown[]) => Promise.resolve(items.map(() => true)),
+        counts: () => Promise.resolve({ population: {}, kinds: {} }),
       },
     },
     runs: {
@@ -114,6 +116,7 @@ function scopeOf(all: Person[], meddling: Meddling, there = all): ReconcileScope
     target: {
       name: 'main',
       policy: {
+        guard: {},
         policy: 'sync',
         adopt: 'exact',
         users: { deprovision: 'deactivate', activation: 'safe', protected: [] },

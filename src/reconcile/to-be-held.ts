@@ -1,0 +1,86 @@
+// Finds the changes of a plan that the guard is to hold, because their kind has reached its limit. The plan only tells it: the
+// guard decides when a change is written.
+import type { Destruction } from '../directory/guard/held-changes.ts';
+import type { Ref } from '../directory/records.ts';
+import { allowanceOf, DESTRUCTIVE_KINDS, populationOf } from '../guard/judge.ts';
+import { mayBe } from '../sync/account-state.ts';
+import { isChange, type PlanEntry } from './entry.ts';
+import type { ReconcileScope } from './scope.ts';
+import { isOpenAccount, observedLinks, toDestruction } from './unwritten.ts';
+
+const TO_BE_HELD = '; to be held by the guard until an operator decides';
+
+/** Returns whether the guard is to hold the change. */
+export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entry.reason.endsWith(TO_BE_HELD);
+
+interface Removal {
+  entry: PlanEntry;
+  item: Destruction;
+}
+
+/**
+ * Returns the entries; the reason of each that the guard is to hold says so. Of pushed changes that fit into the limit in
+ * part, none is named, because the order of their syncs decides which are held.
+ */
+export async function withToBeHeld(
+  { outbox: { guardStore }, target, drifts }: Pick<ReconcileScope, 'outbox' | 'target' | 'drifts'>,
+  entries: PlanEntry[],
+): Promise<PlanEntry[]> {
+  const removals = entries.flatMap((entry): Removal[] => {
+    const item = toDestruction(entry);
+    // An open account is closed before it is deleted.
+    if (item && isOpenAccount(entry)) return [{ entry, item: { kind: 'deactivate', ref: item.ref } }];
+    return item ? [{ entry, item }] : [];
+  });
+  if (removals.length === 0) return entries;
+  const { guard } = target.policy;
+  const [permitted, { population, kinds }, links] = await Promise.all([
+    guardStore.arePermitted(removals.map(({ item }) => item)),
+    guardStore.counts(guard.windowMs),
+    observedLinks(drifts, [...new Set(removals.flatMap(({ entry }) => accountOfRemoval(entry) ?? []))]),
+  ]);
+  // Memberships and values of a closed account give no access, so they need no permission.
+  const asked = removals.filter(({ entry }, index) => {
+    const link = links.get(accountOfRemoval(entry) ?? 'User:');
+    return !permitted[index] && (link === undefined || mayBe(link, true));
+  });
+  const leavers = new Set(asked.flatMap(({ item }) => (item.kind === 'deactivate' ? [item.ref] : [])));
+  // The removal of a person whose account is to be closed is decided with the account.
+  const isWithAccount = ({ member }: PlanEntry): boolean => leavers.has(member?.ref ?? 'User:');
+  const held = new Set<PlanEntry>();
+  for (const kind of DESTRUCTIVE_KINDS) {
+    const own = asked.filter(({ item, entry }) => item.kind === kind && !isWithAccount(entry));
+    if (own.length === 0) continue;
+    const pushed = countByRef(own.filter(({ entry }) => isPushed(entry)));
+    const fresh = own.filter(({ entry }) => !isPushed(entry) && !isOpenAccount(entry)).length;
+    const isClosing = kind === 'deactivate';
+    // A deactivation counts from the push on.
+    const waiting = isClosing ? Math.max(kinds[kind].waiting, pushed.size) : 0;
+    for (const { entry, item } of own) {
+      // A run asks for all of its changes together, and a sync for those of its resource.
+      let more = isOpenAccount(entry) ? 1 : fresh;
+      if (isPushed(entry)) more = isClosing ? 0 : (pushed.get(item.ref) ?? 1);
+      const size = populationOf(kind, population, kinds[kind], more);
+      if (kinds[kind].used + kinds[kind].held + waiting + more > allowanceOf(guard[kind], size))
+        held.add(entry);
+    }
+  }
+  const heldAccounts = new Set([...held].map(({ ref }) => ref));
+  for (const { entry } of asked)
+    if (isWithAccount(entry) && heldAccounts.has(entry.member?.ref ?? null)) held.add(entry);
+  return entries.map((entry) =>
+    held.has(entry) ? { ...entry, reason: `${entry.reason}${TO_BE_HELD}` } : entry,
+  );
+}
+
+const isPushed = ({ attribution }: PlanEntry): boolean => attribution.cause === 'source changed';
+
+/** Returns the user whose membership or value is removed. */
+const accountOfRemoval = ({ action, member, ref }: PlanEntry): Ref | undefined =>
+  (action === 'removeMember' ? member?.ref : action === 'clearAttribute' ? ref : undefined) ?? undefined;
+
+function countByRef(removals: readonly Removal[]): Map<Ref, number> {
+  const counts = new Map<Ref, number>();
+  for (const { item } of removals) counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);
+  return counts;
+}
