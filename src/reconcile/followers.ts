@@ -39,7 +39,31 @@ export async function withFollowers(
   verified: readonly VerifiedUsers[],
 ): Promise<PlanEntry[]> {
   const unmappable = new Set(verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])));
-  return withoutUnmappable(await withAllFollowers(scan, entries, verified), unmappable);
+  const written = withoutRefusedAdoptions(entries, verified);
+  return withoutUnmappable(await withAllFollowers(scan, written, verified), unmappable);
+}
+
+/** Returns the entries; a conflict takes the place of an adoption that the sync will refuse, and of the values and memberships behind it. */
+function withoutRefusedAdoptions(entries: PlanEntry[], verified: readonly VerifiedUsers[]): PlanEntry[] {
+  const reasons = new Map(
+    verified.flatMap(({ ref, notAdopted, entries: own }) =>
+      notAdopted !== undefined && own.some((entry) => isChange(entry) && entry.action === 'adopt')
+        ? [[ref, notAdopted] as const]
+        : [],
+    ),
+  );
+  if (reasons.size === 0) return entries;
+  return entries.flatMap((entry): PlanEntry[] => {
+    const { member } = entry;
+    const reason = reasons.get((member ? member.ref : entry.ref) ?? 'User:');
+    if (reason === undefined || !isChange(entry)) return [entry];
+    if (member)
+      return [
+        { ...entry, effect: 'report', reason: `${entry.reason}; waits for the user, who needs a person` },
+      ];
+    if (entry.action !== 'adopt') return [];
+    return [{ ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } }];
+  });
 }
 
 async function withAllFollowers(

@@ -7,6 +7,8 @@ import type { WireUser } from '../platform/wire.ts';
 import type { Resource } from '../scim/index.ts';
 import { mapBounded } from '../support/bounded.ts';
 import { exactAccounts } from '../sync/attributes.ts';
+import { correlate } from '../sync/correlate.ts';
+import { existsIn, mayBeCreatedByThis } from '../sync/find-user.ts';
 import { echoedAttributes, isEmpty } from '../sync/diff.ts';
 import { isGone } from '../sync/failures.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
@@ -50,6 +52,8 @@ export interface VerifiedUsers {
   isMembersRead?: boolean;
   /** The mapping of an attribute fails; only the next sync notes that. */
   isUnmappable?: boolean;
+  /** Why the sync will refuse to adopt the account that it finds. */
+  notAdopted?: string | undefined;
   /** The group comes back into scope; only its next sync notes that, also when nothing of it is to be written. */
   isBack?: boolean;
 }
@@ -183,6 +187,7 @@ async function verifyUser(
     isReturning: isReturning(link, wanted),
     done: doneOfUser(user),
     isUnmappable: isUnmappable(wanted),
+    notAdopted: adoptable && (await whyNotAdopted(scan, common, adoptable.account)),
   };
 }
 
@@ -236,6 +241,21 @@ async function readAdoptable(
   const values = await readValues(scan, { account: match.id });
   if (values === 'unknown') return 'unknown';
   return { account, values: { ...echoed, ...Object.fromEntries(values ?? []) } };
+}
+
+/** Returns why the sync will not adopt the account, judged as the sync does (find-user.ts); undefined: it will. */
+async function whyNotAdopted(
+  { scope: { directory, links, target } }: ScanResult,
+  { ref, link, wanted }: Pick<UserCase, 'ref' | 'link' | 'wanted'>,
+  account: WireUser,
+): Promise<string | undefined> {
+  const holder = await links.holderOf(target.name, 'User', account.id);
+  const isHeld = holder !== undefined && holder !== ref && (await existsIn(directory)(holder));
+  const ours = holder === undefined ? mayBeCreatedByThis({ link }, account) : !isHeld;
+  const externalId = wanted?.core.externalId == null ? null : String(wanted.core.externalId);
+  const found = { userName: String(wanted?.core.userName), externalId };
+  const verdict = correlate(found, [{ user: account, ours }], target.policy.adopt);
+  return verdict.kind === 'conflict' ? verdict.message : undefined;
 }
 
 /** Returns the rules of the target for `userEntries`. */

@@ -255,7 +255,7 @@ async function renamed(context: SyncContext, core: Core, externalId: string | nu
 const PERSONAL = ['displayName', 'name.givenName', 'name.familyName'];
 
 /** Returns whether an earlier create of this user, whose answer was lost, may have made the account. */
-const mayBeCreatedByThis = ({ link }: SyncContext, { externalId }: WireUser): boolean =>
+export const mayBeCreatedByThis = ({ link }: Pick<SyncContext, 'link'>, { externalId }: WireUser): boolean =>
   link.creating === true && (!externalId || externalId === (link.core?.externalId ?? externalId));
 
 /** Filters by externalId, which the platform does not document. If it refuses the filter, only userName is used. */
