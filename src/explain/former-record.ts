@@ -34,7 +34,9 @@ export async function formerRecordText(
       links.get(target.name, former),
       outbox.resourceStatus(former),
     ]);
-    const left = [...pendingMemberships].flatMap(([group, sign]) => (sign === '+' ? [] : [refOf('Group', group)]));
+    const left = [...pendingMemberships].flatMap(([group, sign]) =>
+      sign === '+' ? [] : [refOf('Group', group)],
+    );
     const groups = (await links.getMany(target.name, left)).map(({ core: group }, index) =>
       String(group?.displayName ?? left[index]),
     );

@@ -6,7 +6,7 @@ import { openOfficePlace, type OfficePlace } from '../support/office/place.ts';
 import { createCheck } from '../support/office/check.ts';
 
 const SEEDS = process.env.DECISIONS_SEED?.split(',').map(Number) ?? [9, 12];
-const STEPS = Number(process.env.DECISIONS_STEPS ?? 24);
+const STEPS = Number(process.env.DECISIONS_STEPS ?? 18);
 const one = { count: 1, percent: 100 };
 
 let place: OfficePlace;
