@@ -80,7 +80,7 @@ export function applyCommand(program: Command, cli: Cli): void {
           const reviewed: { review: PlanReview; each: SelectedScope }[] = [];
           for (const { plan, each } of pairs) {
             const review = await reviewOf(plan, each, context.signal);
-            stale.push(...(review?.stale.map(briefly) ?? [OTHER_RULES]));
+            stale.push(...(review?.stale.map((entry) => whyStale(entry, review)) ?? [OTHER_RULES]));
             if (review) reviewed.push({ review, each });
           }
           if (stale.length > 0) {
@@ -225,7 +225,11 @@ function scopeOfPlan(plan: Plan, scopes: SelectedScope[]): SelectedScope {
 
 const OTHER_RULES = 'the mapping rules have changed since it was made';
 
-const briefly = ({ action, kind, name }: PlanEntry): string => `${action} ${kind} ${name}`;
+/** Returns a stale entry in words, with the reason if the platform has refused the change. */
+function whyStale({ action, kind, name, ref }: PlanEntry, { refused }: PlanReview): string {
+  const isRefused = ref !== null && refused.has(ref);
+  return `${action} ${kind} ${name}${isRefused ? ': the platform refused it, see scim-bridge dead-letters list' : ''}`;
+}
 
 /** Prints what is left of saved plans, and of how many changes nothing is left. */
 async function printLeft(reviews: PlanReview[], cli: Cli): Promise<void> {

@@ -15,6 +15,8 @@ export interface PlanReview {
    * Entries whose record, link or platform state has changed since the plan, and is not the state that the plan leads to.
    */
   stale: PlanEntry[];
+  /** Resources of stale entries whose last write the platform refused: nothing is written there before a person acts. */
+  refused: ReadonlySet<Ref>;
   /** The plan without the entries of which nothing is left to do. */
   left: Plan;
   /**
@@ -52,6 +54,7 @@ export async function reviewPlan(
   const left = { ...plan, entries, counts: countsOf(entries) };
   return {
     stale: [...moved, ...followers].filter((entry) => !gone.has(entry)),
+    refused: new Set([...now.values()].filter(({ refusal }) => refusal).map(({ ref }) => ref)),
     left,
     done: changesIn(plan) - changesIn(left),
   };
