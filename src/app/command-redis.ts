@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { createDataVersion } from '../directory/fleet/data-version.ts';
 import { connectRedis } from '../directory/redis/connection.ts';
 import type { RedisSettings } from '../directory/redis/redis-options.ts';
-import { watchErrors, whereRedisIs, whyAway } from '../directory/redis/why-away.ts';
+import { isDiskRefusal, watchErrors, whereRedisIs, whyAway } from '../directory/redis/why-away.ts';
 import type { Logger } from '../support/logger.ts';
 import type { Clock } from '../support/sources.ts';
 
@@ -40,6 +40,7 @@ export function connectCommand(
         await redis.ping();
         return;
       } catch (error) {
+        if (isDiskRefusal(error)) return;
         if (clock.now() >= deadline || signal?.aborted) throw lastError() ?? error;
         await clock.sleep(100, signal);
       }

@@ -1,4 +1,7 @@
 // Tests the output of commands while Redis answers reads and refuses writes, and while its memory is nearly full.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 let place: Place;
@@ -47,4 +50,41 @@ test('status and doctor report a full memory of Redis, and report no process as 
   const hold = await runCommand('hold');
   expect(hold.code).toBe(1);
   expect(hold.text).toMatch(/^Redis does not answer, or takes no writes \(its memory is full\)/m);
+});
+
+async function expectNamed(reason: string): Promise<void> {
+  const doctor = await runCommand('doctor');
+  expect(doctor.code).toBe(1);
+  expect(doctor.text).toContain(`✘ redis: Redis takes no writes, because ${reason}. `);
+  const status = await runCommand('status');
+  expect(status.code).toBe(2);
+  expect(status.text).toContain(`! Redis takes no writes (${reason}): pushes are refused`);
+  for (const { text } of [doctor, status]) {
+    expect(text).not.toContain('no process of the bridge');
+    expect(text).not.toContain('a writable primary');
+  }
+  const hold = await runCommand('hold');
+  expect(hold.code).toBe(1);
+  expect(hold.text).toContain(`Redis does not answer, or takes no writes (${reason})`);
+}
+
+test('doctor, status and hold name missing replicas as the reason why Redis takes no writes', async () => {
+  await place.redis.config('SET', 'maxmemory', '0');
+  await place.redis.config('SET', 'min-replicas-to-write', '1');
+  await expectNamed('fewer replicas follow it than min-replicas-to-write demands');
+  await place.redis.config('SET', 'min-replicas-to-write', '0');
+});
+
+test('doctor, status and hold name a failed save to disk as the reason why Redis takes no writes', async () => {
+  const [, folder] = (await place.redis.config('GET', 'dir')) as [string, string];
+  const [, file] = (await place.redis.config('GET', 'dbfilename')) as [string, string];
+  // A folder in the place of the snapshot makes the save fail, also for root.
+  await mkdir(join(folder, file, 'x'), { recursive: true });
+  await place.redis.config('SET', 'save', '3600 1');
+  await place.redis.bgsave();
+  await eventually('the save has failed', async () =>
+    (await place.redis.info('persistence')).includes('rdb_last_bgsave_status:err'),
+  );
+  await expectNamed('it cannot write to its disk');
+  await place.redis.config('SET', 'save', '');
 });

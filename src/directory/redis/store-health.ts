@@ -1,6 +1,6 @@
 // Checks whether Redis is safe to use: a writable primary that never evicts and is as durable as the settings require.
 import { Cluster, type Redis } from 'ioredis';
-import { whyAway } from './why-away.ts';
+import { isDiskRefusal, whyAway } from './why-away.ts';
 
 export interface StoreHealth {
   ok: boolean;
@@ -59,7 +59,9 @@ async function findingsOf(
   if (policy !== 'noeviction') {
     findings.push(`Redis may evict keys (maxmemory-policy ${policy}): set maxmemory-policy noeviction`);
   }
-  if (info.get('aof_last_write_status') === 'err') findings.push('Redis cannot write its append-only file');
+  const refusal = await writeRefusalOf(node, info);
+  if (refusal)
+    findings.push(`Redis takes no writes, because ${refusal.reason}: ${refusal.advice.slice(0, -1)}`);
   if (durability === 'always') {
     const reply = await node.config('GET', 'appendfsync').catch(() => ['', 'unknown: CONFIG is forbidden']);
     const synced = String((reply as unknown[])[1]);
@@ -118,7 +120,13 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
 
 /** Result of one check of Redis; `role` is `master` or `slave`, as the server reports it. */
 export type StorePulse =
-  | { up: true; latencyMs: number; role: string | undefined; memory: StoreMemory }
+  | {
+      up: true;
+      latencyMs: number;
+      role: string | undefined;
+      memory: StoreMemory;
+      refusal?: StoreRefusal | undefined;
+    }
   | { up: false; role?: never };
 
 /** Memory of a Redis server in bytes; `limit` 0: maxmemory is not set. */
@@ -140,7 +148,27 @@ export function storeRefusalOf(pulse: StorePulse): StoreRefusal | undefined {
   if (!pulse.up) return undefined;
   if (pulse.role !== 'master')
     return { reason: 'it is a replica', advice: 'Point redis.url at the primary.' };
-  return isFull(pulse.memory) ? { reason: fullText(pulse.memory), advice: FULL_ADVICE } : undefined;
+  return isFull(pulse.memory) ? { reason: fullText(pulse.memory), advice: FULL_ADVICE } : pulse.refusal;
+}
+
+/**
+ * Returns why a primary with free memory takes no writes; undefined when it takes them. PING shows a failed save even where
+ * CONFIG is forbidden; INFO has `min_slaves_good_slaves` only if a number of replicas is demanded.
+ */
+async function writeRefusalOf(node: Redis, info: Map<string, string>): Promise<StoreRefusal | undefined> {
+  if (info.get('role') !== 'master') return undefined;
+  try {
+    await node.ping();
+  } catch (error) {
+    if (!isDiskRefusal(error)) throw error;
+    return { reason: whyAway(error), advice: 'Give its disk space and rights, and see the log of Redis.' };
+  }
+  const followers = Number(info.get('min_slaves_good_slaves') ?? Infinity);
+  if (followers === Infinity) return undefined;
+  const demanded = await node.config('GET', 'min-replicas-to-write').catch(() => ['', 1]);
+  return followers >= Number((demanded as unknown[])[1])
+    ? undefined
+    : { reason: whyAway(new Error('NOREPLICAS')), advice: 'Bring the replicas of Redis back.' };
 }
 
 const isFull = (memory: StoreMemory): boolean => fullness(memory) >= 1;
@@ -164,19 +192,21 @@ export async function takePulse(redis: Redis): Promise<StorePulse> {
     const beats = await Promise.all(
       primariesOf(redis).map(async (node) => {
         const askedAt = performance.now();
-        await node.ping();
+        const replication = parseInfo(await node.info('replication'));
         const latencyMs = performance.now() - askedAt;
-        const [replication, memory] = await Promise.all([node.info('replication'), node.info('memory')]);
-        return { latencyMs, role: parseInfo(replication).get('role'), memory: memoryOf(parseInfo(memory)) };
+        const [memory, refusal] = await Promise.all([node.info('memory'), writeRefusalOf(node, replication)]);
+        return { latencyMs, role: replication.get('role'), memory: memoryOf(parseInfo(memory)), refusal };
       }),
     );
-    const odd = beats.find(({ role }) => role !== 'master') ?? beats[0];
+    const odd =
+      beats.find(({ role }) => role !== 'master') ?? beats.find(({ refusal }) => refusal) ?? beats[0];
     if (!odd) return { up: false };
     const memories = beats.map(({ memory }) => memory);
     return {
       up: true,
       latencyMs: Math.max(...beats.map(({ latencyMs }) => latencyMs)),
       role: odd.role,
+      refusal: odd.refusal,
       memory: memories.reduce((fullest, each) => (fullness(each) > fullness(fullest) ? each : fullest)),
     };
   } catch {

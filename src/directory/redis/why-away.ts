@@ -16,6 +16,7 @@ const REASONS: [RegExp, string][] = [
   [/READONLY/, 'it is a replica'],
   [/\bOOM\b/, 'its memory is full'],
   [/MISCONF/, 'it cannot write to its disk'],
+  [/NOREPLICAS/, 'fewer replicas follow it than min-replicas-to-write demands'],
   [/WRONGPASS|NOAUTH|invalid password|NOPERM/, 'user or password are refused'],
   [/LOADING/, 'it loads its data'],
   [/CLUSTERDOWN|slots cache|startup nodes/, 'the cluster is not whole'],
@@ -29,6 +30,10 @@ export function whyAway(error: unknown): string {
   const text = `${code} ${message}`;
   return REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? 'the connection fails';
 }
+
+/** Returns whether Redis refuses PING and writes, because it cannot write to its disk; it still answers reads. */
+export const isDiskRefusal = (error: unknown): error is Error =>
+  error instanceof Error && error.message.startsWith('MISCONF');
 
 /** Returns whether an error comes from Redis or its connection; errors of platform calls have other names and messages. */
 export const isStoreFailure = (error: unknown): error is Error =>
