@@ -96,6 +96,10 @@ export const SITUATIONS: Record<string, Situation> = {
     },
     fires: ['ScimBridgeRedisNotPrimary'],
   },
+  'Redis refuses writes': {
+    changes: { '+bridge_fleet_findings{instance="1",finding="redisRefuses"}': '0x500 1x100' },
+    fires: ['ScimBridgeRedisRefuses'],
+  },
   'Redis needs half a second': { changes: { redis_latency: '0.5x600' }, fires: ['ScimBridgeRedisSlow'] },
   'deactivations take minutes': {
     changes: { 'deactivation le="1"': '0x600', 'deactivation le="60"': '0x600' },
