@@ -110,7 +110,7 @@ export function linksCommand(program: Command, cli: Cli): void {
           ).catch((error: unknown) => {
             if (!(error instanceof LinkNeeded)) throw error;
             throw new Error(
-              `${error.message} To leave the account or group as it is: scim-bridge links forget ${text} --leave-account`,
+              `${error.message} To leave the account or group as it is: scim-bridge links forget ${text}${flags.target === undefined ? '' : ` --target ${flags.target}`} --leave-account`,
             );
           })
         ).flat();

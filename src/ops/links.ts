@@ -281,7 +281,7 @@ export async function forgetLinks(
     const { state, row, why = '' } = needed;
     const isPushed = (await state.directory.get(row.kind, parseRef(ref).id)) !== undefined;
     throw new LinkNeeded(
-      `${why} at ${row.target}: without its link nothing takes that away any more. ` +
+      `At ${row.target}: ${why}. Without its link nothing takes that away any more. ` +
         'Wait until it is written, or approve it (scim-bridge explain shows what it waits for).' +
         (isPushed ? ` ${adoptedAgainText(row.target)}` : ''),
     );
