@@ -154,7 +154,7 @@ async function runOne(
 ): Promise<RunReport> {
   const run = await import('../reconcile/run.ts');
   const { whileAnswering } = await import('../reconcile/while-answering.ts');
-  const { TargetSilent } = await import('../reconcile/target-silent.ts');
+  const { failedReport, TargetSilent } = await import('../reconcile/target-silent.ts');
   const progress = createProgressLine(name);
   const startedAt = deps.clock.now();
   const done = await whileAnswering(
@@ -197,17 +197,6 @@ async function runOne(
   }
   return report;
 }
-
-const failedReport = (startedAt: number, endedAt: number, message: string): RunReport => ({
-  run: '',
-  startedAt,
-  endedAt,
-  outcome: 'failed' as const,
-  counts: {},
-  users: 0,
-  groups: 0,
-  message,
-});
 
 function printReport(name: string, { outcome, message }: RunReport): void {
   say('', `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);

@@ -1,4 +1,5 @@
 // Defines the error of a command whose target gives no good answer, in sentences for operators.
+import type { RunReport } from '../directory/outbox/runs.ts';
 import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
 import type { RateLimited, TargetSilence } from '../sync/target-calls.ts';
@@ -8,6 +9,18 @@ import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 export class TargetSilent extends Error {
   override name = 'TargetSilent';
 }
+
+/** Returns the report of a run that TargetSilent ended. */
+export const failedReport = (startedAt: number, endedAt: number, message: string): RunReport => ({
+  run: '',
+  startedAt,
+  endedAt,
+  outcome: 'failed' as const,
+  counts: {},
+  users: 0,
+  groups: 0,
+  message,
+});
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 

@@ -132,3 +132,19 @@ test('apply refuses an invalid plan before an operation starts', async () => {
   expect((await operator.post('/plan', { target: 'nowhere' })).status).toBe(404);
   expect((await operator.post('/reconcile', { target: 'nowhere' })).status).toBe(404);
 });
+
+test.each(['plan', 'reconcile'])(
+  'a %s ends soon while the platform answers every call with 500, and says since when',
+  async (order) => {
+    await rig.bridge.platform.control('PATCH', '/faults', {
+      rules: [{ times: 100_000, status5xx: { share: 1, status: 500 } }],
+    });
+    const began = Date.now();
+    const ended = await started(`/${order}`);
+    expect(Date.now() - began).toBeLessThan(20_000);
+    const told = { plan: { state: 'failed' }, reconcile: { state: 'succeeded', outcome: 'failed' } };
+    expect(ended).toMatchObject(told[order as keyof typeof told]);
+    expect(ended.message).toMatch(/^The target main .*500.* since \d{4}-/);
+    await rig.bridge.platform.control('PATCH', '/faults', { rules: [] });
+  },
+);

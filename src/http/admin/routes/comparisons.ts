@@ -7,6 +7,8 @@ import type { Progress } from '../../../reconcile/scope.ts';
 import { makePlan } from '../../../reconcile/make-plan.ts';
 import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
 import { applySaved, reconcile } from '../../../reconcile/run.ts';
+import { failedReport, TargetSilent } from '../../../reconcile/target-silent.ts';
+import { whileAnswering } from '../../../reconcile/while-answering.ts';
 import type { ScheduledScope } from '../../../reconcile/schedule.ts';
 import type { Finished, OperationWork } from '../operations.ts';
 import { Problem } from '../problem.ts';
@@ -125,16 +127,39 @@ const progressOf =
   (progress: Progress): void =>
     onProgress({ connection, target: target.name, ...progress });
 
+/** Does work at a target, and ends it when the target does not answer, as the commands do. @throws TargetSilent */
+const atTarget = <T>(
+  { scope }: ScheduledScope,
+  { signal }: OperationWork,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => whileAnswering(scope, signal, run, () => undefined);
+
+/** Does a run at a target. @returns its report, also when the target does not answer */
+async function reportOf(
+  context: AdminContext,
+  each: ScheduledScope,
+  work: OperationWork,
+  run: (signal: AbortSignal) => Promise<RunReport>,
+): Promise<RunReport> {
+  const startedAt = context.clock.now();
+  return atTarget(each, work, run).catch((error: unknown) => {
+    if (!(error instanceof TargetSilent)) throw error;
+    return failedReport(startedAt, context.clock.now(), error.message);
+  });
+}
+
 async function plan(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const plans: Plan[] = [];
   for (const each of chosen(context, order.target)) {
-    const made = await makePlan(each.scope, {
-      id: context.ids.request(),
-      full: order.full ?? false,
-      signal: work.signal,
-      onProgress: progressOf(each, work),
-      readTrail: each.readTrail,
-    });
+    const made = await atTarget(each, work, (signal) =>
+      makePlan(each.scope, {
+        id: context.ids.request(),
+        full: order.full ?? false,
+        signal,
+        onProgress: progressOf(each, work),
+        readTrail: each.readTrail,
+      }),
+    );
     plans.push(order.driftOnly ? driftOnly(made.plan) : made.plan);
   }
   return { outcome: outcomeOf(plans), result: savedPieces(plans) };
@@ -148,18 +173,21 @@ async function repair(
   const order = call.body;
   const reports: RunReport[] = [];
   for (const each of chosen(context, order.target)) {
-    const { report } = await reconcile(each.scope, {
-      id: context.ids.request(),
-      repair: true,
-      full: order.full ?? false,
-      orderedBy: actor(order, call),
-      guard: each.guard,
-      signal: work.signal,
-      logger: context.logger,
-      onProgress: progressOf(each, work),
-      readTrail: each.readTrail,
-    });
-    reports.push(report);
+    const run = async (signal: AbortSignal): Promise<RunReport> => {
+      const { report } = await reconcile(each.scope, {
+        id: context.ids.request(),
+        repair: true,
+        full: order.full ?? false,
+        orderedBy: actor(order, call),
+        guard: each.guard,
+        signal,
+        logger: context.logger,
+        onProgress: progressOf(each, work),
+        readTrail: each.readTrail,
+      });
+      return report;
+    };
+    reports.push(await reportOf(context, each, work, run));
   }
   return toFinished(reports);
 }
@@ -182,7 +210,7 @@ async function carryOut(
   for (const { plan: saved, scheduled } of pairs) {
     if (saved.mapping !== scheduled.scope.digest) stale.push('the mapping rules');
     else {
-      const review = await reviewPlan(scheduled.scope, saved, work.signal);
+      const review = await atTarget(scheduled, work, (signal) => reviewPlan(scheduled.scope, saved, signal));
       reviewed.push({ scheduled, review });
       stale.push(...review.stale.map(({ action, kind, name }) => `${action} ${kind} ${name}`));
     }
@@ -196,11 +224,12 @@ async function carryOut(
     const options = {
       guard: scheduled.guard,
       orderedBy,
-      signal: work.signal,
       logger: context.logger,
       onProgress: progressOf(scheduled, work),
     };
-    reports.push(await applySaved(scheduled.scope, review, options));
+    const run = (signal: AbortSignal): Promise<RunReport> =>
+      applySaved(scheduled.scope, review, { ...options, signal });
+    reports.push(await reportOf(context, scheduled, work, run));
   }
   return toFinished(reports);
 }
