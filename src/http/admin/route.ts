@@ -187,7 +187,7 @@ export function stateOf({ states }: AdminContext, connection: string): DesiredSt
 }
 
 /** @throws Problem 404 with the names that exist, for an unknown connection or target of a filter */
-export function requireKnown(context: AdminContext, filter: { connection?: string; target?: string }): void {
+export function requirePlace(context: AdminContext, filter: { connection?: string; target?: string }): void {
   if (filter.connection !== undefined) stateOf(context, filter.connection);
   requireTarget(context, filter.target);
 }

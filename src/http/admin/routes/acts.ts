@@ -8,7 +8,7 @@ import {
   type ActFilter,
   type LocatedAct,
 } from '../../../ops/acts.ts';
-import { json, requireKnown, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requirePlace, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, dateTime, object, textField, integerField } from '../schema-fields.ts';
 import {
   chainCheckFields,
@@ -104,7 +104,7 @@ export const actRoutes = (context: AdminContext): AdminRoute[] => [
 /** @throws Problem 404 for an unknown connection or target */
 function filterOf(context: AdminContext, query: ActQuery): ActFilter {
   const { action: actions, via: ways, by, connection, target } = query;
-  requireKnown(context, query);
+  requirePlace(context, query);
   return { actions, ways, by, connection, target, ...spanOf(query) };
 }
 

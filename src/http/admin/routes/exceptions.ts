@@ -1,7 +1,7 @@
 // Route that lists exceptions: resources that differ from the desired state until a person acts.
 import { EXCEPTION_REASONS, type ExceptionReason } from '../../../directory/outbox/exceptions.ts';
 import { listExceptions } from '../../../ops/exceptions.ts';
-import { json, requireKnown, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requirePlace, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, integerField, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
@@ -44,7 +44,7 @@ export const exceptionRoutes = (context: AdminContext): AdminRoute[] => [
     },
     refuses: { 404: 'There is no such connection or target.' },
     handle: async ({ query }) => {
-      requireKnown(context, query);
+      requirePlace(context, query);
       return json(await listExceptions(context.states, { ...query, limit: query.limit ?? LIMIT }));
     },
   }),

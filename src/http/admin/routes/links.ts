@@ -14,7 +14,7 @@ import {
 } from '../../../ops/links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/removed-targets.ts';
 import { Problem } from '../problem.ts';
-import { json, requireKnown, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requirePlace, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
@@ -52,7 +52,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     answers: { status: 200, description: 'The links, in no order.', schema: links },
     refuses: { 404: unknownPlace, 413: TOO_MANY },
     handle: async ({ query: filter }) => {
-      requireKnown(context, filter);
+      requirePlace(context, filter);
       const rows = [];
       for await (const row of listLinks(context.states, filter)) {
         if (rows.length === MOST_LISTED) throw new Problem(413, TOO_MANY);
@@ -76,7 +76,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     },
     refuses: { 404: unknownPlace },
     handle: ({ query: filter }) => {
-      requireKnown(context, filter);
+      requirePlace(context, filter);
       const lines = context.logExports.oneAtATime(linesOf(context, filter));
       return Promise.resolve({
         kind: 'lines',

@@ -26,7 +26,7 @@ import {
   type SpanQuery,
 } from '../log-page.ts';
 import { Problem } from '../problem.ts';
-import { json, requireKnown, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, requirePlace, route, type AdminAnswer, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, object, textField } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 
@@ -120,7 +120,7 @@ async function search(
   query: LogQuery,
 ): Promise<{ steps: AsyncIterable<SearchStep<LocatedEntry>>; refs: Ref[] | undefined }> {
   const { resource, action, status, connection, target } = query;
-  requireKnown(context, query);
+  requirePlace(context, query);
   const { states } = context;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
