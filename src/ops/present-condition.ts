@@ -1,5 +1,5 @@
 // Corrects the condition of a link by the guard: a decision ends or changes it at once, the link only with the next sync.
-import type { Link } from '../directory/outbox/links.ts';
+import type { Condition, Link } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
@@ -27,12 +27,19 @@ export async function withPresentCondition(
   const decisions = decisionsOf(
     guard.flatMap(({ kind, state }) => (state === 'approved' ? [] : [{ item: { kind }, permission: state }])),
   );
-  if (decisions?.reason === 'Held') return { ...rest, condition: { ...condition, ...decisions } };
+  const isClosingDecided = guard.every(({ kind, state }) => kind !== 'deactivate' || state === 'approved');
+  const present = (): Condition => {
+    const changed: Condition = { ...condition, ...decisions };
+    // The other changes neither delay nor prevent the deletion of a leaver's account.
+    if (isClosingDecided) delete changed.isLeaver;
+    return changed;
+  };
+  if (decisions?.reason === 'Held') return { ...rest, condition: present() };
   // A group without a held change of its own may wait for the held deactivation of a member.
   const leaving =
     parseRef(ref).kind === 'Group' && condition.reason === 'Held'
       ? [...pendingMemberships].flatMap(([user, sign]) => (sign === '-' ? [user] : []))
       : [];
   if ((await outbox.guardStore.decisionsOfMembers(leaving)).includes('follows')) return link;
-  return decisions ? { ...rest, condition: { ...condition, ...decisions } } : rest;
+  return decisions ? { ...rest, condition: present() } : rest;
 }

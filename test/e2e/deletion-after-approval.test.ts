@@ -7,6 +7,7 @@ import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';
+const CYD = 'cyd@acme.example';
 const NONE = { count: 0, percent: 0 };
 
 let place: Place;
@@ -97,4 +98,31 @@ test('approvals name the deletion behind the held deactivation of an inactive pe
   expect(shown).toMatch(
     /ann@.*deactivated at the source; the account is deleted afterwards, if guard[.]delete/,
   );
+}, 60_000);
+
+test('verify-access does not deny the deletion of a leaver whose approved deactivation waits beside a rejected emptied value', async () => {
+  const limits = { deactivate: NONE, delete: NONE, clearAttributes: NONE };
+  await place.change(({ targets: { main } }) => {
+    Object.assign(main, {
+      guard: limits,
+      users: { deprovision: 'delete', scope: 'title ne "external"' },
+      attributes: { nick: { type: 'string', from: 'nickName' } },
+    });
+  });
+  const cyd = await place.idp.createUser(CYD, { title: 'internal', nickName: 'cy' });
+  await place.idle();
+  await place.idp.patch(`/Users/${cyd}`, { op: 'remove', path: 'nickName' });
+  await place.idle();
+  const decide = async (action: string) => {
+    const [{ id }] = (await place.commands.run('approvals', 'list', '--json')).json;
+    expect((await place.commands.run('approvals', action, id, '--person', CYD, '--yes')).code).toBe(0);
+  };
+  await decide('reject');
+  await place.idp.patch(`/Users/${cyd}`, { op: 'replace', path: 'title', value: 'external' });
+  await place.idle();
+  const told = async () => (await linesAbout(CYD))[3];
+  expect(await told()).toContain('the account is deleted afterwards, if guard.delete allows it');
+  await place.stopApps();
+  await decide('approve');
+  expect(await told()).not.toContain('deleted either');
 }, 60_000);
