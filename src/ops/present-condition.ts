@@ -24,22 +24,21 @@ export async function withPresentCondition(
   const { guard, pendingMemberships } = status ?? (await outbox.resourceStatus(ref));
   const isClosingHeld = guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held');
   if (condition.reason === 'LastAdministrator' && isClosingHeld) return link;
-  const decisions = decisionsOf(
-    guard.flatMap(({ kind, state }) => (state === 'approved' ? [] : [{ item: { kind }, permission: state }])),
+  const refused = guard.flatMap(({ kind, state }) =>
+    state === 'approved' ? [] : [{ item: { kind }, permission: state }],
   );
-  const isClosingDecided = guard.every(({ kind, state }) => kind !== 'deactivate' || state === 'approved');
-  const present = (): Condition => {
-    const changed: Condition = { ...condition, ...decisions };
-    // The other changes neither delay nor prevent the deletion of a leaver's account.
-    if (isClosingDecided) delete changed.isLeaver;
-    return changed;
-  };
-  if (decisions?.reason === 'Held') return { ...rest, condition: present() };
-  // A group without a held change of its own may wait for the held deactivation of a member.
+  // A group also waits for the held deactivation of a member.
   const leaving =
     parseRef(ref).kind === 'Group' && condition.reason === 'Held'
       ? [...pendingMemberships].flatMap(([user, sign]) => (sign === '-' ? [user] : []))
       : [];
-  if ((await outbox.guardStore.decisionsOfMembers(leaving)).includes('follows')) return link;
-  return decisions ? { ...rest, condition: present() } : rest;
+  const found = await outbox.guardStore.decisionsOfMembers(leaving);
+  const followers = found.filter((decision) => decision === 'follows').length;
+  const decisions = decisionsOf(refused, followers);
+  if (!decisions) return rest;
+  const present: Condition = { ...condition, ...decisions };
+  // Other changes neither delay nor prevent the deletion of a leaver's account.
+  if (guard.every(({ kind, state }) => kind !== 'deactivate' || state === 'approved'))
+    delete present.isLeaver;
+  return { ...rest, condition: present };
 }

@@ -146,12 +146,22 @@ function besidesHeld(refused: Refused): string {
   return rejected.length > 0 ? `; a person rejected ${words.join(' and ')}` : '';
 }
 
-/** Returns reason and message of a condition about held and rejected changes; undefined: there are none. */
-export function decisionsOf(refused: Refused): { reason: 'Held' | 'Rejected'; message: string } | undefined {
+/**
+ * Returns reason and message of a condition about held and rejected changes; undefined: there are none.
+ * @param followers number of members of a group who leave it with their account, whose deactivation is held
+ */
+export function decisionsOf(
+  refused: Refused,
+  followers = 0,
+): { reason: 'Held' | 'Rejected'; message: string } | undefined {
   const held = kindsOf(refused, 'held');
   const rejected = kindsOf(refused, 'rejected');
   if (held.length > 0) {
     const message = `the guard holds ${held.map((kind) => WORDS[kind]).join(' and ')}${besidesHeld(refused)}`;
+    return { reason: 'Held', message };
+  }
+  if (followers > 0) {
+    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besidesHeld(refused)}`;
     return { reason: 'Held', message };
   }
   return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected) } : undefined;
@@ -167,12 +177,7 @@ export function besideDecisions({ gate }: SyncContext, refusal: Condition): Cond
 /** Returns why the completed sync left a difference; undefined: the target is as desired. */
 function whyNot(context: SyncContext): Condition | undefined {
   const { gate } = context;
-  const { followers } = gate;
   if (gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
-  const decisions = decisionsOf(gate.refused);
-  if (decisions?.reason !== 'Held' && followers > 0) {
-    const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besidesHeld(gate.refused)}`;
-    return condition(context, 'Held', message);
-  }
+  const decisions = decisionsOf(gate.refused, gate.followers);
   return decisions && condition(context, decisions.reason, decisions.message);
 }

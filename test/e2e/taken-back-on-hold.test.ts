@@ -156,3 +156,19 @@ test('the held deletion of an account ends with the push that takes it back', as
   await release();
   await expect(active()).resolves.toEqual([true, true, true, true]);
 }, 60_000);
+
+test('a group whose held removal is taken back is told as waiting for its leaving member only', async () => {
+  await open(1);
+  await member(0, 'remove');
+  await place.idle();
+  await setActive(1, false);
+  await member(1, 'remove');
+  await place.idle();
+  await run('hold');
+  await member(0, 'add');
+  const explained = (await run('explain', 'crew')).text.replaceAll(/\s+/g, ' ');
+  expect(explained).toContain(
+    'Held: the deactivation of 1 member, who leaves the group only with the account.',
+  );
+  expect(explained).not.toContain('Held: the removal of members');
+}, 60_000);
