@@ -7,16 +7,19 @@ import { forgetPerson, type ForgetDeps } from './forget.ts';
 import type { HandoverRulesOf } from './lost-handover.ts';
 
 const EVERY_MS = 60_000;
-/** Pause after an attempt. It is longer than an order takes, so that an order that runs is left alone. */
+/** Shortest pause after an attempt. It is longer than an order takes, so that an order that runs is left alone. */
 const REST_MS = 5 * EVERY_MS;
+/** Longest pause after an attempt. */
+const LONGEST_REST_MS = 24 * 60 * EVERY_MS;
 /** Age from which doctor names an order. */
 const LATE_MS = 60 * EVERY_MS;
 /** Longest wait for an attempt at shutdown; the order stays stored. */
 const LAST_MS = 3000;
 
 /**
- * Starts the attempts, the first one at once. They obey the checks of the command: an order stays while the person is
- * pushed again, or while an account may be active that it was not told to leave.
+ * Starts the attempts, the first one at once. They obey the checks of the command: an order stays while an account may be
+ * active that it was not told to leave. An order whose person is pushed again is left to an operator, also after that person
+ * leaves again.
  * @returns a function that stops them
  */
 export function startFinishingForgets(
@@ -32,11 +35,13 @@ export function startFinishingForgets(
     const { connection, personData } = state;
     for (const order of await personData.startedOrders()) {
       const now = clock.now();
-      if (signal.aborted || now - order.triedAt < REST_MS) continue;
-      if (!(await personData.claimOrder(order, now))) continue;
+      if (signal.aborted || order.wasPushedAgain || now - order.triedAt < restMs(order, now)) continue;
+      const claimed = await personData.changeOrder(order, { triedAt: now });
+      if (!claimed) continue;
       const { ref, actor, leaveAccounts, since } = order;
       const options = { actor, leaveAccounts, since, handoverRules };
       const { kind } = await forgetPerson(deps, [state], ref, options);
+      if (kind === 'pushed') await personData.changeOrder(claimed, { wasPushedAgain: true });
       logger.info({ connection, ref, outcome: kind }, 'tried to complete an interrupted order to forget');
     }
   }
@@ -58,6 +63,10 @@ export function startFinishingForgets(
     await settledWithin(clock, running, LAST_MS);
   };
 }
+
+/** Returns the pause after an attempt. It grows with the age of the order, because each attempt reads the whole logs. */
+const restMs = ({ since }: { since: number }, now: number): number =>
+  Math.min(LONGEST_REST_MS, Math.max(REST_MS, (now - since) / 12));
 
 /** Returns one warning for each order that has not been complete for an hour. */
 export async function unfinishedForgetFindings(

@@ -116,6 +116,19 @@ test('an interrupted order stays, and doctor names it, while the account is open
   await tried('pushed');
   expect(await redis.hget(keyOf('links:main'), `User:${bob}`)).toBe(open);
   await leave(again);
+  // The order does not cover what is kept of the second time, so it is not completed when the person leaves again.
+  await redis.hdel(keyOf('links:main'), `User:${bob}`);
+  const decoy = await bridge.idp.createUser('decoy@acme.example');
+  await bridge.idle();
+  await leave(decoy);
+  await interrupt('decoy@acme.example');
+  await bridge.whileStopped(age);
+  await eventually(
+    'the other order is complete',
+    async () => (await redis.hexists(keyOf('forgetting'), `User:${decoy}`)) === 0,
+  );
+  expect(await redis.hexists(keyOf('forgetting'), `User:${bob}`)).toBe(1);
+  await redis.hset(keyOf('links:main'), `User:${bob}`, open);
   await interrupt(`User:${bob}`, '--leave-account');
   await bridge.whileStopped(age);
   await eventually('complete', async () => (await redis.exists(keyOf('forgetting'))) === 0);

@@ -32,6 +32,8 @@ export interface ForgetOrder {
   since: number;
   /** Time of the last attempt to complete it, Unix milliseconds. */
   triedAt: number;
+  /** An attempt found the person pushed again. Later data of the person is not what was ordered to be removed. */
+  wasPushedAgain?: true;
 }
 
 /** `text`: the order as it is stored. */
@@ -155,12 +157,17 @@ export function createPersonData(
     return Object.entries(found).map(([ref, text]) => ({ ref: ref as Ref, text, ...parseOrder(text) }));
   }
 
-  /** Stores the time of the next attempt. @returns false when another process has claimed or completed the order since it was read */
-  async function claimOrder({ ref, text }: StoredForgetOrder, now: number): Promise<boolean> {
+  /** Changes a stored order. @returns undefined when another process has changed or completed the order since it was read */
+  async function changeOrder(
+    { ref, text }: StoredForgetOrder,
+    changes: Partial<ForgetOrder>,
+  ): Promise<StoredForgetOrder | undefined> {
     const before = createHash('sha1').update(text).digest('hex');
-    const claimed = JSON.stringify({ ...parseOrder(text), triedAt: now });
+    const order = { ...parseOrder(text), ...changes };
+    const changed = JSON.stringify(order);
     const args = { family: 'forgetting', field: ref, before };
-    return (await scripts.run('replace_text', keys.base, args, claimed))[0] === 'replaced';
+    const [tag] = await scripts.run('replace_text', keys.base, args, changed);
+    return tag === 'replaced' ? { ref, text: changed, ...order } : undefined;
   }
 
   const endOrder = async (refs: readonly Ref[]): Promise<unknown> =>
@@ -197,7 +204,7 @@ export function createPersonData(
     forgetUser,
     startOrder,
     startedOrders,
-    claimOrder,
+    changeOrder,
     endOrder,
   };
 }
