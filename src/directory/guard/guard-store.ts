@@ -255,8 +255,16 @@ export function createGuardStore(
 
   /** Returns for each change whether it needs no permission: an operator approved it, or it is counted already. */
   async function arePermitted(items: Destruction[]): Promise<boolean[]> {
-    const [approved, used] = await Promise.all([areIn('guardApproved', items), areIn('guardUsed', items)]);
-    return items.map((_, index) => approved[index] === true || used[index] === true);
+    const permitted: boolean[] = [];
+    for (let at = 0; at < items.length; at += TAKE_PORTION) {
+      const portion = items.slice(at, at + TAKE_PORTION);
+      const [approved, used] = await Promise.all([
+        areIn('guardApproved', portion),
+        areIn('guardUsed', portion),
+      ]);
+      permitted.push(...portion.map((_, index) => approved[index] === true || used[index] === true));
+    }
+    return permitted;
   }
 
   /** Returns for each change whether it was rejected or is held; undefined: neither, or its approval has expired. */
