@@ -2,10 +2,10 @@
 import { createReadStream, openSync, closeSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
-import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { FoundResource } from '../ops/find.ts';
-import type { Imported, LinkRow } from '../ops/links.ts';
+import type { LinkRow, LinkSources } from '../ops/link-rows.ts';
+import type { Imported } from '../ops/links.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { confirm } from './confirm.ts';
 import { requireKnown } from './known-names.ts';
@@ -37,11 +37,11 @@ export function linksCommand(program: Command, cli: Cli): void {
   filtered(group.command('list').description('all of them'))
     .option('--json', 'print as JSON')
     .action(async (flags: Flags, command: Command) => {
-      await withStore(configFor(flags, command, cli), async (states) => {
-        const { listLinks } = await import('../ops/links.ts');
+      await onLinks(flags, command, cli, async (sources) => {
+        const { listLinks } = await import('../ops/link-rows.ts');
         const rows: LinkRow[] = [];
         let count = 0;
-        for await (const row of listLinks(states, flags)) {
+        for await (const row of listLinks(sources, flags)) {
           count++;
           if (flags.json) rows.push(row);
           else say(line(row));
@@ -56,20 +56,24 @@ export function linksCommand(program: Command, cli: Cli): void {
     .description('of one person or group, at every target')
     .option('--json', 'print as JSON')
     .action(async (text: string, flags: Flags, command: Command) => {
-      await onOne(text, command, cli, async (states, found) => {
-        const { linksOf } = await import('../ops/links.ts');
-        const rows = (
-          await Promise.all(found.map(({ connection, ref }) => linksOf(states, connection, ref)))
-        ).flat();
-        if (flags.json) sayJson(rows);
-        else for (const row of rows) say(line(row));
-      });
+      try {
+        const config = readConfig(command, cli);
+        await withStore(config, async (states, store) => {
+          const { showLinks } = await import('../ops/link-rows.ts');
+          const rows = await showLinks({ states, ...store }, text);
+          if (!rows) throw new UnknownResource(text, { config });
+          if (flags.json) sayJson(rows);
+          else for (const row of rows) say(line(row));
+        });
+      } catch (error) {
+        reportUnknown(error, cli);
+      }
     });
 
   filtered(
     group.command('export [file]').description('NDJSON, one link a line; to standard output without a file'),
   ).action(async (file: string | undefined, flags: Flags, command: Command) => {
-    const count = await withStore(configFor(flags, command, cli), (states) => exportTo(states, flags, file));
+    const count = await onLinks(flags, command, cli, (sources) => exportTo(sources, flags, file));
     if (file !== undefined)
       say(`${counted(count, 'link')} exported. To import: scim-bridge links import ${file}`);
   });
@@ -155,10 +159,20 @@ async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void>
   });
 }
 
-function configFor(flags: Flags, command: Command, cli: Cli): Config {
+/** Opens the links. @throws Error for a name that neither the settings nor the removed targets have */
+async function onLinks<T>(
+  flags: Flags,
+  command: Command,
+  cli: Cli,
+  use: (sources: LinkSources) => Promise<T>,
+): Promise<T> {
   const config = readConfig(command, cli);
-  requireKnown(config, flags);
-  return config;
+  return withStore(config, async (states, store) => {
+    const { removedFeeds } = await import('../ops/link-rows.ts');
+    const sources = { states, ...store };
+    if ((await removedFeeds(sources, flags)).length === 0) requireKnown(config, flags);
+    return use(sources);
+  });
 }
 
 async function onOne(
@@ -182,19 +196,26 @@ async function onOne(
 
 const line = ({
   ref,
+  kind,
   name,
   connection,
   target,
   platformId,
   account,
   origin,
+  active,
   departed,
+  removed,
   condition,
 }: LinkRow): string =>
   [
-    `${ref}  ${name ?? '–'}  ${connection} → ${target}  ${platformId ?? 'not linked'}`,
+    `${ref}  ${name ?? '–'}  ${connection} → ${target}  ${platformId ?? (condition === 'LinkDamaged' ? 'account unknown' : 'not linked')}`,
     account === null ? '' : `account ${account}`,
     origin ?? '',
+    removed ? 'target removed from the settings' : '',
+    removed && kind === 'User' && (platformId !== null || condition === 'LinkDamaged')
+      ? `account ${active === false ? 'closed' : 'may be active'}`
+      : '',
     // The link of a protected account has the mark of a leaver too, because its memberships are not written.
     departed && condition !== 'Protected' ? 'left' : '',
     condition ?? '',
@@ -202,12 +223,12 @@ const line = ({
     .filter(Boolean)
     .join('  ');
 
-async function exportTo(states: DesiredState[], flags: Flags, file: string | undefined): Promise<number> {
-  const { listLinks } = await import('../ops/links.ts');
+async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
+  const { listLinks } = await import('../ops/link-rows.ts');
   const out = file === undefined ? undefined : openSync(file, 'wx', 0o600);
   let count = 0;
   try {
-    for await (const row of listLinks(states, flags)) {
+    for await (const row of listLinks(sources, flags)) {
       // A link without platform id cannot be imported.
       if (row.platformId === null) continue;
       count++;

@@ -102,7 +102,10 @@ export function createDesiredState(
     ]),
   );
   const known = createKnownTargets(deps, options);
-  const formerTargets = (): Promise<string[]> => known.former(connection, targets);
+  const formerTargets = async (): Promise<string[]> => {
+    const former = await known.former(targets.map((target) => ({ connection, target })));
+    return former.flatMap((feed) => (feed.connection === connection ? [feed.target] : []));
+  };
   return {
     connection,
     formerTargets,

@@ -207,8 +207,7 @@ const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget):
   finding: 'targetRemoved',
   level: 'warning',
   message: `target ${target} of connection ${connection} is no longer configured; ${counted(accounts, 'account')} and ${counted(groups, 'group')} that the bridge wrote are still there, and leavers keep their access`,
-  advice:
-    'Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.',
+  advice: `To see who keeps access: scim-bridge links list --connection ${connection} --target ${target}. Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.`,
 });
 
 const moment = (ms: number): string => new Date(ms).toISOString();

@@ -1,90 +1,11 @@
-// Lists, exports, imports and forgets links between resources and platform ids.
+// Imports and forgets links between resources and platform ids.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { isGone } from '../sync/failures.ts';
-import { withPresentCondition } from './present-condition.ts';
-
-export interface LinkRow {
-  connection: string;
-  target: string;
-  ref: Ref;
-  kind: Kind;
-  /** Last applied userName or displayName; null if there is none. */
-  name: string | null;
-  /** externalId of the resource. */
-  externalId: string | null;
-  platformId: string | null;
-  /** The platform's numeric user id, which keys attribute values. */
-  account: string | null;
-  origin: 'created' | 'adopted' | null;
-  active: boolean | null;
-  departed: boolean;
-  /** ISO 8601. */
-  lastWrite: string | null;
-  condition: string | null;
-}
-
-export interface LinkFilter {
-  connection?: string | undefined;
-  target?: string | undefined;
-  kind?: Kind | undefined;
-}
-
-/** Yields every link in any order. */
-export async function* listLinks(
-  states: readonly DesiredState[],
-  filter: LinkFilter = {},
-): AsyncGenerator<LinkRow> {
-  for (const { connection, links, outboxes } of states) {
-    if (filter.connection !== undefined && connection !== filter.connection) continue;
-    for (const [target, outbox] of outboxes) {
-      if (filter.target !== undefined && target !== filter.target) continue;
-      for await (const { ref, link } of links.all(target)) {
-        const row = toRow({ connection, target }, ref, await withPresentCondition(outbox, ref, link));
-        if (filter.kind === undefined || row.kind === filter.kind) yield row;
-      }
-    }
-  }
-}
-
-/** Returns the links of one resource at every target of its connection. */
-export async function linksOf(
-  states: readonly DesiredState[],
-  connection: string,
-  ref: Ref,
-): Promise<LinkRow[]> {
-  const rows: LinkRow[] = [];
-  for (const { links, outboxes } of states.filter((state) => state.connection === connection)) {
-    for (const [target, outbox] of outboxes) {
-      const link = await withPresentCondition(outbox, ref, await links.get(target, ref));
-      rows.push(toRow({ connection, target }, ref, link));
-    }
-  }
-  return rows;
-}
-
-function toRow(where: { connection: string; target: string }, ref: Ref, link: Link): LinkRow {
-  const { core = {}, condition, writtenAt } = link;
-  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-  return {
-    ...where,
-    ref,
-    kind: parseRef(ref).kind,
-    name: text(core.userName) ?? text(core.displayName),
-    externalId: text(core.externalId),
-    platformId: link.id ?? null,
-    account: link.account ?? null,
-    origin: link.origin ?? null,
-    active: typeof core.active === 'boolean' ? core.active : null,
-    departed: link.departed === true,
-    lastWrite: writtenAt === undefined ? null : new Date(writtenAt).toISOString(),
-    condition: condition?.reason ?? null,
-  };
-}
+import { linksOf, type LinkRow } from './link-rows.ts';
 
 /**
  * `unknown`: no such connection, target or resource. `mismatch`: the platform's account has another name and another

@@ -9,6 +9,7 @@ import { createPlatformView, type PlatformView } from '../support/platform-view.
 import { eventually } from '../support/eventually.ts';
 import type { TestSettings } from '../support/settings.ts';
 import { openPlace, type Place } from '../support/situation.ts';
+import type { LinkRow } from '../../src/ops/link-rows.ts';
 
 const ANN = 'ann@acme.example';
 const BOB = 'bob@acme.example';
@@ -170,6 +171,111 @@ test('POST /links/keep ends the finding about a removed target, and answers 404 
   expect([status, body]).toEqual([200, { ...analyticsOfDefault, accounts: 4, groups: 2 }]);
   expect(await commandsThatReport('no longer configured')).toEqual([]);
   expect(await outputOf('acts', '--action', 'keepLinks')).toMatch(/"archived" by ines/);
+}, 60_000);
+
+/** Returns the rows of links list as `target name removed active`, without those of main. */
+const listed = async (...flags: string[]) => {
+  const { code, text } = await place.commands.run('links', 'list', '--json', ...flags);
+  expect([code, text]).toEqual([0, expect.any(String)]);
+  return toLines(JSON.parse(text) as LinkRow[]);
+};
+const toLines = (rows: LinkRow[]) =>
+  rows
+    .filter(({ target }) => target !== 'main')
+    .map(({ target, name, removed, active }) => `${target} ${name} ${removed} ${active}`)
+    .sort();
+const PEOPLE = [ANN, BOB, CID, DAN].map((name) => `analytics ${name} true true`);
+
+test('links list, show and export name the account of a person who left after the target was taken out of the settings', async () => {
+  await open();
+  expect(await listed('--kind', 'User', '--target', 'analytics')).toEqual(
+    PEOPLE.map((row) => row.replace('true', 'false')),
+  );
+  await place.change(removeAnalytics);
+  await place.idp.send('DELETE', `/Users/${ids[BOB]}`);
+  await place.idle();
+  expect((await atAnalytics())[1]).toBe(true);
+
+  const staying = [...PEOPLE, 'analytics north true null', 'analytics sales true null'];
+  expect(await listed()).toEqual(staying);
+  expect(await listed('--target', 'analytics')).toEqual(staying);
+  expect(await listed('--target', 'analytics', '--connection', 'default', '--kind', 'User')).toEqual(PEOPLE);
+  expect(await listed('--target', 'main')).toEqual([]);
+  expect(await outputOf('status')).toContain(
+    'scim-bridge links list --connection default --target analytics',
+  );
+  const ofBob = `${ids[BOB]} ${BOB} default → analytics \\S+ created target removed from the settings account may be active`;
+  for (const words of [['list'], ['show', BOB]])
+    expect(await outputOf('links', ...words)).toMatch(new RegExp(ofBob));
+  const exported = await place.commands.run('links', 'export', '--target', 'analytics');
+  const rows = exported.text
+    .trim()
+    .split('\n')
+    .map((row) => JSON.parse(row) as LinkRow);
+  expect(toLines(rows)).toEqual(staying);
+  const unknown = await place.commands.run('links', 'list', '--target', 'unknown');
+  expect([unknown.code, unknown.text]).toEqual([1, expect.stringContaining('There is no target unknown')]);
+
+  // No order about a link acts on a removed target.
+  const refused = await place.commands.run('links', 'forget', CID, '--target', 'analytics');
+  expect([refused.code, refused.text]).toEqual([1, expect.stringContaining('There is no target analytics')]);
+  await place.commands.run('links', 'forget', CID, '--leave-account');
+  expect(await listed()).toEqual(staying);
+  await putBack([true, false, true, true, 3, 1]);
+  expect(await listed('--kind', 'User')).toEqual(
+    PEOPLE.map((row) => row.replace('true', 'false').replace(`${BOB} false true`, `${BOB} false false`)),
+  );
+}, 60_000);
+
+test('the links of the admin API are those at removed targets too', async () => {
+  await open();
+  const call = (method: 'GET' | 'POST', path: string, body?: object) =>
+    send(`http://127.0.0.1:${place.port}`, method, `/admin/v1/links${path}`, {
+      headers: { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' },
+      ...(body ? { body } : {}),
+    });
+  expect((await call('GET', '?target=unknown')).status).toBe(404);
+  await place.change(removeAnalytics);
+  await place.idp.send('DELETE', `/Users/${ids[BOB]}`);
+  await place.idle();
+  const { status, body } = await call('GET', '?target=analytics&kind=User');
+  expect([status, toLines(body as LinkRow[])]).toEqual([200, PEOPLE]);
+  const exported = await call('GET', '/export?target=analytics&kind=User');
+  expect(exported.text.trim().split('\n')).toHaveLength(4);
+  const shown = await call('POST', '/show', { resource: BOB });
+  expect(toLines(shown.body as LinkRow[])).toEqual([PEOPLE[1]]);
+  expect((await call('POST', '/show', { resource: 'unknown' })).status).toBe(404);
+  for (const path of ['', '/export']) expect((await call('GET', `${path}?target=unknown`)).status).toBe(404);
+  expect((await call('POST', '/forget', { resource: CID, target: 'analytics' })).status).toBe(404);
+}, 60_000);
+
+test('links list names what stays for a connection that was removed, and for a damaged link; an unconfirmed deactivation counts as open', async () => {
+  await open();
+  await place.stopApps();
+  const links = await place.key(':{default}:links:analytics');
+  await place.redis.hset(links, `User:${ids[ANN]}`, '{"id":');
+  const unsure = JSON.parse((await place.redis.hget(links, `User:${ids[DAN]}`)) ?? '') as { c: object };
+  await place.redis.hset(
+    links,
+    `User:${ids[DAN]}`,
+    JSON.stringify({ ...unsure, c: { ...unsure.c, a: false }, unsure: ['active'] }),
+  );
+  await place.change(({ connections }) => {
+    const all = connections as Record<string, object>;
+    all.hr = { ...all.default };
+    delete all.default;
+  });
+  const rows = await listed('--connection', 'default', '--target', 'analytics', '--kind', 'User');
+  expect(rows).toEqual([
+    `analytics ${BOB} true true`,
+    `analytics ${CID} true true`,
+    `analytics ${DAN} true null`,
+    'analytics null true null',
+  ]);
+  expect(await outputOf('links', 'show', `User:${ids[ANN]}`)).toMatch(
+    /default → analytics account unknown target removed from the settings account may be active LinkDamaged/,
+  );
+  expect(await outputOf('links', 'show', DAN)).toMatch(/default → analytics \S+ .*account may be active/);
 }, 60_000);
 
 test('status, doctor and /health find a removed target that is missing in the stored list of known targets', async () => {

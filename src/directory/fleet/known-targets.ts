@@ -3,6 +3,7 @@
 import type { Redis } from 'ioredis';
 import { createKeyspace } from '../keys.ts';
 import { linkTexts, parseLink, type Link } from '../outbox/links.ts';
+import type { Ref } from '../records.ts';
 import { ignoreStoreUnavailable } from '../redis/connection.ts';
 import type { Scripts } from '../redis/scripts.ts';
 import { primariesOf } from '../redis/store-health.ts';
@@ -101,10 +102,8 @@ export function createKnownTargets(
 
   /** Returns the removed targets at which open accounts are linked. @param fed the feeds in the settings */
   async function removed(fed: readonly TargetFeed[]): Promise<RemovedTarget[]> {
-    const names = new Set(fed.map(toField));
-    const known = Object.entries(await readKnown()).filter(([name]) => !names.has(name));
     const found: RemovedTarget[] = [];
-    for (const [name, state] of known) {
+    for (const [name, state] of await readFormer(fed)) {
       const feed = toFeed(name);
       // The process that started last had former settings and stored the target as fed.
       if (state === 'fed')
@@ -129,8 +128,7 @@ export function createKnownTargets(
     const last = text === null ? undefined : (JSON.parse(text) as LinkCounts);
     if (last?.links === links) return last;
     const counts = { links, accounts: 0, groups: 0 };
-    for await (const [ref, text] of linkTexts({ redis, keys: own }, feed.target)) {
-      const link = readable(text);
+    for await (const { ref, link } of linksAt(feed)) {
       if (link && link.id === undefined) continue;
       if (ref.startsWith('Group:')) counts.groups++;
       else if (link?.core?.active !== false || link.unsure?.includes('active')) counts.accounts++;
@@ -140,12 +138,23 @@ export function createKnownTargets(
     return counts;
   }
 
-  /** Returns the targets that a connection has fed and that left the settings. @param targets its targets in the settings */
-  async function former(connection: string, targets: readonly string[]): Promise<string[]> {
-    const feeds = Object.keys(await readKnown()).map(toFeed);
-    return feeds.flatMap((feed) =>
-      feed.connection === connection && !targets.includes(feed.target) ? [feed.target] : [],
-    );
+  /** Yields the links at a removed target. Undefined: the link is damaged, so its account may be open. */
+  async function* linksAt({
+    connection,
+    target,
+  }: TargetFeed): AsyncGenerator<{ ref: Ref; link: Link | undefined }> {
+    const keys = createKeyspace(prefix, connection);
+    for await (const [ref, text] of linkTexts({ redis, keys }, target)) yield { ref, link: readable(text) };
+  }
+
+  async function readFormer(fed: readonly TargetFeed[]): Promise<[field: string, FeedState][]> {
+    const names = new Set(fed.map(toField));
+    return Object.entries(await readKnown()).filter(([name]) => !names.has(name));
+  }
+
+  /** Returns the targets that were fed and that the settings no longer have. @param fed the feeds in the settings */
+  async function former(fed: readonly TargetFeed[]): Promise<TargetFeed[]> {
+    return (await readFormer(fed)).map(([name]) => toFeed(name));
   }
 
   /**
@@ -156,7 +165,7 @@ export function createKnownTargets(
     await redis.hset(knownKey, toField(feed), 'kept' satisfies FeedState);
   }
 
-  return { note, noteLinked, removed, former, keep };
+  return { note, noteLinked, removed, former, linksAt, keep };
 }
 
 /** Returns a link; undefined: it is damaged, so its account may be open. No proof mends it while the target is not configured. */

@@ -15,7 +15,7 @@ import { PRIORITIES } from '../../directory/records.ts';
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { DeadLetter } from '../../ops/dead-letters.ts';
 import type { ExceptionView } from '../../ops/exceptions.ts';
-import type { LinkRow } from '../../ops/links.ts';
+import type { LinkRow } from '../../ops/link-rows.ts';
 import type { TargetStatus } from '../../ops/status.ts';
 import type { TokenView } from '../../tokens/operations.ts';
 import { APPROVAL_SCHEMAS } from './approval-schemas.ts';
@@ -261,6 +261,7 @@ export const SCHEMAS = {
     origin: nullable('string'),
     active: nullable('boolean'),
     departed: booleanField,
+    removed: booleanField,
     lastWrite: nullable('string'),
     condition: nullable('string'),
   }),

@@ -1,17 +1,9 @@
 // Routes of links: lists, exports, imports, removes and keeps links between desired resources and platform resources.
 import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
-import type { Actor } from '../../../directory/logs/acts.ts';
 import type { Kind } from '../../../directory/records.ts';
 import { findResources, toSearched } from '../../../ops/find.ts';
-import {
-  forgetLinks,
-  importLinks,
-  LinkNeeded,
-  linksOf,
-  listLinks,
-  type Imported,
-  type LinkFilter,
-} from '../../../ops/links.ts';
+import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/link-rows.ts';
+import { forgetLinks, importLinks, LinkNeeded, type Imported } from '../../../ops/links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/removed-targets.ts';
 import { Problem } from '../problem.ts';
 import { json, requirePlace, requireTarget, route, type AdminContext, type AdminRoute } from '../route.ts';
@@ -33,7 +25,7 @@ const query = {
 const resource = { ...textField, minLength: 1, maxLength: 1000, description: 'A name, an id or a ref.' };
 const links = arrayOf(refTo('Link'));
 const unknownPlace = 'There is no such connection or target.';
-const refuses = { 404: 'No person and no group has this name, or there is no such target.' };
+const UNKNOWN_NAME = 'No person and no group has this name.';
 /** Most rows of an import: each row needs a call to the platform within the request. */
 const MOST_ROWS = 500;
 
@@ -47,14 +39,14 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/links',
     id: 'listLinks',
     command: 'links list --json',
-    summary: `Lists all links, up to ${MOST_LISTED}.`,
+    summary: `Lists all links, up to ${MOST_LISTED}, also at targets that were taken out of the settings (removed).`,
     query,
     answers: { status: 200, description: 'The links, in no order.', schema: links },
     refuses: { 404: unknownPlace, 413: TOO_MANY },
     handle: async ({ query: filter }) => {
-      requirePlace(context, filter);
+      await requireListed(context, filter);
       const rows = [];
-      for await (const row of listLinks(context.states, filter)) {
+      for await (const row of listLinks(context, filter)) {
         if (rows.length === MOST_LISTED) throw new Problem(413, TOO_MANY);
         rows.push(row);
       }
@@ -66,7 +58,8 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     path: '/links/export',
     id: 'exportLinks',
     command: 'links export',
-    summary: 'Exports all links, one JSON object on each line.',
+    summary:
+      'Exports all links, one JSON object on each line, also at targets that were taken out of the settings (removed).',
     query,
     answers: {
       status: 200,
@@ -75,15 +68,10 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       schema: textField,
     },
     refuses: { 404: unknownPlace },
-    handle: ({ query: filter }) => {
-      requirePlace(context, filter);
+    handle: async ({ query: filter }) => {
+      await requireListed(context, filter);
       const lines = context.logExports.oneAtATime(linesOf(context, filter));
-      return Promise.resolve({
-        kind: 'lines',
-        contentType: 'application/x-ndjson',
-        filename: 'links.ndjson',
-        lines,
-      });
+      return { kind: 'lines', contentType: 'application/x-ndjson', filename: 'links.ndjson', lines };
     },
   }),
   route<{ rows: object[]; dryRun?: boolean } & OperatorFields>({
@@ -118,29 +106,69 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       return json({ dryRun, outcomes });
     },
   }),
-  resourceRoute(context, 'show', 'Shows the links of a person or group, at every target.', async (found) =>
-    (await Promise.all(found.map(({ connection, ref }) => linksOf(context.states, connection, ref)))).flat(),
-  ),
-  resourceRoute(
-    context,
-    'forget',
-    'Removes the links of a person or group. The next sync looks for the account or group again and adopts it by the setting adopt.',
-    async (found, { target, leaveAccount }, by: Actor) => {
+  route<{ resource: string }>({
+    method: 'post',
+    path: '/links/show',
+    id: 'showLinks',
+    command: 'links show USER|GROUP --json',
+    right: 'read',
+    summary:
+      'Shows the links of a person or group, at every target, also at targets that were taken out of the settings.',
+    body: body({ resource }, ['resource']),
+    answers: { status: 200, description: 'The shown links.', schema: links },
+    refuses: { 404: UNKNOWN_NAME },
+    handle: async (call) => {
+      const rows = await showLinks(context, call.body.resource);
+      if (!rows) throw new Problem(404, UNKNOWN_NAME);
+      return json(rows);
+    },
+  }),
+  route<{ resource: string; target?: string; leaveAccount?: boolean } & OperatorFields>({
+    method: 'post',
+    path: '/links/forget',
+    id: 'forgetLinks',
+    command: 'links forget USER|GROUP --json',
+    summary:
+      'Removes the links of a person or group. The next sync looks for the account or group again and adopts it by the setting adopt.',
+    body: body(
+      {
+        resource,
+        target: { ...textField, description: 'Only at this target.' },
+        leaveAccount: {
+          ...booleanField,
+          description:
+            'Removes the link also while access is to be taken away at the platform: the access stays until the account or group is adopted again.',
+        },
+        ...operatorFields,
+      },
+      ['resource'],
+    ),
+    answers: { status: 200, description: 'The removed links.', schema: links },
+    refuses: {
+      404: 'No person and no group has this name, or there is no such target.',
+      409: 'The name means more than one, or access is still to be taken away at the platform.',
+    },
+    handle: async (call) => {
+      const { resource: text, target, leaveAccount, ...order } = call.body;
+      requireTarget(context, target);
+      const found = await findResources(toSearched(context.states), text);
+      if (found.length === 0) throw new Problem(404, UNKNOWN_NAME);
       if (new Set(found.map(({ ref }) => ref)).size > 1)
         throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
           extra: { resources: found.map(({ connection, ref, name }) => ({ connection, ref, name })) },
         });
+      const by = actor(order, call);
       const forgotten = found.map(({ connection, ref }) =>
         forgetLinks(context.states, { connection, ref, target, leaveAccount }, by),
       );
       try {
-        return (await Promise.all(forgotten)).flat();
+        return json((await Promise.all(forgotten)).flat());
       } catch (error) {
         if (!(error instanceof LinkNeeded)) throw error;
         throw new Problem(409, `${error.message} Or send leaveAccount.`);
       }
     },
-  ),
+  }),
   route<TargetFeed & OperatorFields>({
     method: 'post',
     path: '/links/keep',
@@ -178,55 +206,11 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
   }),
 ];
 
-type Found = Awaited<ReturnType<typeof findResources>>;
-
-/** Returns a route that finds one person or group by name, and runs `run` for it. */
-function resourceRoute(
-  context: AdminContext,
-  name: 'show' | 'forget',
-  summary: string,
-  run: (found: Found, options: { target?: string; leaveAccount?: boolean }, by: Actor) => Promise<unknown>,
-): AdminRoute {
-  return route<{ resource: string; target?: string; leaveAccount?: boolean } & OperatorFields>({
-    method: 'post',
-    path: `/links/${name}`,
-    id: `${name}Links`,
-    command: `links ${name} USER|GROUP --json`,
-    right: name === 'show' ? 'read' : 'operate',
-    summary,
-    body: body(
-      name === 'forget'
-        ? {
-            resource,
-            target: { ...textField, description: 'Only at this target.' },
-            leaveAccount: {
-              ...booleanField,
-              description:
-                'Removes the link also while access is to be taken away at the platform: the access stays until the account or group is adopted again.',
-            },
-            ...operatorFields,
-          }
-        : { resource },
-      ['resource'],
-    ),
-    answers: { status: 200, description: 'The shown or removed links.', schema: links },
-    refuses:
-      name === 'forget'
-        ? {
-            ...refuses,
-            409: 'The name means more than one, or access is still to be taken away at the platform.',
-          }
-        : refuses,
-    handle: async (call) => {
-      const { body } = call;
-      requireTarget(context, body.target);
-      const found = await findResources(toSearched(context.states), body.resource);
-      if (found.length === 0) throw new Problem(404, 'No person and no group has this name.');
-      return json(await run(found, body, actor(body, call)));
-    },
-  });
+/** @throws Problem 404 for a name that neither the settings nor the removed targets have */
+async function requireListed(context: AdminContext, filter: Filter): Promise<void> {
+  if ((await removedFeeds(context, filter)).length === 0) requirePlace(context, filter);
 }
 
-async function* linesOf({ states }: AdminContext, filter: LinkFilter): AsyncGenerator<string> {
-  for await (const row of listLinks(states, filter)) yield JSON.stringify(row);
+async function* linesOf(context: AdminContext, filter: LinkFilter): AsyncGenerator<string> {
+  for await (const row of listLinks(context, filter)) yield JSON.stringify(row);
 }
