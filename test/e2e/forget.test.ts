@@ -16,6 +16,10 @@ let bridge: Bridge;
 let commands: Commands;
 let redis: Redis;
 
+const attributes = {
+  country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
+} as const;
+
 beforeAll(async () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -33,16 +37,14 @@ beforeAll(async () => {
         mostPending: 1000,
         maxAgeMs: 3_600_000,
       };
-      main.attributes = {
-        country: { type: 'string', from: 'addresses[type eq "work"].country', onEmpty: 'clear' },
-      };
+      main.attributes = attributes;
     },
   });
   const { url, token } = bridge.config.targets.main ?? {};
   commands = createCommands({
     redis: { url: bridge.config.redis.url, prefix: bridge.config.redis.prefix },
     connections: { default: { tokens: [{ name: 'primary', secret: 'a-token-for-tests' }] } },
-    targets: { main: { url, token, allowLoopbackHttp: true } },
+    targets: { main: { url, token, allowLoopbackHttp: true, attributes } },
   });
   redis = new Redis(bridge.config.redis.url ?? '');
 }, 60_000);

@@ -30,6 +30,7 @@ const ALERTS: Record<string, (now: Scrape) => boolean> = {
   NoScheduler: finding('noScheduler'),
   VersionsDiffer: (now) => ['versionsDiffer', 'settingsDiffer'].some((name) => finding(name)(now)),
   TargetRemoved: finding('targetRemoved'),
+  RedisRefuses: finding('redisRefuses'),
   OldException: (now) =>
     now
       .find('bridge_exceptions_oldest_seconds')
