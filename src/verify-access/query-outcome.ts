@@ -11,6 +11,7 @@ import {
   PlatformTimeout,
   type PlatformError,
 } from '../platform/errors.ts';
+import { QueryRefused } from '../platform/refusals.ts';
 import type { FailedQuery, FailureKind } from './report.ts';
 
 const HIDDEN = /requested hidden member/i;
@@ -54,6 +55,7 @@ function serverWords(error: PlatformError): string {
 }
 
 function kindOf(error: PlatformError, message: string, call: FailedCall): FailureKind {
+  // An abort by the caller is thrown before (visibility.ts), so PlatformAborted is the time limit of the whole command.
   if (error instanceof PlatformTimeout || error instanceof PlatformAborted) return 'timedOut';
   if (error instanceof PlatformConnection) return 'unreachable';
   if (error instanceof EndpointAbsent || error instanceof PlatformIntermediary) return 'webPage';
@@ -61,9 +63,10 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
   if (HIDDEN.test(message)) return 'hidden';
   if (COMPILE_ERROR.test(message)) return 'modelBroken';
   if (isAttributeMissing(message, call.query)) return 'attributeMissing';
-  const status = error instanceof PlatformResponse ? error.status : 200;
+  if (error instanceof QueryRefused) return 'refused';
+  const status = error instanceof PlatformResponse ? error.status : undefined;
   if (status === 401 || status === 403) return 'notAllowed';
-  return status === 400 || status === 200 ? 'refused' : 'failed';
+  return status === 400 ? 'refused' : 'failed';
 }
 
 /**
