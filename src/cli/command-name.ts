@@ -50,6 +50,7 @@ export interface CommandPlace {
 /** Returns `scim-bridge` where PATH leads to this program by that name (image, package), else `node dist/main.js`. */
 export function commandNameOf({ program, path, cwd }: CommandPlace): string {
   const own = realPath(program);
+  // Tests and other programs use these modules without main.js.
   if (own === undefined || basename(own) !== 'main.js') return NAME;
   const isOnPath = path
     .split(delimiter)

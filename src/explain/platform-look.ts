@@ -37,6 +37,7 @@ export async function lookAtPlatform(
   { members, values }: { members: number; values: AttributeState[] },
 ): Promise<PlatformLook> {
   const { clock } = scope;
+  const isPerson = ref.startsWith('User:');
   const at = new Date(clock.now()).toISOString();
   const unread: PlatformLook = {
     platform: {
@@ -52,12 +53,13 @@ export async function lookAtPlatform(
     },
     values,
   };
-  // While the breaker is open, the first call waits for its turn as a probe, and its good answer closes the breaker.
+  // An open breaker delays the first call until a probe is due, within the same time limit.
   const signal = timeLimit(READ_TIMEOUT_MS);
   try {
     const [compared, definitions] = await Promise.all([
       compareOne(scope, ref, { signal, members: members <= COMPARED_MEMBERS }),
-      ref.startsWith('User:')
+      // Only people have attribute values.
+      isPerson
         ? asking(createNarrowScan(scope, signal), () => scope.target.client.attributes.list({ signal }))
         : 'unknown',
     ]);
@@ -65,14 +67,13 @@ export async function lookAtPlatform(
     if (compared === null) return unread;
     // Held and rejected changes, and memberships that wait, become reports here: the explanation names them elsewhere.
     const entries = await withoutUnwritten(scope, await withNames(scope, compared.entries));
+    // Done: changes that wait for a decision or were rejected, but that somebody has already made at the platform.
     const found = compared.done ? await countDecidable(scope.outbox, [compared.done]) : undefined;
     const { held, rejected } = found?.get(ref) ?? { held: 0, rejected: 0 };
-    // Name of the other side of a membership: the group of a person, even one that is made again, or the member of a group.
-    const otherSide = (entry: PlanEntry): string | undefined => {
-      const { kind, name, member } = entry;
-      const isGroupOfPerson = kind === 'Group' && (member ? member.ref === ref : entry.ref !== ref);
-      return isGroupOfPerson ? name : member?.name || (member?.platformId ?? undefined);
-    };
+    // Name of the other side of a membership: of a person the group, of a group the member. A group of the person that has to be
+    // created again has an entry of its own, without a member.
+    const otherSide = ({ kind, name, member }: PlanEntry): string | undefined =>
+      isPerson && kind === 'Group' ? name : member?.name || (member?.platformId ?? undefined);
     const isDifference = (entry: PlanEntry): boolean =>
       isChange(entry) || (entry.action === 'conflict' && entry.attribute !== undefined);
     const differing = entries.filter(isDifference);
@@ -94,13 +95,19 @@ export async function lookAtPlatform(
     const observed = withObserved(values, own);
     return {
       platform: {
-        ...{ at, state, differences, addedByOthers, leftOutGroups, leftByPolicy },
+        at,
+        state,
+        differences,
+        addedByOthers,
+        leftOutGroups,
+        leftByPolicy,
         // The explanation does without definitions that could not be read.
         defaults:
           Array.isArray(definitions) && hasAccount(own)
             ? defaultTexts(definitions, isUnset(scope, own, observed))
             : [],
-        ...{ done: held + rejected, toBeHeld: await countToBeHeld(scope, differing) },
+        done: held + rejected,
+        toBeHeld: await countToBeHeld(scope, differing),
       },
       values: observed,
     };
@@ -119,6 +126,7 @@ function isUnset(
   const stored = new Set<string>();
   for (const { attribute, before } of entries)
     if (attribute !== undefined && (before?.[attribute] ?? null) !== null) stored.add(attribute);
+  // A kept value is not compared with the platform, so its applied value stands for the stored one.
   for (const { name, state, applied, observed } of values)
     if ((state === 'kept' ? applied : observed) !== null) stored.add(name.replace(/^attributes[.]/, ''));
   return (attribute) => target.mapping.types[attribute] !== undefined && !stored.has(attribute);

@@ -64,7 +64,7 @@ function everything(parts: Parts): string[] {
 const VALUES = 'Values (desired ← last applied)';
 const TIMELINE = 'Timeline';
 
-/** Returns a page of at most LINES lines: the first parts, then lists that share the rest. */
+/** Returns a page of at most LINES lines: head, summary, reasons, record and link, then lists that share the other lines. */
 function page(parts: Parts, found: Explanation): string[] {
   const short = shortener(found);
   const text = (line: string, most: number, indent = ''): string[] =>

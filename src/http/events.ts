@@ -81,7 +81,8 @@ function createReceiverCheck(
       return;
     }
     const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), clock.now());
-    if (waitMs === 0) throw unauthorized('Send the token of events.poll: Authorization: Bearer <token>.');
+    if (waitMs === 0)
+      throw unauthorized('Send the token of the setting events.poll: Authorization: Bearer <token>.');
     response.setHeader('Connection', 'close');
     throw tooManyRequests('Too many wrong tokens from this address.', waitMs / 1000);
   };

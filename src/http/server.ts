@@ -222,8 +222,8 @@ class CountedRequest extends IncomingMessage {
   limitChunks(response: ServerResponse): void {
     if (this.headers['transfer-encoding'] === undefined) return;
     this.#response = response;
-    // Node.js discards an unread body without calling `push`, so its chunks would not be counted; this call makes the
-    // request count as read, and reads nothing.
+    // Node.js would discard an unread body without calling `push`, so its chunks would not be counted. This call reads nothing,
+    // but the request then counts as read, so that Node.js leaves the body to `resume`, which reads it through `push`.
     this.read(0);
     response.once('finish', () => this.resume());
   }

@@ -34,7 +34,7 @@ export interface Approval {
 export interface WaitingApproval {
   id: string;
   by: string;
-  /** ISO 8601. */
+  /** Time of this first approval, ISO 8601. */
   at: string;
   total: number;
   note?: string;

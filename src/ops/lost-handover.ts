@@ -17,7 +17,7 @@ export interface HandoverRules {
   users: { protected: readonly string[] };
 }
 
-/** Returns the settings of a target; undefined: the settings do not have the target. */
+/** Returns the handover settings of a target; undefined: the settings do not have the target. */
 export type HandoverRulesOf = (target: string) => HandoverRules | undefined;
 
 /** Returns the handover that forgetting the person ends; null when nothing of the account is, or is to be, handed over. */

@@ -39,7 +39,7 @@ export interface MappingEffect {
   target: string;
   /** People that were compared. */
   compared: number;
-  /** People that are not compared: out of scope, protected, or without an account yet. */
+  /** People that are not compared: damaged record, out of scope, protected, or without an account yet. */
   leftOut: number;
   total: number;
   /** Whether all users were compared within the time limit. */
@@ -89,8 +89,10 @@ export async function effectOfMapping(
   const [first] = scopes;
   const now = (): number => first?.clock.now() ?? 0;
   const end = now() + limitMs;
-  const isOver = (): boolean => signal.aborted || now() >= end;
-  const slice = createPace()();
+  const isTimeUp = (): boolean => signal.aborted || now() >= end;
+  const startSlice = createPace();
+  // Pauses between slices, so that other requests are served.
+  const slice = startSlice();
   const faults = [...tried.faults];
   const rules = compileTried(tried, faults);
   const known = new Set(Object.keys(tried.attributes));
@@ -115,12 +117,12 @@ export async function effectOfMapping(
     const examples: EffectExample[] = [];
     for (const { name: attribute, map } of rules) {
       if (slice.isOver()) await slice.rest();
-      if (isOver()) return false;
+      if (isTimeUp()) return false;
       const value = await map(mapped);
       const old = link.attributes?.[attribute] ?? null;
+      // `clear`: the value is removed. `absent`: the person has no value, and `onEmpty` keeps the one at the platform.
       const desired = value.kind === 'value' ? value.value : null;
       const fault = value.kind === 'invalid' ? value.reason : null;
-      // `absent`: the person has no value, and the value at the platform stays.
       const isSame = value.kind === 'absent' || (fault === null && sameValue(desired, old));
       kinds.push(isSame ? undefined : effectOn(desired, fault));
       if (isSame || effect.examples.length + examples.length >= EXAMPLES) continue;
@@ -161,7 +163,7 @@ export async function effectOfMapping(
     ]);
     for (const [index, record] of sound.entries()) {
       if (slice.isOver()) await slice.rest();
-      if (isOver()) return false;
+      if (isTimeUp()) return false;
       const link = found[index] ?? {};
       const resource = JSON.parse(record.text) as Resource;
       const joined = groups[index] ?? [];

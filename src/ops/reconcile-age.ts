@@ -5,7 +5,7 @@ import type { DoctorFinding } from './doctor.ts';
 
 interface RunTimes {
   last?: RunReport | null | undefined;
-  /** Unix milliseconds. */
+  /** Unix milliseconds; null or undefined: no run has compared everything yet. */
   lastSuccessAt?: number | null | undefined;
   expected?: ExpectedRuns | null | undefined;
 }

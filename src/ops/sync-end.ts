@@ -37,7 +37,7 @@ export async function withHold(
   return withLeftAlone(scope, found, {});
 }
 
-/** Replaces the message of an end by the reason why the resource is left alone; without such a reason the end stays. */
+/** Replaces the message of a SyncEnd by the reason why the resource is left alone; without such a reason it stays. */
 export async function withLeftAlone(
   scope: ReconcileScope,
   found: FoundResource,

@@ -107,7 +107,9 @@ async function loadUntilReady(
   const deadlineMs = service.clock.now() + queryTimeoutMs;
   let pauseMs = FIRST_PAUSE_MS;
   for (let poll = 1; ; poll += 1) {
+    // The id is sent as a header: printable ASCII characters, and at most about 200 of them.
     const requestId = `${span.replace(/[^\x21-\x7e]/g, '').slice(0, 180)}-span-${poll}`;
+    // `isSafe`: this POST only reads.
     const request = { family: 'data', ...LOAD, method: 'POST', isSafe: true, requestId, body } as const;
     const answer = await service.send({ ...request, read: unread }, options);
     const error = isRecord(answer) ? answer['error'] : undefined;

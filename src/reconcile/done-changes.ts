@@ -74,10 +74,11 @@ export function toDoneNote({ items, basis }: Pick<DoneChanges, 'items' | 'basis'
       return item.kind === 'delete' && kind === 'Group' ? [['displayName', null]] : [];
     }),
   );
-  // One 404 does not prove that a group is gone. The sync proves it, and then drops the removals of its members too.
-  const isGroupGone = items.some((item) => item.kind === 'delete');
+  // The group was not found. One 404 does not prove that it is gone, so the removals of its members are not noted as done: the
+  // next sync checks the group, and drops them when it is gone.
+  const isGroupNotFound = items.some((item) => item.kind === 'delete');
   const done = items.flatMap((item) =>
-    item.kind === 'removeMembers' && !isGroupGone ? (item.subject ?? []) : [],
+    item.kind === 'removeMembers' && !isGroupNotFound ? (item.subject ?? []) : [],
   );
   return {
     ref: first.ref,

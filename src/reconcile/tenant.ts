@@ -19,10 +19,13 @@ export interface Recognition {
 
 /** Smallest number of accounts for a decision at an unchanged address. */
 const FEW = 3;
-/** A tenant with more accounts than this and none that is linked is another tenant; an emptied one has fewer. */
+/**
+ * With at least this many links, none of whose accounts is there, and at least this many other accounts, the address may lead to
+ * another tenant. The same tenant after a clean-out would show fewer accounts.
+ */
 const MANY = 10;
 
-/** @returns a sentence for the operator why it may be another tenant; undefined: it is the same */
+/** @returns a sentence for the operator why the address may lead to another tenant; undefined: it is the same tenant */
 export function whyAnotherTenant(seen: Recognition): string | undefined {
   const { linked, same, other, strangers, namesakes, hasMoved } = seen;
   // Without links nothing was written by which the tenant could be recognised.

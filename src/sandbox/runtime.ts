@@ -7,7 +7,7 @@ import type { SandboxSettings } from './settings.ts';
 import type { CurrentState, State } from './state.ts';
 
 export interface SandboxRuntime {
-  /** A reset replaces the whole object. */
+  /** A reset replaces the whole object, so read it from here at each use. */
   state: State;
   settings: SandboxSettings;
   /** Address of the platform listener, `http://host:port`; used in `meta.location`. */

@@ -106,7 +106,7 @@ function toScimError(error: ErrorObject, core: Section, extensions: readonly Sec
   return invalidValue(`Attribute "${path}" ${error.message ?? 'is not valid'}.`);
 }
 
-/** Validates canonical resources of one type. */
+/** Validates resources of one type in canonical form: attributes are named as in the schema. */
 export interface Validator {
   /** Returns the error for the first violation; it names the attribute. Undefined for a valid resource. */
   fault(resource: object): ScimError | undefined;

@@ -99,7 +99,7 @@ function choiceGroup(name, label, words, selected) {
 
 /**
  * Creates the choice of a time: a range that ends now, or own times.
- * @returns its fields, `body` and `parameters` as createFilters
+ * @returns its fields, and `body` and `parameters` as those of createFilters
  */
 function createRange(query) {
   const chosen = RANGES[query.get('range')] ? query.get('range') : '';

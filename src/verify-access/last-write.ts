@@ -20,7 +20,7 @@ const SAME_PUSH_MS = 1000;
 
 /**
  * Searches the log from its newest entry for the writes of a user.
- * @param pushedAt time of the last push, Unix milliseconds
+ * @param pushedAt time of the last push, Unix milliseconds; entries before it end the search once the newest write is found
  */
 export async function lastWrites(
   { outbox }: Pick<ReconcileScope, 'outbox'>,

@@ -98,7 +98,7 @@ test('apply reports the change of a plan as done if somebody made it by hand at 
   await expect(place.platform.writes()).resolves.toEqual([]);
 }, 30_000);
 
-test('apply of a plan of which one change was made by hand writes the other change', async () => {
+test('apply of a plan writes the change that was not made by hand meanwhile, and reports nothing left to do of the other', async () => {
   await rename(ANN, 'Meddled');
   await rename(BOB, 'Meddled');
   await save(2);

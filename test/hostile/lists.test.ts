@@ -17,11 +17,11 @@ const port = (): number => siege.bridge.port;
 const get = (query: string): Buffer => scimRequest(`GET ${USERS}?${query}`, TOKENS.scim);
 const many = (count: number, query: string): Buffer[] => Array.from({ length: count }, () => get(query));
 
-test('300 pipelined pages of 1,000 on one connection leave the service available', async () => {
+test('300 pipelined pages of a list, each of 1,000, on one connection leave the service available', async () => {
   await siege.withstand('300 pipelined pages', () => pipeline(port(), get('count=1000'), 300, 5000));
 }, 60_000);
 
-test('300 pipelined pages that the client never reads leave the service available', async () => {
+test('300 pipelined pages of a list that the client never reads leave the service available', async () => {
   await siege.withstand('300 pipelined pages, unread', () =>
     neverRead(port(), get('count=1000'), { connections: 1, times: 300, holdMs: 3000 }),
   );

@@ -8,6 +8,7 @@ export interface GuardLimitSettings {
 }
 
 export interface GuardConfig {
+  /** The setting `window`, converted by derive.ts. */
   windowMs: number;
   approvers: number;
   deactivate: GuardLimitSettings;
@@ -41,6 +42,7 @@ export const guardSchema: SchemaNode = section(
     deactivate: limit('Deactivations of users', 'users', 50, 10),
     delete: limit('Deletions of users and groups', 'users and groups', 10, 2),
     removeMembers: limit('Removals of group members', 'memberships', 200, 20),
+    // The share is of users, because a wrong mapping clears one attribute of every user.
     clearAttributes: limit('Attribute values emptied', 'users', 200, 20),
   },
 );

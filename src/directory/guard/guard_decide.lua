@@ -1,14 +1,17 @@
 -- Stores an operator's decision about held changes with its audit entry, and notes what guard_move has to move. A rejected change
 -- can still be approved by the id of its approval.
 -- KEYS base
--- ARGV { target, kinds, serial, upTo (last place that was listed), source: guardHeld|guardRejected,
---        ranges: [[from, to]] (first and last scores of the list), part (digest of a part of the list; absent: all), kept (most
---        decisions to keep, apart from rejections that stand),
---        choice (id of the list of chosen changes; absent: all), chosen (number of each kind), shown (most changes to keep for
---        display), action: approve|reject|withdraw, expiryMs (of an approval), by, note, selection (in words), request,
---        act (audit entry as in append_act; absent: none),
+-- ARGV { target, kinds, serial (number of the approval; its held changes have larger places),
+--        upTo (largest place in the list that was shown; place: score of a held change), source: guardHeld|guardRejected,
+--        ranges: [[from, to]] (first and last scores of the list),
+--        choice (id of the stored list of chosen changes; absent: all), chosen (number of chosen changes of each kind),
+--        part (digest of the choice, for the id of the decision; absent: all), selection (the choice in words, for display),
+--        kept (most decisions to keep, apart from rejections that stand), shown (most changes to keep for display),
+--        action: approve|reject|withdraw (of a rejection: the guard judges its changes anew), expiryMs (of what is approved),
+--        by, note, request, act (audit entry as in append_act; absent: none),
 --        first ([field, text] of the first approval that this one completes; absent: one approval suffices) }
--- RETURN {"decided", number of each kind, number of the decision (absent: nothing was decided)} | {"expired"} | {"unknown"}
+-- RETURN {"decided", number of each kind, number of the decision (absent: nothing was decided)}
+--        | {"expired"}: the approval is too old | {"unknown"}: there is no such approval, or nothing of the rejection is left
 --        | {"busy"}: an earlier decision is not moved yet
 --        | {"changed"}: the first approval is another one by now
 -- NEEDS guard, log, numbers
@@ -54,7 +57,7 @@ local decision = { serial = p.serial, upTo = p.upTo, part = p.part, number = ton
   selection = p.selection, kinds = {}, items = items }
 for index, kind in ipairs(p.kinds) do
   decision.kinds[kind] = counts[index]
-  -- An approval without a selection ends the window: what was written before it no longer counts towards the limit.
+  -- An approval of the whole list ends the window: what was written before it no longer counts towards the limit.
   if counts[index] > 0 and p.action == 'approve' and not choice then redis.call('UNLINK', key('guardUsed', p.target .. ':' .. kind)) end
 end
 local decisions = key('guardDecisions', p.target)

@@ -68,7 +68,7 @@ export function createEventStream(deps: { redis: Redis; scripts: Scripts; keys: 
   const { redis, scripts, keys } = deps;
   const stream = keys.key('events');
   const counts = keys.key('eventCounts');
-  /** The lease for pushing events. */
+  /** The lease of the process that pushes events. */
   const { lead, resign } = createProcessLease(deps, 'eventsLease');
 
   /** Returns the oldest pending events. */

@@ -5,16 +5,24 @@ import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 
-/** State of a resource that is not linked and in line; read_coverage.lua explains each state. */
+/** State of a resource that is not linked and in line. */
 export type CoverState =
+  /** Marked. */
   | 'pending'
+  /** Marked, but neither in `dirty` nor in `inflight`. */
   | 'stuck'
+  /** Neither link nor mark. */
   | 'missing'
+  /** Without a mark, although it changed since the last sync, or a held change has no open decision any more. */
   | 'stale'
+  /** Linked, but its platform id has no reverse link to it. */
   | 'astray'
   | 'deadLetter'
+  /** The guard holds a change. */
   | 'held'
+  /** The condition of the link says why. */
   | 'exception'
+  /** Inactive or out of scope. */
   | 'closed'
   /** Deleted, with an open account and without a mark. */
   | 'orphan';
@@ -36,7 +44,7 @@ export interface Coverage {
   deadLetters: number;
   /** Excluded by the condition of their link: protected, rejected, or dropped from the dead letters. */
   exceptions: number;
-  /** Desired, without link and mark. */
+  /** Resources in a state of `LOST`, except orphans. */
   missing: number;
 }
 

@@ -6,7 +6,8 @@
 --        inOrder (with brief: reads the ids from `order:<kind>`, and no records of ids in the `synced` set) }
 -- RETURN {"read", next cursor, linked, others: [id, state, ...]}; `linked`: [id, platform id, ...], with brief their number.
 --        States: pending: marked | stuck: marked, but neither in `dirty` nor in `inflight` | missing: neither link nor mark |
---        stale: changed since the last sync, and no mark | astray: its platform id has no reverse link to it |
+--        stale: no mark, but changed since the last sync, or held without an open decision |
+--        astray: its platform id has no reverse link to it |
 --        deadLetter | held: by the guard | exception: the link's condition says why | closed: inactive or out of scope
 -- With `brief`, ids of resources that are in line are added to the `synced` set.
 -- NEEDS link_states, links, spread, synced

@@ -4,6 +4,7 @@
 -- RETURN {'stored|unchanged version created modified groups' as in put_user.lua, the stored record} | {'missing'} |
 --        {'absent'}: one of the attributes has no value that could be replaced, or the record is damaged
 -- NEEDS heads, outcomes, together
+local DEACTIVATION, EDIT = 0, 1 -- priorities of marks
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local stored = field('users', p.id)
 if not stored then return { 'missing' } end
@@ -12,7 +13,8 @@ if not is_sound(record, stored, at) then return { 'absent' } end
 
 -- Returns the start and end of an attribute's value; no end if the value is no plain text or boolean; nil if there is no
 -- value. A quote inside a string is escaped, so `"name":` always is a key. Keys of extensions cannot be confused with core
--- keys, because extensions come last and are not searched.
+-- keys, because extensions come last and are not searched. The first ']' ends `schemas`, whose URNs would otherwise look like
+-- an extension.
 local function find_value(text, start, name)
   local _, colon = string.find(text, '"' .. name .. '":', start, true)
   local extension = string.find(text, ',"urn:', string.find(text, ']', start, true) or start, true)
@@ -24,7 +26,8 @@ local function find_value(text, start, name)
 end
 
 -- Joining a long text costs as much as a Redis command. The text is joined for every value but the last one, which is inserted
--- when the record is written (`written`).
+-- when the record is written (`written`). From the second value on, the search continues in the text with the previous value
+-- inserted. It begins at 1, because `head` no longer contains the head of the record.
 local text, start, changed, active = stored, at, false, nil
 local head, value, tail
 for index = 4, #texts, 2 do
@@ -38,10 +41,12 @@ end
 if not changed then return { outcome('unchanged', record, record.modified), stored } end
 
 local state = record.state
-record.version, record.state, record.checksum = record.version + 1, active or state, nil
+record.version, record.state = record.version + 1, active or state
+record.checksum = nil -- so that `written` computes it anew
 local now = written(record, head, value, tail)
-change_user(p.id, now, active == 'inactive' and state ~= 'inactive' and 0 or 1,
-  active == 'active' and state ~= 'active')
+local closes = active == 'inactive' and state ~= 'inactive'
+local reopens = active == 'active' and state ~= 'active'
+change_user(p.id, now, closes and DEACTIVATION or EDIT, reopens)
 if p.events then
   -- NEEDS records, events
   emit_event('User', p.id, parse(now), { text = string.sub(stored, at), state = state })

@@ -63,7 +63,7 @@ export function send(response: Response, answer: Answer, answers: ByteShare): vo
     respond(response, answer);
     return;
   }
-  // The client has disconnected.
+  // The client has disconnected: `close` was emitted before, so the share would never be given back.
   if (response.closed) return;
   countUntilRead(response, size, answers);
   respond(response, answer);

@@ -13,7 +13,7 @@ const COLUMNS = ['timestamp', 'user_email', 'event_name', 'deployment_name', 'ip
 const DAY_MS = 86_400_000;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/i;
-/** Number of events in one piece of text, a compromise between latency and cost. */
+/** Number of events in one piece of text. A larger piece delays other requests; smaller ones cost more time in total. */
 const BATCH = 100;
 
 /** Parses a date or date-time as Unix milliseconds, UTC without a zone; undefined when it is invalid. */

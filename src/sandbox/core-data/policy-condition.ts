@@ -9,6 +9,8 @@ const PATH =
 const INCLUDES = /^(.+)\.includes\((.+)\)$/s;
 const CONTAINED = /^(.+?)\s+in\s+(.+)$/s;
 const COMPARED = /^(.+?)\s*(===?|!==?)\s*(.+)$/s;
+/** Longer conditions are not read, because the expressions above take longer than linear time. */
+const MAX_CONDITION = 1000;
 
 /** Parses a literal or an attribute; undefined for other text. */
 function parseValue(text: string): PolicyTest | undefined {
@@ -19,6 +21,7 @@ function parseValue(text: string): PolicyTest | undefined {
   const [, name] = PATH.exec(text) ?? [];
   if (name === undefined) return undefined;
   return ({ groups, userAttributes }) => {
+    // Conditions may also read `userAttributes.groups` (contract 5).
     if (Object.hasOwn(userAttributes, name)) return userAttributes[name];
     return name === 'groups' ? groups : undefined;
   };
@@ -57,7 +60,7 @@ function parseTerm(text: string): PolicyTest | undefined {
 /** Returns the condition of a text in braces, or undefined for text that the sandbox cannot read. */
 export function parseCondition(text: string): PolicyTest | undefined {
   const [, inside] = /^\s*\{(.*)\}\s*$/s.exec(text) ?? [];
-  if (inside === undefined || inside.length > 1000) return undefined;
+  if (inside === undefined || inside.length > MAX_CONDITION) return undefined;
   const alternatives = inside.split(/\|\||\sor\s/).map((part) => part.split(/&&|\sand\s/));
   const tests = alternatives.map((terms) => terms.map((term) => parseTerm(term.trim())));
   if (tests.flat().some((test) => test === undefined)) return undefined;

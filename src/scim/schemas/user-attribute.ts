@@ -26,6 +26,7 @@ export function userAttributeSchema(definitions: readonly UserAttributeDefinitio
   const names = new Set<string>();
   for (const { name } of definitions) {
     if (!isMemberName(name)) throw new Error(`"${name}" cannot be the name of a user attribute.`);
+    // Names of SCIM attributes ignore case; names of an open schema do not.
     if (names.has(name)) throw new Error(`User attribute "${name}" is configured twice.`);
     names.add(name);
   }

@@ -1,4 +1,5 @@
 // Tests the requests of Okta: catalogue apps, which send PATCH, and wizard apps, which send PUT (docs/idp/okta.md).
+// `gh:o/r#n` is an issue of a public repository.
 import {
   CUSTOM,
   GROUP,
@@ -110,7 +111,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     ).toBeLessThan(300);
   });
 
-  test('Okta AIW app: reads and then PUTs the whole profile, also to deactivate and reactivate', async () => {
+  test('Okta wizard app: reads and then PUTs the whole profile, also to deactivate and reactivate', async () => {
     expect((await send('GET', `/Users/${user}`)).status).toBe(200);
     const changed = profileOf({
       id: user,
@@ -178,7 +179,7 @@ describe.each(['auto', 'okta', 'lenient'] as const)('Okta, profile %s', (profile
     expect(await members()).toEqual([]);
   });
 
-  test('Okta AIW group: PUT with members replaces them, PUT without the key keeps them (gh:ory/polis#3136)', async () => {
+  test('Okta wizard group: PUT with members replaces them, PUT without `members` keeps them (gh:ory/polis#3136)', async () => {
     const put = await send('PUT', `/Groups/${group}`, {
       schemas: [GROUP],
       id: group,

@@ -206,7 +206,7 @@ describe('two clients that write users at the same time', () => {
   });
   afterEach(() => store.close());
 
-  it('of two concurrent creations with one userName one replies stored and one taken', async () => {
+  it('of two concurrent creations with one userName, one replies stored and the other taken', async () => {
     const claim = { resource: ada, text: '{}', priority: 'new' as const, now: 1, request: 'r' };
     for (let round = 0; round < 20; round++) {
       const resource = { userName: `name-${round}` };

@@ -100,7 +100,7 @@ test('REC-08 PAGE-03 pagination has whole numbers and is beside data', async () 
   }
 });
 
-test('PAGE-01 by default offset is 0 and limit is 20', async () => {
+test('PAGE-01 a list of deployments has offset 0 and limit 20 by default', async () => {
   await fill();
   const { body } = await list();
   expect(body.data.deployments).toHaveLength(20);

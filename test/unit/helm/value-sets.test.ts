@@ -73,7 +73,7 @@ test.each(names)('%s: a Service that is reachable from outside has the port of S
 const graceOf = (name: string): number =>
   ofKind(objectsFor(name), 'Deployment')[0].spec.template.spec.terminationGracePeriodSeconds;
 
-test('the grace period follows preStopSeconds and drainMs, unless it is given', () => {
+test('the grace period is preStopSeconds plus the drain time plus 45 s, unless it is given', () => {
   expect(graceOf('a public load balancer')).toBe(10 + 3 + 45);
   expect(graceOf('a longer drain')).toBe(20 + 26 + 45);
   expect(graceOf('a grace period of its own')).toBe(300);

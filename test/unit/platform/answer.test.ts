@@ -40,12 +40,14 @@ test.each([
   ['0', 0],
   ['1.5', 1500],
   [' 3 ', 3000],
-  ['-1', undefined],
   ['2026', 2026_000],
-  ['', undefined],
   ['Thu, 01 Jan 1970 00:00:07 GMT', 7000],
-])('Retry-After %j is read without a Date header', (value, expected) => {
+])('without a Date header, Retry-After %j means %j milliseconds', (value, expected) => {
   expect(retryAfterMs({ 'retry-after': value }, 0)).toBe(expected);
+});
+
+test.each(['-1', ''])('an invalid Retry-After %j is ignored', (value) => {
+  expect(retryAfterMs({ 'retry-after': value }, 0)).toBeUndefined();
 });
 
 test('an escaped filter value cannot leave its quotes', () => {

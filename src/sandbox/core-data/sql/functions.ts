@@ -57,7 +57,7 @@ const LIKE: ReadonlyMap<string, readonly [isNegated: boolean, options: string]> 
   ['!~~*', [true, 'si']],
 ]);
 const MAX_PATTERN = 200;
-/** Joined texts are cut to this length, so that repeated doubling stays bounded. */
+/** Joined texts are cut to this length, so that a query that joins a text to itself again and again stays bounded. */
 const MAX_JOINED = 1000;
 
 /**
