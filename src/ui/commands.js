@@ -57,7 +57,10 @@ export function partsOf(sentence) {
   const parts = [];
   let end = 0;
   for (const { 0: whole, 1: command, 2: rest, index } of sentence.matchAll(COMMAND)) {
-    parts.push(sentence.slice(end, index), placeOf(command, rest));
+    const before = sentence.slice(end, index);
+    const place = placeOf(command, rest);
+    const hasVerb = /\bsee $/i.test(before) && place.text?.startsWith('see ');
+    parts.push(before, hasVerb ? { ...place, text: place.text.slice('see '.length) } : place);
     end = index + whole.length;
   }
   return [...parts, sentence.slice(end)].filter((part) => part !== '');

@@ -15,6 +15,7 @@ test.each([
     'Correct the cause, then Retry under Dead letters.',
   ],
   ['held by the guard: scim-bridge approvals show default.3f', 'held by the guard: see Approvals'],
+  ['See scim-bridge approvals show default.3f, then approve.', 'See Approvals, then approve.'],
   [
     'Start scim-bridge serve --role worker (or all).',
     'Start a process of the bridge with the role worker (or all).',
