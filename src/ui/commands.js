@@ -46,7 +46,7 @@ const COMMANDS_ONLY = [
 const NAMES = [...Object.keys(PLACES).filter((name) => !name.includes(' --')), ...COMMANDS_ONLY].join('|');
 /** A command with its options and their values. */
 const COMMAND = new RegExp(
-  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
+  String.raw`(?<![\w./-])scim-bridge (${NAMES})(?![\w-])((?: --[a-z-]+| (?:FILE|NAME)\b|(?<=--(?:connection|target|role)) [\w.-]*\w|(?<=approvals (?:show|approve|withdraw)) [\w.~-]*\w|(?<=sync|dead-letters retry|--ref) (?:User|Group):[\w.-]*\w)*)`,
   'g',
 );
 /** Options and arguments for which the page has no control. */
