@@ -1,13 +1,13 @@
 // Starts relay and worker of one target, and stops them together. The worker runs the sync handler for BullMQ jobs. The
 // handler stores its outcome in the outbox, so a job never fails: a retry is a new mark and not a retry of BullMQ.
+import { setMaxListeners } from 'node:events';
+import { Worker, type ConnectionOptions } from 'bullmq';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { Clock } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
-import { createRelay } from './relay.ts';
-import { setMaxListeners } from 'node:events';
-import { Worker, type ConnectionOptions } from 'bullmq';
 import { settledWithin } from '../support/within.ts';
-import { queueName, queuePrefix, STREAMS, type SyncJob } from './jobs.ts';
+import { queueName, queuePrefix, STREAMS, type JobStream, type SyncJob } from './jobs.ts';
+import { createRelay } from './relay.ts';
 
 /** Redis connection for BullMQ, opened by app/queues.ts. */
 export type QueueConnection = ConnectionOptions;
@@ -28,8 +28,10 @@ export interface SyncWorker {
   stop(deadlineMs: number): Promise<void>;
 }
 
+/** Number of platform calls for each urgent sync, because deactivations are few. */
+const CALLS_PER_URGENT_SYNC = 4;
 /** Smallest number of urgent syncs at the same time. */
-const URGENT_SLOTS = 2;
+const FEWEST_URGENT_SYNCS = 2;
 /** Number of syncs for each platform call that may be under way. More than one, because a sync also waits for Redis. */
 const SYNCS_PER_CALL = 3;
 /** Longest wait for syncs that were aborted. */
@@ -39,6 +41,8 @@ const CLOSE_MS = 2000;
 /** Lock of BullMQ on a job; after it, another process may take the job of a killed one. */
 const LOCK_MS = 15_000;
 const STALLED_CHECK_MS = 5000;
+/** Times that BullMQ starts the job of a killed process again; practically without end, because the mark has to be synced. */
+const MOST_STALLS = 1000;
 
 /** Starts the workers of one target, one for each stream. */
 export function createSyncWorker(
@@ -50,10 +54,11 @@ export function createSyncWorker(
   // Each running call adds a listener. Node.js warns above ten, which is no leak here.
   setMaxListeners(0, abort.signal);
   const running = new Set<Promise<void>>();
-  const slotsOf = (stream: (typeof STREAMS)[number]): number =>
+  /** Returns how many syncs of a stream may run at the same time. */
+  const slotsOf = (stream: JobStream): number =>
     stream === 'urgent'
-      ? Math.max(URGENT_SLOTS, Math.ceil(options.concurrency() / 4))
-      : Math.ceil(SYNCS_PER_CALL * options.concurrency());
+      ? Math.max(FEWEST_URGENT_SYNCS, Math.ceil(options.concurrency() / CALLS_PER_URGENT_SYNC))
+      : Math.ceil(options.concurrency() * SYNCS_PER_CALL);
   const workers = STREAMS.map((stream) => {
     const worker: Worker<SyncJob> = new Worker<SyncJob>(
       queueName(options.target, stream),
@@ -70,7 +75,7 @@ export function createSyncWorker(
         concurrency: slotsOf(stream),
         lockDuration: LOCK_MS,
         stalledInterval: STALLED_CHECK_MS,
-        maxStalledCount: 1000,
+        maxStalledCount: MOST_STALLS,
         removeOnComplete: { count: 0 },
         removeOnFail: { count: 0 },
       },
