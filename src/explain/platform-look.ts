@@ -9,7 +9,7 @@ import { isChange, isLeftBy, type PlanEntry } from '../reconcile/entry.ts';
 import { createNarrowScan } from '../reconcile/narrow-scan.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { withoutUnwritten } from '../reconcile/unwritten.ts';
-import { asking } from '../reconcile/verify-users.ts';
+import { asking } from '../reconcile/platform-reads.ts';
 import { defaultTexts } from '../sync/default-value.ts';
 import type { AttributeState, Explanation, MembershipState } from './explanation.ts';
 import { timeLimit } from '../support/time-limit.ts';

@@ -4,7 +4,7 @@ import type { Attribution, PlanEntry } from './entry.ts';
 import { isDrift } from './entry.ts';
 import type { Restored } from './restored.ts';
 import type { ValueWrittenAt } from './last-writes.ts';
-import type { VerifiedUsers } from './verify-users.ts';
+import type { VerifiedResource } from './verified.ts';
 
 /** One entry of the platform's audit log (contract 4.6). */
 export interface AuditEvent {
@@ -33,7 +33,7 @@ export interface DriftFacts {
 }
 
 /** Returns all entries; each entry caused by drift has its attribution set. */
-export function attributeDrift(verified: VerifiedUsers[], facts: DriftFacts): PlanEntry[] {
+export function attributeDrift(verified: VerifiedResource[], facts: DriftFacts): PlanEntry[] {
   return verified.flatMap((each) =>
     each.entries.map((entry) =>
       isDrift(entry) ? withReason({ ...entry, attribution: attributionOf(entry, each, facts) }) : entry,
@@ -55,7 +55,7 @@ const VALUE_GONE =
   'its value is not there any more: the write did not stick, or the definition of the attribute was deleted and made again';
 
 /** Returns the earliest time at which a difference can have begun, from which the audit log is read. */
-export function earliestDrift(verified: VerifiedUsers[], lastWrite: ValueWrittenAt): number | undefined {
+export function earliestDrift(verified: VerifiedResource[], lastWrite: ValueWrittenAt): number | undefined {
   let earliest: number | undefined;
   for (const { entries, changedAt, writtenAt } of verified)
     for (const entry of entries.filter(isDrift)) {
@@ -71,7 +71,7 @@ const timeOf = (changedAt: string | undefined): number =>
 
 function attributionOf(
   entry: PlanEntry,
-  { changedAt, writtenAt = 0 }: VerifiedUsers,
+  { changedAt, writtenAt = 0 }: VerifiedResource,
   { trail, lastWrite, restored }: DriftFacts,
 ): Attribution {
   const valueWrittenAt = lastWrite(entry);

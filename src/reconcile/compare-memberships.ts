@@ -8,7 +8,8 @@ import { leftBy, type PlanEntry } from './entry.ts';
 import { groupEntries, type Member, type MemberDifferences } from './plan-groups.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
-import { asking, type GroupOfAccount } from './verify-users.ts';
+import { asking } from './platform-reads.ts';
+import type { GroupOfAccount } from './verified.ts';
 
 /** Largest number of groups that are read because the account does not name them; further groups are not compared. */
 const MOST_READ = 20;

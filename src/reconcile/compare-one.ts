@@ -8,7 +8,8 @@ import { NEWLY_LINKED, withFollowers } from './followers.ts';
 import { createNarrowScan } from './narrow-scan.ts';
 import type { ReconcileScope } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
-import { verifyUsers, type GroupOfAccount, type VerifiedUsers } from './verify-users.ts';
+import { verifyUsers } from './verify-users.ts';
+import type { GroupOfAccount, VerifiedResource } from './verified.ts';
 
 export interface ComparedOne {
   entries: PlanEntry[];
@@ -52,10 +53,10 @@ export async function compareOne(
  * compared for a departed user either, because the bridge no longer maintains the memberships.
  */
 function comparesMemberships(
-  user: VerifiedUsers,
+  user: VerifiedResource,
   entries: readonly PlanEntry[],
   link: Link,
-): user is VerifiedUsers & { memberOf: readonly GroupOfAccount[] } {
+): user is VerifiedResource & { memberOf: readonly GroupOfAccount[] } {
   const isNewlyLinked = entries.some(({ action }) => NEWLY_LINKED.has(action));
   return user.memberOf !== undefined && !isNewlyLinked && user.isReturning !== true && link.departed !== true;
 }

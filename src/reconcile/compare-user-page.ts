@@ -14,17 +14,10 @@ import { userEntries, type TargetRules } from './plan-users.ts';
 import type { TakenIds } from './taken.ts';
 import type { ScanResult } from './scope.ts';
 import type { Recognition } from './tenant.ts';
-import {
-  faultEntries,
-  groupsOfAccount,
-  isReturning,
-  isUnmappable,
-  rulesOf,
-  usersToVerify,
-  type Strangers,
-  type UserToVerify,
-  type VerifiedUsers,
-} from './verify-users.ts';
+import { faultEntries, rulesOf } from './verify-users.ts';
+import type { Strangers } from './namesake.ts';
+import { isReturning, isUnmappable, usersToVerify, type UserToVerify } from './desired-users.ts';
+import { groupsOfAccount, type VerifiedResource } from './verified.ts';
 
 export interface UserScan {
   proof: ListProof;
@@ -38,9 +31,9 @@ export interface UserScan {
   /** Suspects whose value list is read, because the user list does not show the values of any account. */
   valued: Set<Ref>;
   /** Pending changes and changes of the mapping, which need no verification. */
-  settled: VerifiedUsers[];
+  settled: VerifiedResource[];
   /** The same of suspects: they are settled if the other differences are of values that the user list never returns. */
-  besides: Map<Ref, VerifiedUsers>;
+  besides: Map<Ref, VerifiedResource>;
   /** Marked, lost or newly mapped users that were not compared with a listed account. */
   unseen: Set<Ref>;
   /** Listed accounts that no connection is linked to, by folded userName and by externalId. */
@@ -203,7 +196,7 @@ async function mapAll(scan: ScanResult, draft: UserScanDraft, cases: MappedCase[
     const mapped = { ...common, marked, wanted: known.wanted, observed: user };
     const entries: PlanEntry[] = [...userEntries(mapped, rules), ...faultEntries(common, known)];
     const own = entries.filter((entry) => !isDrift(entry));
-    const settled: VerifiedUsers = {
+    const settled: VerifiedResource = {
       ...{ ref, entries: own, refusal: refusalOf(link, marked) },
       ...{ memberOf: groupsOfAccount(user), isReturning: isReturning(link, known) },
       isUnmappable: isUnmappable(known),

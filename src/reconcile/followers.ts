@@ -4,8 +4,8 @@ import type { Link } from '../directory/outbox/links.ts';
 import { isChange, isDrift, isProtected, refusalOf, type Attribution, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
 import { withoutUnmappable } from './unmappable.ts';
-import type { VerifiedUsers } from './verify-users.ts';
-import { asking } from './verify-users.ts';
+import type { VerifiedResource } from './verified.ts';
+import { asking } from './platform-reads.ts';
 
 /** Number of users whose groups are read at once. */
 const PORTION = 200;
@@ -36,7 +36,7 @@ interface GroupOfPlan {
 export async function withFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
-  verified: readonly VerifiedUsers[],
+  verified: readonly VerifiedResource[],
 ): Promise<PlanEntry[]> {
   const unmappable = new Set(verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])));
   const written = withoutRefusedAdoptions(entries, verified);
@@ -44,7 +44,7 @@ export async function withFollowers(
 }
 
 /** Returns the entries; a conflict takes the place of an adoption that the sync will refuse, and of the values and memberships behind it. */
-function withoutRefusedAdoptions(entries: PlanEntry[], verified: readonly VerifiedUsers[]): PlanEntry[] {
+function withoutRefusedAdoptions(entries: PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
   const reasons = new Map(
     verified.flatMap(({ ref, notAdopted, entries: own }) =>
       notAdopted !== undefined && own.some((entry) => isChange(entry) && entry.action === 'adopt')
@@ -69,7 +69,7 @@ function withoutRefusedAdoptions(entries: PlanEntry[], verified: readonly Verifi
 async function withAllFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
-  verified: readonly VerifiedUsers[],
+  verified: readonly VerifiedResource[],
 ): Promise<PlanEntry[]> {
   const { definitions, conflicts } = await definitionEntries(scan, entries);
   const found = goneWithDefinition(entries, definitions).map((entry) => refused(entry, conflicts));
@@ -105,7 +105,7 @@ async function withAllFollowers(
 }
 
 /** Returns for each user who comes back into scope one of the user's changes, to which the memberships are added. */
-function returningUsers(found: readonly PlanEntry[], verified: readonly VerifiedUsers[]): PlanEntry[] {
+function returningUsers(found: readonly PlanEntry[], verified: readonly VerifiedResource[]): PlanEntry[] {
   const refs = new Set(verified.flatMap(({ ref, isReturning }) => (isReturning ? [ref] : [])));
   const changes = found.filter(
     (entry) =>

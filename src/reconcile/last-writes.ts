@@ -4,7 +4,7 @@ import type { Ref } from '../directory/records.ts';
 import { sameValue } from '../sync/values.ts';
 import { isDrift, type PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
-import type { VerifiedUsers } from './verify-users.ts';
+import type { VerifiedResource } from './verified.ts';
 
 /**
  * Returns the time at which the bridge last wrote the value or membership of an entry, Unix milliseconds. For an entry with
@@ -26,7 +26,7 @@ const SEARCH_MS = 5000;
 /** Reads the log of the target until the last write of each drifted value is found, for at most SEARCH_MS. */
 export async function readValueWrites(
   { outbox, clock }: Pick<ReconcileScope, 'outbox' | 'clock'>,
-  verified: readonly VerifiedUsers[],
+  verified: readonly VerifiedResource[],
 ): Promise<ValueWrittenAt> {
   const wanted = new Map<Ref, Set<string>>();
   for (const { entries } of verified)

@@ -17,7 +17,8 @@ import { readValueWrites } from './last-writes.ts';
 import { withFollowers } from './followers.ts';
 import type { ReconcileScope, Progress, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
-import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
+import { verifyUsers } from './verify-users.ts';
+import type { VerifiedResource } from './verified.ts';
 import { verifyValues } from './verify-values.ts';
 import { heldEntries } from './held.ts';
 import { blockedEntries, unmanagedEntries } from './reported-entries.ts';
@@ -225,7 +226,7 @@ export async function makePlan(
  * Returns users whose values cannot be mapped, except those whose stored refusal already names this under the present settings.
  * @param settings print of the present settings
  */
-const unmappedUsers = (verified: readonly VerifiedUsers[], settings: string): Ref[] =>
+const unmappedUsers = (verified: readonly VerifiedResource[], settings: string): Ref[] =>
   verified.flatMap(({ ref, isUnmappable, refusal }) =>
     isUnmappable && refusal?.settings !== settings ? [ref] : [],
   );
@@ -287,7 +288,7 @@ async function lookAtGroups(
   scan: ScanResult,
   choice: GroupChoice,
   orphans: Orphans,
-): Promise<{ groups: GroupScan; verified: VerifiedUsers[] }> {
+): Promise<{ groups: GroupScan; verified: VerifiedResource[] }> {
   const groups = await scanGroups(scan, choice, orphans);
   const verified = await verifyGroups(scan, [...groups.suspects], {
     withMembers: (ref) => groups.withMembers.has(ref),
@@ -304,12 +305,12 @@ async function verifySuspects(
   scan: ScanResult,
   users: UserScan,
   withValues: Set<Ref>,
-): Promise<VerifiedUsers[]> {
+): Promise<VerifiedResource[]> {
   const options = {
     withValues: (ref: Ref) => withValues.has(ref) || users.valued.has(ref),
     ...(users.proof.complete ? { strangers: users.strangers } : {}),
   };
-  const found: VerifiedUsers[] = [];
+  const found: VerifiedResource[] = [];
   for (const refs of [users.suspects.keys(), users.unseen])
     for (const chunk of chunks(refs)) found.push(...(await verifyUsers(scan, chunk, options)));
   return found;
@@ -323,7 +324,7 @@ function recognised({ proof, recognition }: UserScan): Pick<RunFindings, 'tenant
 }
 
 /** Sets the cause `not applied` for lost resources. */
-const withLostCause = ({ lost }: ScanResult, verified: VerifiedUsers[]): VerifiedUsers[] =>
+const withLostCause = ({ lost }: ScanResult, verified: VerifiedResource[]): VerifiedResource[] =>
   verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
 
 const toNotApplied = (entry: PlanEntry): PlanEntry =>
@@ -347,7 +348,7 @@ function findingsOf(
   users: UserScan,
   values: number | undefined,
   mapsAll: boolean,
-  verified: VerifiedUsers[],
+  verified: VerifiedResource[],
 ): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'mapped'> {
   const groupsSeen = new Map<Ref, string>();
   for (const { ref, entries } of verified) {

@@ -4,7 +4,7 @@ import { conditionText } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
 import { isChange, isDrift, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
-import type { VerifiedUsers } from './verify-users.ts';
+import type { VerifiedResource } from './verified.ts';
 
 export interface Refusals {
   /** Time of the last refusal of each dead letter, Unix milliseconds; dead letters that an operator dropped are left out. */
@@ -20,7 +20,7 @@ export interface Refusals {
  * conflict entry, and a `report` entry for each membership that waits for the group. If an operator dropped the dead letter, so
  * that it is not tried again, the entries stay with the effect `report`.
  */
-export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): VerifiedUsers[] {
+export function applyRefusals(verified: VerifiedResource[], refusals: Refusals): VerifiedResource[] {
   return verified.map((each) => {
     const { refusal, entries } = each;
     if (refusal === undefined) return each;
@@ -48,7 +48,7 @@ export function applyRefusals(verified: VerifiedUsers[], refusals: Refusals): Ve
 /** Returns whether the platform refused the same write already, so that a run need not try it. */
 function isRefusedBefore(
   entry: PlanEntry,
-  { ref, changedAt }: VerifiedUsers,
+  { ref, changedAt }: VerifiedResource,
   { blocked, rulesChanged }: Refusals,
 ): boolean {
   // No run writes the other entries, and a write that was never tried cannot have been refused.

@@ -8,7 +8,8 @@ import { createNarrowScan } from './narrow-scan.ts';
 import { changesIn, countsOf, type Plan } from './plan.ts';
 import type { ReconcileScope, ScanResult } from './scope.ts';
 import { verifyGroups } from './verify-groups.ts';
-import { verifyUsers, type VerifiedUsers } from './verify-users.ts';
+import { verifyUsers } from './verify-users.ts';
+import type { VerifiedResource } from './verified.ts';
 
 export interface PlanReview {
   /**
@@ -64,7 +65,7 @@ export async function reviewPlan(
 async function verifyAgain(
   scan: ScanResult,
   entries: readonly PlanEntry[],
-): Promise<ReadonlyMap<Ref, VerifiedUsers>> {
+): Promise<ReadonlyMap<Ref, VerifiedResource>> {
   const refsOf = (kind: PlanEntry['kind'], isMeant: (entry: PlanEntry) => boolean): Set<Ref> =>
     new Set(
       entries.flatMap((entry) => (entry.kind === kind && entry.ref && isMeant(entry) ? [entry.ref] : [])),
@@ -108,7 +109,7 @@ const essence = ({
  * Returns whether the change of an entry is already made: the record has the version of the plan, and the platform no longer
  * differs there. The version of a follower is not compared, because its basis is that of the resource that it follows.
  */
-function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedUsers>): boolean {
+function isCarriedOut(entry: PlanEntry, now: ReadonlyMap<Ref, VerifiedResource>): boolean {
   const found = entry.ref === null ? undefined : now.get(entry.ref);
   // The resource could not be read, so nothing proves that the change is made.
   if (found?.version === undefined) return false;

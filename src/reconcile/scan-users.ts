@@ -13,7 +13,7 @@ import { scanList } from './scan.ts';
 import type { ScanResult } from './scope.ts';
 import { noTaken } from './taken.ts';
 import { findLost, LOST_SAMPLES } from './verify-values.ts';
-import { asking } from './verify-users.ts';
+import { asking } from './platform-reads.ts';
 
 /** Requested page size; the platform may lower it. */
 const PAGE = 500;

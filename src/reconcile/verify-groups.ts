@@ -13,7 +13,8 @@ import { isProtected, refusalOf } from './entry.ts';
 import { lookAgain, toLook, type Look } from './look-again.ts';
 import type { ScanResult } from './scope.ts';
 import { takenElsewhereText } from './taken.ts';
-import { asking, type VerifiedUsers } from './verify-users.ts';
+import { asking } from './platform-reads.ts';
+import type { VerifiedResource } from './verified.ts';
 import { groupEntries, type GroupCase, type Member, type MemberDifferences } from './plan-groups.ts';
 
 /** Unmanaged groups of a complete list, and groups of other connections. */
@@ -36,14 +37,14 @@ export const verifyGroups = (
   scan: ScanResult,
   refs: Ref[],
   options: VerifyGroupsOptions,
-): Promise<VerifiedUsers[]> => lookAgain(scan, refs, (left) => lookAtEach(scan, left, options));
+): Promise<VerifiedResource[]> => lookAgain(scan, refs, (left) => lookAtEach(scan, left, options));
 
 /** Reads each group once, and sorts the findings by whether the group changed meanwhile. */
 async function lookAtEach(
   scan: ScanResult,
   refs: Ref[],
   options: VerifyGroupsOptions,
-): Promise<Look<VerifiedUsers>> {
+): Promise<Look<VerifiedResource>> {
   const { directory, drifts, concurrency } = scan.scope;
   const observed = await drifts.observe(refs);
   const records = await directory.getMany(
@@ -68,7 +69,7 @@ async function verifyGroup(
   { ref, text, marked }: ObservedResource,
   record: StoredRecord | undefined,
   { withMembers, strangers }: VerifyGroupsOptions,
-): Promise<VerifiedUsers | undefined> {
+): Promise<VerifiedResource | undefined> {
   const { target, members, outbox } = scan.scope;
   const link = parseLink(text);
   const { id } = parseRef(ref);

@@ -6,7 +6,7 @@ import { mapBounded } from '../support/bounded.ts';
 import { createVisibility, differences, desiredFromLink } from './compare.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { ScanResult } from './scope.ts';
-import { accountOf, readValues } from './verify-users.ts';
+import { accountOf, readValues } from './platform-reads.ts';
 
 /** Number of users whose value list is read in each run, the longest unread first. */
 const VALUES_IN_TURN = 100;

@@ -1,0 +1,43 @@
+// Maps the records of single users for a comparison.
+import type { ObservedResource } from '../directory/outbox/drift.ts';
+import type { Link } from '../directory/outbox/links.ts';
+import { parseRef, type Ref } from '../directory/records.ts';
+import type { Resource } from '../scim/index.ts';
+import { desiredFromRecord, type DesiredAccount } from './compare.ts';
+import type { ScanResult } from './scope.ts';
+
+export interface UserToVerify {
+  version: number;
+  wanted: DesiredAccount;
+  /** Attributes whose mapping failed. */
+  faults: string[];
+}
+
+/** Returns the desired state of the refs that have a record. */
+export async function usersToVerify(
+  scan: ScanResult,
+  observed: ObservedResource[],
+): Promise<Map<Ref, UserToVerify>> {
+  const { directory, target } = scan.scope;
+  const wanted = new Map<Ref, UserToVerify>();
+  for await (const users of directory.usersIn(observed.map(({ ref }) => parseRef(ref).id))) {
+    for (const { record, groups } of users) {
+      if (record.damaged) continue;
+      const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
+      wanted.set(`User:${record.id}`, {
+        version: record.version,
+        wanted: desiredFromRecord(desired),
+        faults: desired.faults.map(({ attribute, reason }) => `${attribute} ${reason}`),
+      });
+    }
+  }
+  return wanted;
+}
+
+/** Returns whether a departed user is in scope again. */
+export const isReturning = ({ departed }: Link, user: UserToVerify | undefined): boolean =>
+  departed === true && user?.wanted.inScope === true;
+
+/** Returns whether the mapping of an attribute fails. */
+export const isUnmappable = (user: UserToVerify | undefined): user is UserToVerify =>
+  user !== undefined && user.wanted.inScope && user.faults.length > 0;
