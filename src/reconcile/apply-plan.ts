@@ -8,7 +8,7 @@ import { noteDone } from './done-changes.ts';
 import { formerRefusals, rejectedRefs } from './held.ts';
 import { markPlan } from './mark.ts';
 import type { ReconcileScope, Progress } from './scope.ts';
-import type { RunFindings } from './make-plan.ts';
+import type { RunFindings } from './run-findings.ts';
 import { changesIn, type Plan } from './plan.ts';
 import { CONVERGED, deadLetters, toHeld, untilApplied, type End } from './until-applied.ts';
 import { readCoverageResult, whatIsMissing } from './coverage.ts';

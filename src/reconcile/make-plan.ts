@@ -1,8 +1,6 @@
 // Compares one connection with one target and makes the plan. It writes nothing; notes for the next run are returned as
 // `findings`.
 import type { Coverage } from '../directory/outbox/coverage.ts';
-import type { Drift } from '../directory/outbox/drift.ts';
-import type { Cursor } from '../directory/outbox/runs.ts';
 import { isRepaired } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
 import { unmappedEntries } from './applied-attributes.ts';
@@ -10,7 +8,7 @@ import { attributeDrift, earliestDrift, type AuditTrail } from './attribution.ts
 import { waitingBehindClosing } from './behind-closing.ts';
 import { createVisibility } from './compare.ts';
 import { readOrphans, type Orphans } from './cover.ts';
-import { countDecidable, doneText, toDoneNote, type DoneChanges } from './done-changes.ts';
+import { toDoneNote } from './done-changes.ts';
 import { DESTRUCTIVE, isDrift, type PlanEntry } from './entry.ts';
 import { withNames } from './entry-names.ts';
 import { readValueWrites } from './last-writes.ts';
@@ -30,9 +28,10 @@ import { applyRefusals } from './refusals.ts';
 import { withToBeHeld } from './to-be-held.ts';
 import { withoutUnwritten } from './unwritten.ts';
 import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
-import { whyAnotherTenant } from './tenant.ts';
 import type { UserScan } from './compare-user-page.ts';
 import { chunks, scanUsers } from './scan-users.ts';
+import { unmappedUsers, recognised, findingsOf, type RunFindings } from './run-findings.ts';
+import { readExceptions } from './plan-exceptions.ts';
 
 export interface PlanOptions {
   /** Reads the members of all groups and the attribute values of all users. */
@@ -47,43 +46,6 @@ export interface PlanOptions {
   remember?: ScanResult['remember'];
   /** Id of the plan (`Plan.id`). */
   id: string;
-}
-
-/** Largest number of exceptions that a plan lists; it counts all of them. */
-const MOST_EXCEPTIONS = 1000;
-
-/** Notes for the next run; run.ts stores them after the plan was applied. */
-export interface RunFindings {
-  cursors: Partial<Record<Cursor, number>>;
-  /** Groups with equal members, with the platform's time of their last change. */
-  groupsSeen: Map<Ref, string>;
-  /** Whether every user was mapped by the current rules, and no process that runs has others. */
-  mapped: boolean;
-  /** Whether all processes that run have these rules. */
-  rulesAgree: boolean;
-  /** Digest of the rules of the last run that mapped all users, as it was stored when this run began. */
-  mappedBy: string | undefined;
-  /** Derived data was repaired, so the run repeats until no resource is left out. */
-  isRepaired: boolean;
-  /** Number of resources that were skipped because a sync was running. */
-  moved: number;
-  /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
-  done: Drift[];
-  /** Whether all users were mapped, because the mapping rules changed. */
-  mapsAll: boolean;
-  /** Users whose mapping fails, and whose last sync did not note that; the run marks them. */
-  unmapped: Ref[];
-  /**
-   * Resources that the run marks: without link and mark, groups that the settings leave out since their last sync, and users
-   * whose protection changed since theirs.
-   */
-  lost: Ref[];
-  /** Reason to suspect another tenant; undefined: the tenant is recognised. */
-  tenantSuspicion: string | undefined;
-  /** False: the address changed, and too few accounts could be read to recognise the tenant. */
-  isRecognised: boolean;
-  /** Returns whether the lists showed the linked account or group. */
-  isShown: (ref: Ref, platformId: string) => boolean;
 }
 
 /**
@@ -222,15 +184,6 @@ export async function makePlan(
   };
 }
 
-/**
- * Returns users whose values cannot be mapped, except those whose stored refusal already names this under the present settings.
- * @param settings print of the present settings
- */
-const unmappedUsers = (verified: readonly VerifiedResource[], settings: string): Ref[] =>
-  verified.flatMap(({ ref, isUnmappable, refusal }) =>
-    isUnmappable && refusal?.settings !== settings ? [ref] : [],
-  );
-
 const inIso = ({ at, backupAt }: Restored): NonNullable<Plan['restored']> => ({
   at: new Date(at).toISOString(),
   backup: backupAt === undefined ? null : new Date(backupAt).toISOString(),
@@ -254,34 +207,6 @@ function withoutLeftOut({ coverage, isListed }: GroupScan, leftOut: readonly { i
  */
 const hasTypeConflict = (entries: readonly PlanEntry[]): boolean =>
   entries.some(({ action, attribute }) => action === 'conflict' && attribute !== undefined);
-
-/**
- * Returns the number of exceptions, and the oldest of them for display.
- * @param done changes that the platform has already
- * @param waiting by person, a text about what waits for the held deactivation
- */
-async function readExceptions(
-  { outbox }: ReconcileScope,
-  done: readonly DoneChanges[],
-  waiting: ReadonlyMap<Ref, string>,
-): Promise<Plan['exceptions']> {
-  const { exceptions } = await outbox.backlog();
-  const { total } = exceptions;
-  const items = total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
-  const counts = await countDecidable(outbox, done);
-  return {
-    total,
-    items: items.map((each) => {
-      const count = each.ref === null ? undefined : counts.get(each.ref);
-      const told = [
-        each.message,
-        count && doneText(count),
-        each.ref === null ? undefined : waiting.get(each.ref),
-      ];
-      return { ...each, message: told.filter(Boolean).join('; ') };
-    }),
-  };
-}
 
 /** Scans the list of groups, and verifies each group that may differ. */
 async function lookAtGroups(
@@ -316,13 +241,6 @@ async function verifySuspects(
   return found;
 }
 
-/** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
-function recognised({ proof, recognition }: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {
-  const { linked, same, hasMoved } = recognition;
-  const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
-  return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
-}
-
 /** Sets the cause `not applied` for lost resources. */
 const withLostCause = ({ lost }: ScanResult, verified: VerifiedResource[]): VerifiedResource[] =>
   verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
@@ -340,25 +258,4 @@ function withoutProof(entries: PlanEntry[], users: UserScan, groups: GroupScan):
       ? { ...entry, effect: 'report', reason: `${entry.reason}; the platform's lists were incomplete` }
       : entry,
   );
-}
-
-/** Returns where the next run continues, the groups with equal members, and whether the current rules are mapped. */
-function findingsOf(
-  groups: GroupScan,
-  users: UserScan,
-  values: number | undefined,
-  mapsAll: boolean,
-  verified: VerifiedResource[],
-): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'mapped'> {
-  const groupsSeen = new Map<Ref, string>();
-  for (const { ref, entries } of verified) {
-    const changed = groups.changedAt.get(ref);
-    if (groups.withMembers.has(ref) && entries.length === 0 && changed !== undefined)
-      groupsSeen.set(ref, changed);
-  }
-  return {
-    cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
-    groupsSeen,
-    mapped: mapsAll && users.proof.complete && groups.proof.complete,
-  };
 }

@@ -1,0 +1,36 @@
+// Lists the exceptions of a target in a plan, with what else is known about their changes.
+import type { Ref } from '../directory/records.ts';
+import { countDecidable, doneText, type DoneChanges } from './done-changes.ts';
+import type { ReconcileScope } from './scope.ts';
+import type { Plan } from './plan.ts';
+
+/** Largest number of exceptions that a plan lists; it counts all of them. */
+const MOST_EXCEPTIONS = 1000;
+
+/**
+ * Returns the number of exceptions, and the oldest of them for display.
+ * @param done changes that the platform has already
+ * @param waiting by person, a text about what waits for the held deactivation
+ */
+export async function readExceptions(
+  { outbox }: ReconcileScope,
+  done: readonly DoneChanges[],
+  waiting: ReadonlyMap<Ref, string>,
+): Promise<Plan['exceptions']> {
+  const { exceptions } = await outbox.backlog();
+  const { total } = exceptions;
+  const items = total === 0 ? [] : await outbox.exceptions({ limit: MOST_EXCEPTIONS });
+  const counts = await countDecidable(outbox, done);
+  return {
+    total,
+    items: items.map((each) => {
+      const count = each.ref === null ? undefined : counts.get(each.ref);
+      const told = [
+        each.message,
+        count && doneText(count),
+        each.ref === null ? undefined : waiting.get(each.ref),
+      ];
+      return { ...each, message: told.filter(Boolean).join('; ') };
+    }),
+  };
+}

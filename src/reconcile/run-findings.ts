@@ -1,0 +1,82 @@
+// Collects what a comparison found beside the plan: notes for the next run, which run.ts stores after the plan was applied.
+import type { Drift } from '../directory/outbox/drift.ts';
+import type { Cursor } from '../directory/outbox/runs.ts';
+import type { Ref } from '../directory/records.ts';
+import type { VerifiedResource } from './verified.ts';
+import type { GroupScan } from './scan-groups.ts';
+import { whyAnotherTenant } from './tenant.ts';
+import type { UserScan } from './compare-user-page.ts';
+
+/** Notes for the next run; run.ts stores them after the plan was applied. */
+export interface RunFindings {
+  cursors: Partial<Record<Cursor, number>>;
+  /** Groups with equal members, with the platform's time of their last change. */
+  groupsSeen: Map<Ref, string>;
+  /** Whether every user was mapped by the current rules, and no process that runs has others. */
+  mapped: boolean;
+  /** Whether all processes that run have these rules. */
+  rulesAgree: boolean;
+  /** Digest of the rules of the last run that mapped all users, as it was stored when this run began. */
+  mappedBy: string | undefined;
+  /** Derived data was repaired, so the run repeats until no resource is left out. */
+  isRepaired: boolean;
+  /** Number of resources that were skipped because a sync was running. */
+  moved: number;
+  /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
+  done: Drift[];
+  /** Whether all users were mapped, because the mapping rules changed. */
+  mapsAll: boolean;
+  /** Users whose mapping fails, and whose last sync did not note that; the run marks them. */
+  unmapped: Ref[];
+  /**
+   * Resources that the run marks: without link and mark, groups that the settings leave out since their last sync, and users
+   * whose protection changed since theirs.
+   */
+  lost: Ref[];
+  /** Reason to suspect another tenant; undefined: the tenant is recognised. */
+  tenantSuspicion: string | undefined;
+  /** False: the address changed, and too few accounts could be read to recognise the tenant. */
+  isRecognised: boolean;
+  /** Returns whether the lists showed the linked account or group. */
+  isShown: (ref: Ref, platformId: string) => boolean;
+}
+
+/**
+ * Returns users whose values cannot be mapped, except those whose stored refusal already names this under the present settings.
+ * @param settings print of the present settings
+ */
+export const unmappedUsers = (verified: readonly VerifiedResource[], settings: string): Ref[] =>
+  verified.flatMap(({ ref, isUnmappable, refusal }) =>
+    isUnmappable && refusal?.settings !== settings ? [ref] : [],
+  );
+
+/** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
+export function recognised({
+  proof,
+  recognition,
+}: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {
+  const { linked, same, hasMoved } = recognition;
+  const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
+  return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
+}
+
+/** Returns where the next run continues, the groups with equal members, and whether the current rules are mapped. */
+export function findingsOf(
+  groups: GroupScan,
+  users: UserScan,
+  values: number | undefined,
+  mapsAll: boolean,
+  verified: VerifiedResource[],
+): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'mapped'> {
+  const groupsSeen = new Map<Ref, string>();
+  for (const { ref, entries } of verified) {
+    const changed = groups.changedAt.get(ref);
+    if (groups.withMembers.has(ref) && entries.length === 0 && changed !== undefined)
+      groupsSeen.set(ref, changed);
+  }
+  return {
+    cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
+    groupsSeen,
+    mapped: mapsAll && users.proof.complete && groups.proof.complete,
+  };
+}
