@@ -78,3 +78,11 @@ async function keepsState(
   if (answer?.active === undefined || answer.active === active) return false;
   return (await target.client.users.get(link.id ?? '', call)).active !== active;
 }
+
+/**
+ * Notes in the link whether the policy leaves an account open that should be closed. Every reconcile compares such accounts.
+ */
+export function noteLeftOpen({ link, target }: SyncContext, shouldBeActive: boolean): void {
+  if (target.policy.policy !== 'sync' && !shouldBeActive && mayBe(link, true)) link.leftOpen = true;
+  else delete link.leftOpen;
+}
