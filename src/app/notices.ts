@@ -7,7 +7,7 @@ import { startNoticeChannel } from '../notices/channel.ts';
 import { readNoticeFacts } from '../notices/facts.ts';
 import { noticeFindings } from '../notices/findings.ts';
 import { testNotices, type NoticeTestResult } from '../notices/test-message.ts';
-import type { DoctorFinding } from '../ops/doctor.ts';
+import type { DoctorFinding } from '../ops/doctor-finding.ts';
 import { randomIds, systemClock } from '../support/sources.ts';
 import type { Parts, Store } from './parts.ts';
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { configWarnings } from '../config/warnings.ts';
 import type { Config } from '../config/schema.ts';
-import type { DoctorFinding } from '../ops/doctor.ts';
+import type { DoctorFinding } from '../ops/doctor-finding.ts';
 import { lastProofFindings, proofFindings } from '../ops/proof-findings.ts';
 import { lastProofs, prove, type ProofProgress } from '../ops/prove.ts';
 import { storedFindings } from '../ops/stored-findings.ts';

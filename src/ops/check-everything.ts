@@ -8,7 +8,9 @@ import { breakerWords, newKeyAdvice } from '../reconcile/breaker-words.ts';
 import { appliedAttributes } from '../reconcile/applied-attributes.ts';
 import type { Clock } from '../support/sources.ts';
 import { weightOf, type Breaker, type BreakerState } from '../directory/outbox/breaker.ts';
-import { doctor, type DoctorSubject, type DoctorTarget, type DoctorFinding } from './doctor.ts';
+import { doctor, type DoctorSubject } from './doctor.ts';
+import type { DoctorTarget } from './check-target.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 /** The settings of a target. */
 export interface CheckedTarget {

@@ -3,7 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { LogCheck } from '../directory/logs/last-log-check.ts';
 import { counted } from '../support/counted.ts';
 import { verifyActs } from './acts.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 import { verifyLogs } from './provisioning-log.ts';
 
 /** Checks the audit log and the provisioning logs of all targets. */

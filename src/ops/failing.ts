@@ -2,7 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 /** Number of waiting resources that are looked at, in the order of their syncs. */
 const MOST_READ = 1000;

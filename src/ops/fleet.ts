@@ -12,7 +12,7 @@ import { differingFeeds } from '../directory/fleet/announced-rules.ts';
 import type { RemovedTarget } from '../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 /**
  * `redisRefuses`: Redis takes no writes, so no process can announce itself, and nothing is known about the others. `noProcess`:

@@ -1,6 +1,6 @@
 // Formats the results of a proof of derived data as findings of doctor.
 import type { Fault, Finding } from '../directory/proof/findings.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 import type { ProofReport } from './prove.ts';
 
 /** Advice for faults that no repair may decide. */

@@ -2,7 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Clock } from '../support/sources.ts';
 import { logFindings } from './check-logs.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 import { failingFindings } from './failing.ts';
 import { fleetFindings, type ReadFleet } from './fleet.ts';
 import { reconcileFindings } from './reconcile-age.ts';

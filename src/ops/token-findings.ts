@@ -4,7 +4,7 @@ import type { Clock } from '../support/sources.ts';
 import { warningOf } from '../tokens/expiry.ts';
 import type { SettingsToken } from '../tokens/keyring.ts';
 import { listTokens } from '../tokens/operations.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface TokenPlaces {
   states: readonly Pick<DesiredState, 'connection' | 'tokens'>[];

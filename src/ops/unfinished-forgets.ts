@@ -2,7 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Logger } from '../support/logger.ts';
 import { settledWithin } from '../support/within.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 import { forgetPerson, type ForgetDeps } from './forget.ts';
 import type { HandoverRulesOf } from './lost-handover.ts';
 

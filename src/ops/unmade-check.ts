@@ -1,6 +1,6 @@
 // Converts a failed check of doctor to a finding that names the check, so that doctor still lists it.
 import { isStoreFailure, whyAway } from '../directory/redis/why-away.ts';
-import type { DoctorFinding } from './doctor.ts';
+import type { DoctorFinding } from './doctor-finding.ts';
 
 /** Returns the findings of a check, or one finding with the reason if the check fails. */
 export async function orUnmade(

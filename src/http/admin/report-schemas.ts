@@ -1,5 +1,5 @@
 // Defines the JSON Schemas of reports: doctor, proof of derived data, sync; explain and verify-access have files of their own.
-import type { DoctorFinding } from '../../ops/doctor.ts';
+import type { DoctorFinding } from '../../ops/doctor-finding.ts';
 import type { SyncReport } from '../../ops/sync-one.ts';
 import { ACTIONS, type Attribution, type Basis, type PlanEntry } from '../../reconcile/entry.ts';
 import { accessSchema } from './access-schema.ts';

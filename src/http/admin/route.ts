@@ -6,7 +6,7 @@ import type { Breaker } from '../../directory/outbox/breaker.ts';
 import type { Actor } from '../../directory/logs/acts.ts';
 import type { DesiredState } from '../../directory/desired-state.ts';
 import type { NoticeTestResult } from '../../notices/test-message.ts';
-import type { DoctorFinding } from '../../ops/doctor.ts';
+import type { DoctorFinding } from '../../ops/doctor-finding.ts';
 import type { ReadFleet } from '../../ops/fleet.ts';
 import type { ReadCoverage } from '../../ops/status.ts';
 import type { HistorySources } from '../../ops/target-history.ts';

@@ -1,0 +1,69 @@
+// Checks Redis for doctor: it answers, never evicts, is new enough and writes to disk, and its clock agrees.
+import type { StoreFacts, StoreHealth } from '../directory/redis/connection.ts';
+import { memoryWarning } from '../directory/redis/store-health.ts';
+import {
+  okFinding,
+  warningFinding,
+  errorFinding,
+  clockFinding,
+  type DoctorFinding,
+} from './doctor-finding.ts';
+
+/** Oldest supported version of Redis: major and minor. */
+const OLDEST_REDIS = [6, 2];
+
+export interface StoreToCheck {
+  store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
+  /** How often Redis is to write its append-only file to disk (`redis.durability`). */
+  durability: 'everysec' | 'always';
+  /** Clock of this process, Unix milliseconds. */
+  now: () => number;
+}
+
+/** Checks Redis. A Redis that cannot be asked has only the findings of its health. */
+export async function checkStore({ store, durability, now }: StoreToCheck): Promise<DoctorFinding[]> {
+  const health = await store.health();
+  const findings = health.findings.map((finding) => {
+    // A finding of the store has its advice behind the first colon.
+    const colon = finding.indexOf(': ');
+    if (colon < 0) return errorFinding('redis', finding, 'See its log and its settings.');
+    if (finding.startsWith('Redis does not answer'))
+      return errorFinding('redis', finding, 'Check that it runs, and redis.url or REDIS_URL.');
+    const advice = finding.slice(colon + 2);
+    return errorFinding(
+      'redis',
+      finding.slice(0, colon),
+      `${advice.slice(0, 1).toUpperCase()}${advice.slice(1)}.`,
+    );
+  });
+  // A Redis that does not answer is among the findings of its health already.
+  const facts = await store.facts().catch(() => undefined);
+  if (!facts) return findings;
+  if (health.ok) findings.push(okFinding('redis', 'a writable primary that never evicts'));
+  const { version, persistence, skewMs, memory } = facts;
+  const nearlyFull = memoryWarning(memory);
+  if (nearlyFull) findings.push(warningFinding('redis', nearlyFull.reason, nearlyFull.advice));
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldMajor = 0, oldMinor = 0] = OLDEST_REDIS;
+  if (major < oldMajor || (major === oldMajor && minor < oldMinor))
+    findings.push(
+      errorFinding(
+        'redis',
+        `version ${version} is too old`,
+        `Update it to ${OLDEST_REDIS.join('.')} or newer.`,
+      ),
+    );
+  else findings.push(okFinding('redis', `version ${version}`));
+  if (persistence === 'append-only file')
+    findings.push(okFinding('redis', `kept in an append-only file, durability ${durability}`));
+  else
+    findings.push(
+      errorFinding(
+        'redis',
+        persistence === 'none' ? 'nothing is written to disk' : 'only snapshots are written to disk',
+        'Set appendonly yes: a restart would lose acknowledged changes.',
+      ),
+    );
+  findings.push(clockFinding('Redis', now() + skewMs, now()));
+  return findings;
+}
