@@ -7,6 +7,7 @@ import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { timeLimit } from '../support/time-limit.ts';
+import { iso } from '../support/iso.ts';
 
 export interface HandoverExplanation {
   /** `later`, `due`: the items are to be moved. Other states are those of the command handover list. */
@@ -22,8 +23,6 @@ export interface HandoverExplanation {
   /** One sentence for operators. */
   text: string;
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Time to read the handover folder, milliseconds. */
 const READ_TIMEOUT_MS = 3000;

@@ -3,6 +3,7 @@ import { initiatorTypeOf } from '../ops/initiator.ts';
 import { STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import type { Explanation } from './explanation.ts';
+import { iso } from '../support/iso.ts';
 
 type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
 type Event = Explanation['timeline'][number];
@@ -73,8 +74,6 @@ function originOf(request: string): string {
       return 'looked at by the bridge itself';
   }
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 const WORDS: Record<LocatedEntry['action'], string> = {
   create: 'created',

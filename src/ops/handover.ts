@@ -8,6 +8,7 @@ import { underRunLock } from '../reconcile/run-lock.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Logger } from '../support/logger.ts';
 import { findResources, type Searched } from './find.ts';
+import { iso } from '../support/iso.ts';
 
 /** One handover, as the command prints it. Times are ISO 8601. */
 export interface ListedHandover {
@@ -28,9 +29,6 @@ export interface ListedHandover {
   counts: Partial<Record<HandedItem['state'], number>>;
   items: HandedItem[];
 }
-
-/** Converts Unix milliseconds to ISO 8601. */
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Yields the handovers of all connections and targets, the oldest first. */
 export async function* listHandovers(states: readonly DesiredState[]): AsyncGenerator<ListedHandover> {

@@ -4,6 +4,7 @@ import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
 import type { RateLimited, TargetSilence } from '../sync/target-calls.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
+import { iso } from '../support/iso.ts';
 
 /** The target gave no good answer to a command. */
 export class TargetSilent extends Error {
@@ -21,8 +22,6 @@ export const failedReport = (startedAt: number, endedAt: number, message: string
   groups: 0,
   message,
 });
-
-const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
  * Returns the error for a target that does not answer: since when, with which status, and what to do.

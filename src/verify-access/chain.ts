@@ -15,7 +15,7 @@ import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
 import { stillIn, waitingText, type DesiredAccess, type LeavingGroup } from './desired-access.ts';
-import { iso } from '../explain/explain.ts';
+import { iso } from '../support/iso.ts';
 import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
 import { defaultNotes, type SecurityContext } from './security-context.ts';

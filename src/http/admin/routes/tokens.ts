@@ -15,6 +15,7 @@ import { json, route, stateOf, type AdminContext, type AdminRoute } from '../rou
 import { arrayOf, body, booleanField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
+import { iso } from '../../../support/iso.ts';
 
 interface Order extends OperatorFields {
   connection: string;
@@ -117,7 +118,6 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
     throw new Problem(409, `${connection} has ${MOST_TOKENS} tokens already: revoke those that nobody uses.`);
   const { createdAt, expiresAt } = outcome.token;
   logger.warn({ connection, tokenName: name }, 'token made by the admin API');
-  const iso = (ms: number): string => new Date(ms).toISOString();
   return {
     connection,
     secret: outcome.secret,

@@ -1,0 +1,90 @@
+// Converts what Redis stores about a resource and its target to the fields of an explanation.
+import { isKeyRefused, type BreakerState } from '../directory/outbox/breaker.ts';
+import { isBySettingsOfThen, type Link } from '../directory/outbox/links.ts';
+import { fold } from '../directory/records.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
+import { adviceFor } from '../ops/advice.ts';
+import { readApprovalIds } from '../ops/approval-ids.ts';
+import type { FoundResource } from '../ops/find.ts';
+import { awaitsDecision } from '../reconcile/done-changes.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import type { Explanation } from './explanation.ts';
+import { iso } from '../support/iso.ts';
+
+/** Returns the times and identifying values of the record; null without one. */
+export function storedOf({ record }: FoundResource): Explanation['stored'] {
+  if (!record) return null;
+  const { active, externalId } = JSON.parse(record.text || '{}') as { active?: boolean; externalId?: string };
+  return {
+    version: record.version,
+    created: iso(record.created),
+    lastModified: iso(record.lastModified),
+    active: active ?? null,
+    externalId: externalId ?? null,
+  };
+}
+
+/** Returns the breaker and the pause, if changes wait for them. */
+export function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
+  const { open, since = 0, status = 0, only = null, ofOtherKey = false, pause } = state;
+  return {
+    breaker: open || isKeyRefused(state) ? { open, since: iso(since), status, only, ofOtherKey } : null,
+    pause: pause ? { ...pause, until: iso(pause.until) } : null,
+  };
+}
+
+/** Returns the link with a value in place of each absent field. */
+export const linkOf = (link: Link): Explanation['link'] => ({
+  platformId: link.id ?? null,
+  account: link.account ?? null,
+  origin: link.origin ?? null,
+  active: typeof link.core?.active === 'boolean' ? link.core.active : null,
+  departed: link.departed === true,
+  creating: link.creating === true,
+  attempts: link.attempts ?? 0,
+  lastWrite: link.writtenAt === undefined ? null : iso(link.writtenAt),
+});
+
+/** Returns the condition with advice; null without one. */
+export async function conditionOf(
+  { connection, outbox, target }: ReconcileScope,
+  { ref }: FoundResource,
+  link: Link,
+): Promise<Explanation['condition']> {
+  const { condition } = link;
+  if (!condition) return null;
+  const { settings } = outbox;
+  const { reason, message, since, status, write } = condition;
+  const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
+  const advice = isBySettingsOfThen(condition, settings)
+    ? `The settings have changed since ${iso(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
+    : adviceFor(reason, { ref, approvals, target: target.name, message, write });
+  return { reason, message, since: iso(since), status: status ?? null, advice };
+}
+
+/** Returns the pending mark; null without one. */
+export function markOf({ mark }: ResourceStatus): Explanation['mark'] {
+  if (!mark) return null;
+  const { generation, since, request, priority, state, dueAt } = mark;
+  return {
+    generation,
+    since: iso(since),
+    request,
+    priority,
+    state,
+    nextTry: dueAt === null ? null : iso(dueAt),
+  };
+}
+
+/** Returns the policy of the target, and whether `users.protected` lists the name. */
+export function policyOf({ target }: ReconcileScope, name: string): Explanation['policy'] {
+  const { policy, adopt, users } = target.policy;
+  const isProtected = users.protected.some((each) => fold(each) === fold(name));
+  return {
+    policy,
+    adopt,
+    deprovision: users.deprovision,
+    activation: users.activation,
+    protected: isProtected,
+  };
+}
