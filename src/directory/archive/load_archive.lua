@@ -1,6 +1,6 @@
 -- Restores one line of a backup (ArchiveLine in archive.ts). Derived data (indexes, reverse links, groups of each user) is
 -- rebuilt from it, so that a backup that was taken during pushes still gives consistent data.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { family (of the line; or withoutOrder, with ids as items), id, target, items, key and type (of a plain key) }
 -- RETURN {"loaded", number of restored items, number of items left out}. An item is left out if the user or group that it
 --        refers to is not restored, or if a newer record has the same name.

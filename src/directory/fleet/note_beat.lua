@@ -1,6 +1,6 @@
 -- Stores the beat of one process. Removes processes that were silent for too long, and silent ones that this process
 -- replaces.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { id, duties (of this process), silentMs, forgetMs, most (number of stored processes) }, then the facts of the
 --      process as JSON (ProcessFacts)
 -- RETURN {"noted"} | {"differ"}: noted, and another process has other rules | {"full"}: too many other processes are stored

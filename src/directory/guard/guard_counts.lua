@@ -1,5 +1,5 @@
 -- Returns the guard's counts of a target, and the totals that its percentages refer to.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, windowMs, kinds }
 -- RETURN {"counts", users, groups, memberships, [used, waiting, held, approved, rejected] of each kind}
 --        users and groups include those that were deleted within the window; waiting: pending deactivations, 0 for other

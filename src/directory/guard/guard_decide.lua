@@ -1,6 +1,6 @@
--- Stores an operator's decision about held changes with its audit entry, and notes what guard_move has to move. A rejected change
--- can still be approved by the id of its approval.
--- KEYS base
+-- Stores an operator's decision about held changes with its audit entry, and notes what guard_move has to move. A rejected
+-- change can still be approved by the id of its approval.
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, kinds, serial (number of the approval; its held changes have larger places),
 --        upTo (largest place in the list that was shown; place: score of a held change), source: guardHeld|guardRejected,
 --        ranges: [[from, to]] (first and last scores of the list),

@@ -1,5 +1,5 @@
 -- Ends a sync for the guard: removes approvals of applied changes, and held changes that are no longer desired; one portion.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], ref, entries: ['kind subject'] (entries of guardItems that this sync did not want),
 --        isGone (the resource is gone at the source and the platform) }
 -- RETURN {"ended", number of removed entries}

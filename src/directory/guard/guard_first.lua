@@ -1,5 +1,5 @@
 -- Stores the first of two approvals with its audit entry. The changes stay held.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, source: guardHeld|guardRejected, serial, field (in guardFirst), first (record of first-approvals.ts, without
 --        `at`), choice (id of the list of chosen changes; absent: all), expiryMs, most (first approvals of a target), act (absent: none) }
 -- RETURN {"noted"} | {"exists"} | {"full"} | {"expired"} | {"unknown"}

@@ -1,6 +1,6 @@
 -- Returns for each member of a group whether its removal is decided together with the deactivation of its account. A
 -- deactivated account loses no access by the removal.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, users }
 -- RETURN {"decisions", [stays | follows | waits]}: `stays`: no deactivation is pending, or it was rejected; `follows`: the
 --        deactivation is held; `waits`: the deactivation is pending

@@ -1,7 +1,7 @@
 -- Moves one portion of the changes that the last decision covers, and marks their resources. Withdrawing a rejection marks
 -- them, so that the guard judges them anew; a rejected removal of a member becomes pending again. The last portion corrects
 -- the counts of the decision and removes its note.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], kinds, count (most changes) }
 -- RETURN {"moved", 1 when more is left, else 0}
 -- NEEDS exceptions, guard_items, marks, pending_groups
@@ -31,7 +31,7 @@ local function move(kind, text)
   end
   moved[kind] = (moved[kind] or 0) + 1
   local urgent = action ~= 'reject' and (kind == 'deactivate' or string.sub(ref, 1, 5) == 'User:')
-  looked[ref] = math.min(looked[ref] or 1, urgent and 0 or 1)
+  looked[ref] = math.min(looked[ref] or EDIT, urgent and DEACTIVATION or EDIT)
 end
 
 -- Returns whether a chosen change is still in the list of the decision.
@@ -93,7 +93,7 @@ if left == 0 then return { 'moved', 1 } end
 
 -- A resource behind a held change, such as a new hire with the name of a held leaver, waits up to a minute
 -- (sync/succession.ts), so it becomes due now. Beyond MOST_PUT_OFF of one priority the others become due by themselves.
-for priority = 0, 3 do
+for priority = DEACTIVATION, RECONCILE do
   local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)
   for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do
     local link = redis.call('HGET', key('links', p.target), ref)

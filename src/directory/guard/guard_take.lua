@@ -1,5 +1,5 @@
 -- Judges destructive writes before they are sent. Allowed ones are counted, the others are held for approval.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, items: [[kind, ref, subject or '']], allowances: { kind: most within the window, -1 = hold all },
 --        windowMs, expiryMs (of an approval without a decision), whole (all items or none),
 --        always (neither an approval nor an earlier count lets an item through),

@@ -1,5 +1,5 @@
 -- Holds a target: no more marks are delivered to the queue, and running syncs lose their lease before their next step.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, by, note }
 -- RETURN {"held"} | {"already"}
 local hold = key('hold', p.target)

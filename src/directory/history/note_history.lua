@@ -1,7 +1,7 @@
 -- Adds values of one process to several rings: for each range to the current slot. A ring is a hash: place (slot number
 -- modulo number of slots) -> `slot number,value,value`. If the slot number at the place is an older one, its values are
 -- replaced.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { rings: [{ name, kinds: "count" or "level" of each column }], ranges: [{ name, stepMs, slots }], pauseMs }, then for
 --      each ring its values by column, separated by commas; an absent value is empty
 -- RETURN {"noted", 1: the caller reads the levels (backlog, dead letters and so on: slots.ts) for the whole fleet | 0}

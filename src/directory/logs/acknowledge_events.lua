@@ -1,5 +1,5 @@
 -- Removes delivered events from the stream. Refused events are kept for the operator.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { delivered: [id], refused: [{ id, err, description }], mostRefused }
 -- RETURN {"acknowledged", number delivered, number refused}; unknown ids are ignored
 local stream, counts = key('events'), key('eventCounts')

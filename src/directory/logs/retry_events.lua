@@ -1,5 +1,5 @@
 -- Empties the list of refused events: with `retry` each is appended to the stream of events again.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { retry }
 -- RETURN {"done", number of events}
 local refusals = key('eventsRefused')

@@ -1,6 +1,6 @@
 -- Deletes expired events and returns the state of the stream. Each call renews the expiry of the keys, so that Redis deletes
 -- them after events are switched off.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { maxAgeMs (absent: delete nothing) }
 -- RETURN {"read", number of pending events, age of the oldest one in ms, number of stored refused events,
 --        [name, value, ...] of the counts}

@@ -1,18 +1,20 @@
--- Counts accepted deactivations for the guard.
+-- Counts deactivations that a push has accepted, so that the guard knows them before their syncs ask it.
 
--- Returns whether the account of a user's link may be active. In a link `c.a` is the last written `active` (link.ts).
+-- Returns whether the account of a user may be active. In the text of a link `id` is the platform id, `c.a` the `active` that
+-- was written last, and `unsure` has the names of values whose write was not confirmed (link.ts).
 local function is_open(target, ref)
   local link = redis.call('HGET', key('links', target), ref)
   if not link then return false end
   local known = cjson.decode(link)
   for _, name in ipairs(known.unsure or {}) do if name == 'active' then return true end end
-  return known.id ~= nil and (known.c or {}).a ~= false
+  local has_account, was_closed = known.id ~= nil, known.c ~= nil and known.c.a == false
+  return has_account and not was_closed
 end
 
--- Counts an accepted deactivation for the guard, unless it is held or approved already.
+-- Counts a deactivation (`guardWaiting`), unless the account is closed or the guard counts the change in another list.
 local function count_deactivation(target, ref)
   local of_kind = target .. ':deactivate'
-  if not is_open(target, ref) or redis.call('ZSCORE', key('guardHeld', of_kind), ref) then return end
-  if redis.call('ZSCORE', key('guardApproved', of_kind), ref) then return end
+  local function is_in(family) return redis.call('ZSCORE', key(family, of_kind), ref) end
+  if not is_open(target, ref) or is_in('guardHeld') or is_in('guardApproved') then return end
   redis.call('SADD', key('guardWaiting', target), ref)
 end

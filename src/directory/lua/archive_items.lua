@@ -1,7 +1,8 @@
--- Functions that store one item of a backup line and build its derived data. Each reads the line from `p`, and returns
--- whether the item was stored.
+-- Functions that store one item of a backup line and build its derived data. Each reads the line from `p` (load_archive.lua),
+-- and returns whether the item was stored.
 -- NEEDS archive_records
 
+-- Stores the place of a resource in the order of creation. `p.id`: kind.
 local function load_place(id, place)
   local family = p.id == 'User' and 'users' or 'groups'
   if redis.call('HEXISTS', key(family), id) == 0 then return false end
@@ -9,6 +10,7 @@ local function load_place(id, place)
   return true
 end
 
+-- Stores a membership of the group `p.id`, unless the group or the user was deleted during the backup.
 local function load_member(user)
   local is_known = redis.call('HEXISTS', key('groups'), p.id) == 1 and redis.call('HEXISTS', key('users'), user) == 1
   if is_known and redis.call('SADD', key('members', p.id), user) == 1 then
@@ -18,6 +20,7 @@ local function load_member(user)
   return is_known
 end
 
+-- Stores a link with its reverse link. `text`: the link as JSON, with the platform id in `id` (link.ts).
 local function load_link(ref, text)
   local link, kind = cjson.decode(text), string.match(ref, '^(%a+)')
   redis.call('HSET', key('links', p.target), ref, text)
@@ -25,13 +28,17 @@ local function load_link(ref, text)
   return true
 end
 
--- Stores a pending membership; `sign`: '+', '-' or 'r'.
+-- Stores a pending membership of the group `p.id`; `sign`: '+', '-' or 'r' (pending_groups.lua). An unmanaged member
+-- (`@<platform id>`) is no user of ours, so it has no entry in `pendingGroups`.
 local function load_sign(user, sign)
   redis.call('HSET', key('pendingMembers', p.target .. ':' .. p.id), user, sign)
-  if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('pendingGroups', p.target .. ':' .. user), p.id, sign) end
+  local is_managed = string.sub(user, 1, 1) ~= '@'
+  if is_managed then redis.call('HSET', key('pendingGroups', p.target .. ':' .. user), p.id, sign) end
   return true
 end
 
+-- Stores an item of a key that is restored as it was. `p.key`: the key without the key base; `p.type`: its Redis type.
+-- `item`: text of a string, member of a set, element of a list, [field, value], [member, score], or [entry id, fields].
 local function load_plain(item)
   if p.type == 'string' then redis.call('SET', key(p.key), item)
   elseif p.type == 'hash' then redis.call('HSET', key(p.key), item[1], item[2])

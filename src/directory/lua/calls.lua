@@ -3,10 +3,11 @@
 -- The last decoded arguments and their text. Equal arguments of several calls are decoded once; `p` of each call reads them
 -- through a metatable, so that a call can change its own `p` only.
 local shared, shared_text
--- Function that a script runs once after all of its calls.
+-- Function that a script may set to run it once after all calls of the batch (together.lua).
 local finish
 
--- Runs one call and returns its reply. `at`: position of the call in ARGV; `count`: number of its texts.
+-- Runs the body of the script for one call and returns its reply. `at`: position of the call in ARGV; `count`: number of its
+-- texts.
 local function run_call(run, at, count)
   local text = ARGV[at + 1]
   if text ~= shared_text then shared, shared_text = { __index = cjson.decode(text) }, text end
@@ -14,8 +15,8 @@ local function run_call(run, at, count)
   return run()
 end
 
--- Runs all calls of a batch in order and returns one reply for each; a failed call does not affect the others.
--- ARGV has for each call the number of its texts, its arguments as JSON, and the texts.
+-- Runs all calls of a batch in order and returns one reply for each; a failed call does not affect the others. `run`: the body
+-- of the script. ARGV has for each call the number of its texts, its arguments as JSON, and the texts.
 local function answer_each(run)
   local replies, at = {}, 1
   while at <= #ARGV do

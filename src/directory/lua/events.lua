@@ -1,5 +1,5 @@
--- Adds the security event of a change to the stream (ADR 0015). Only for connections with events, `p.events` is set:
--- { method (put|patch), most (number of stored events), externalIds (whether events contain them) }.
+-- Adds the security event of a change (RFC 9967) to the stream `events` (ADR 0015). `p.events` is set only for connections with
+-- events: { method of the request (put|patch), most (number of stored events), externalIds (whether events contain them) }.
 
 -- Returns whether two decoded JSON values are equal.
 local function same(one, other)
@@ -19,7 +19,9 @@ local function compare(before, after, prefix, names)
   local function look(name)
     local one, other = before[name], after[name]
     if same(one, other) then return end
-    if prefix == '' and string.find(name, ':', 1, true) then
+    -- Only the name of an extension, a URN, contains a colon; its attributes are one level deeper.
+    local is_extension = prefix == '' and string.find(name, ':', 1, true)
+    if is_extension then
       compare(type(one) == 'table' and one or {}, type(other) == 'table' and other or {}, name .. ':', names)
     else
       names[#names + 1] = prefix .. name
@@ -38,20 +40,24 @@ local function resource_of(text)
   return done and type(resource) == 'table' and resource or {}
 end
 
+-- Appends an event and removes the oldest ones over the limit; `eventCounts.dropped` counts these. Returns the id of the
+-- entry.
 local function add_event(event)
   local at = redis.call('XADD', key('events'), '*', 'e', cjson.encode(event))
   local over = redis.call('XLEN', key('events')) - p.events.most
-  if over <= 0 then return at end
-  redis.call('HINCRBY', key('eventCounts'), 'dropped', over)
-  redis.call('XTRIM', key('events'), 'MAXLEN', p.events.most)
+  if over > 0 then
+    redis.call('HINCRBY', key('eventCounts'), 'dropped', over)
+    redis.call('XTRIM', key('events'), 'MAXLEN', p.events.most)
+  end
   return at
 end
 
 -- Adds the event of one change. `record`: the stored record. `was`: { text and state before the change; method (absent: that
--- of the request); members (whether they changed); what (`delete`, for a deletion) }. All events of one call have the id of
--- the first event as `txn`.
+-- of the request); members (whether they changed); what (`delete`, for a deletion) }. The event is JSON: kind, id, what (names
+-- of events), externalId, names (changed attributes), version, txn (id of the first event of the call, shared by all of them).
 local function emit_event(kind, id, record, was)
-  local what = { was.what or record.version == 1 and 'create' or was.method or p.events.method }
+  local is_new = record.version == 1
+  local what = { was.what or is_new and 'create' or was.method or p.events.method }
   local event = { kind = kind, id = id, what = what, txn = p.txn }
   if p.events.externalIds then event.externalId = resource_of(record.text).externalId end
   if was.what ~= 'delete' then
@@ -61,7 +67,8 @@ local function emit_event(kind, id, record, was)
     -- cjson encodes an empty list as an object, so it is left out.
     if #names > 0 then event.names = names end
     event.version = record.version
-    if record.version > 1 and kind == 'User' and was.state ~= record.state then
+    local has_new_state = not is_new and kind == 'User' and was.state ~= record.state
+    if has_new_state then
       what[2] = record.state == 'active' and 'activate' or 'deactivate'
     end
   end

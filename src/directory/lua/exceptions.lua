@@ -1,11 +1,13 @@
--- Functions for the lists of exceptions: resources that differ from the desired state until a person acts.
+-- Keeps the lists of exceptions: resources that differ from the desired state until a person acts. `exceptionReasons:<target>`
+-- has the reason of each ref, and `exceptions:<target>:<reason>` the refs of a reason by time (exceptions.ts).
 
 -- Moves a ref to the list of `reason`, with the time `since`; without a reason, takes it out of its list. A ref that stays in
 -- its list keeps its time.
 local function set_exception(target, ref, reason, since)
   local by_ref = key('exceptionReasons', target)
   local before = redis.call('HGET', by_ref, ref)
-  if before == (reason or false) then return end
+  local is_unchanged = before == (reason or false)
+  if is_unchanged then return end
   if before then redis.call('ZREM', key('exceptions', target .. ':' .. before), ref) end
   if not reason then return redis.call('HDEL', by_ref, ref) end
   redis.call('HSET', by_ref, ref, reason)

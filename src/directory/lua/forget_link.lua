@@ -1,7 +1,7 @@
--- Deletes the link of a resource to a platform id, and marks the resource.
+-- Deletes the link of a resource to a platform id, and marks the resource, so that its next sync looks the account or group up.
 -- NEEDS exceptions, links, marks
 
--- Returns whether the resource was linked to this platform id. Reads p.targets and p.request.
+-- Returns whether the resource was linked to this platform id; if not, nothing is deleted. Reads p.targets and p.request.
 local function forget_link(target, ref, platform_id)
   local link = redis.call('HGET', key('links', target), ref)
   if not link or cjson.decode(link).id ~= platform_id then return false end
@@ -10,6 +10,6 @@ local function forget_link(target, ref, platform_id)
   redis.call('DEL', key('lease', target .. ':' .. ref))
   set_exception(target, ref)
   unlink(target, string.match(ref, '^(%a+)') .. ':' .. platform_id, ref)
-  mark(ref, 1)
+  mark(ref, EDIT)
   return true
 end

@@ -1,7 +1,8 @@
--- Functions for the guard's counts and decisions.
+-- Notes deletions for the guard's percentages, and checks whether an approval can still be decided.
 
--- A deleted resource is part of the population of the guard's percentages for the time of the guard's window (guard_counts.lua),
--- so that a mass deletion does not shrink the number of which it is a percentage. Its entry is kept for a month.
+-- Notes a deleted resource in `gone:<kind>`, ids by time of deletion. For the time of the guard's window it still counts in the
+-- total that the guard's percentages refer to (guard_counts.lua), so that a mass deletion does not shrink that total. The entry
+-- is kept for a month.
 local GONE_MS = 31 * 24 * 3600 * 1000
 local function note_deleted(kind, id)
   local now = clock()
@@ -10,11 +11,12 @@ local function note_deleted(kind, id)
 end
 
 -- Returns why a decision about the changes of an approval is refused: 'unknown' or 'expired'; nil when it is accepted.
--- `source`: family of the changes; only those in `guardHeld` have an approval that can expire. `serial`: serial of the
--- approval.
+-- `source`: family of the changes, guardHeld or guardRejected; a rejection can be decided again at any time. `serial`: number
+-- of the approval. `guardApproval:<target>` has the serial and the expiry of the open approval.
 local function guard_refusal(source, serial)
   if source ~= 'guardHeld' then return nil end
   local current, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
-  if tonumber(current) ~= serial then return 'unknown' end
+  local is_open = tonumber(current) == serial
+  if not is_open then return 'unknown' end
   return tonumber(expires) <= clock() and 'expired' or nil
 end

@@ -1,4 +1,6 @@
--- Ends held, approved and rejected changes. `subject`: the removed member or the cleared attribute, else ''.
+-- Ends held, approved and rejected changes. A change has a kind, the ref of its resource, and a subject: the removed member or
+-- the cleared attribute, '' for other kinds. `guardHeld`, `guardApproved` and `guardRejected` have 'ref' or 'ref subject' for
+-- each kind; `guardItems` has 'kind subject' for each ref.
 -- NEEDS exceptions
 
 -- Closes the open approval of a target when no change is held. The kinds are those of guard/judge.ts.
@@ -11,23 +13,26 @@ end
 
 -- Removes a change from the lists of its kind. Returns how often each list had it: { guardHeld, guardApproved, guardRejected }.
 local function drop_item(target, ref, kind, subject)
-  local text, removed = subject == '' and ref or ref .. ' ' .. subject, {}
+  local item, removed = subject == '' and ref or ref .. ' ' .. subject, {}
   for _, family in ipairs({ 'guardHeld', 'guardApproved', 'guardRejected' }) do
-    removed[family] = redis.call('ZREM', key(family, target .. ':' .. kind), text)
+    removed[family] = redis.call('ZREM', key(family, target .. ':' .. kind), item)
   end
   redis.call('SREM', key('guardItems', target .. ':' .. ref), kind .. ' ' .. subject)
   return removed
 end
 
--- Ends a change that the current push takes back. No sync may see the push before the source makes the change again, and
--- that one needs a decision of its own. Returns whether there was such a change.
+-- Ends a change that the current push takes back: the source wants the account or the member again. Done here and not by the
+-- next sync, because the source may make the change again before that sync, and then it needs a new decision. Returns whether
+-- there was such a change.
 local function take_back(target, ref, kind, subject)
   local items = key('guardItems', target .. ':' .. ref)
   if redis.call('SISMEMBER', items, kind .. ' ' .. subject) == 0 then return false end
   drop_item(target, ref, kind, subject)
   local reason = redis.call('HGET', key('exceptionReasons', target), ref)
-  local is_decidable = reason == 'Held' or reason == 'Rejected' or reason == 'LastAdministrator'
-  if is_decidable and redis.call('EXISTS', items) == 0 then set_exception(target, ref, nil) end
+  -- These reasons say that a change of the resource waits for a decision or was rejected.
+  local is_of_guard = reason == 'Held' or reason == 'Rejected' or reason == 'LastAdministrator'
+  local was_last_change = redis.call('EXISTS', items) == 0
+  if is_of_guard and was_last_change then set_exception(target, ref, nil) end
   guard_close(target)
   return true
 end

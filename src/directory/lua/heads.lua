@@ -1,22 +1,25 @@
--- A stored record: 'version created modified state checksum entries', a line break, the text. `entries` are the index entries
--- of the record as JSON, so that a writer knows which entries to remove without decoding the text. The checksum covers
--- state, entries and text (records.ts computes the same), so that a damaged record is recognised.
+-- Parses and writes records. A stored record is its head, a line break, and its text, the SCIM resource as JSON. The head is
+-- 'version created modified state checksum entries': times in Unix milliseconds; state `active` or `inactive` (a group is
+-- always `active`); entries, the index entries as JSON (entries.lua), so that a writer knows which entries to remove without
+-- decoding the text. The checksum, the first 12 hex digits of a SHA-1 over state, entries and text (records.ts computes the
+-- same), shows a damaged record.
 
 -- Returns the fields of a record and the position of its text, which is long and is copied only when needed. A record that
 -- cannot be parsed gets the state 'damaged', the time `p.now` and no index entries.
 local function parse_head(stored)
-  local version, created, modified, state, checksum, from = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
-  local line_end = from and string.find(stored, '\n', from, true)
+  local version, created, modified, state, checksum, entries_at = string.match(stored, '^(%d+) (%d+) (%d+) (%S+) (%x+) ()')
+  local line_end = entries_at and string.find(stored, '\n', entries_at, true)
   if not line_end then
     local known = tonumber(string.match(stored, '^%d+')) or 0
     return { version = known, created = p.now, modified = p.now, state = 'damaged', checksum = '-', entries = '[]' },
       #stored + 1
   end
-  local entries = string.sub(stored, from, line_end - 1)
+  local entries = string.sub(stored, entries_at, line_end - 1)
   return { version = tonumber(version), created = created, modified = modified, state = state, checksum = checksum,
     entries = entries }, line_end + 1
 end
 
+-- Returns the checksum of a record, whose text is given in three parts.
 local function checksum_of(state, entries, text, middle, tail)
   return string.sub(redis.sha1hex(state .. ' ' .. entries .. '\n' .. text .. middle .. tail), 1, 12)
 end

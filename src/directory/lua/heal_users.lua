@@ -1,12 +1,14 @@
--- Resolves references that wait for new users, and emits the events of these users.
+-- Adds new users to the groups that wait for them, and emits the events of these users. A reference is a member value that a
+-- group got before its user was stored (references.lua).
 -- NEEDS named_groups, records, references, events
 
--- Returns the keys of references to the user in `p` among the columns of index entries. In ARGV each value of a column is
--- followed by the ids of its users.
+-- Returns the keys of references to the user in `p` among the columns of index entries (index_columns.lua). In ARGV each value
+-- of a column is followed by the ids of its users. A shared externalId identifies no user, so its column has no step.
 local function references_of_user(indexes)
   local names = {}
   for _, index in ipairs(indexes) do
-    for from = index.first, index.family == SHARED and 0 or index.last, 2 do
+    local last = index.family == SHARED and 0 or index.last
+    for from = index.first, last, 2 do
       local is_its_own = string.find(ARGV[from + 1], p.id, 1, true)
       if is_its_own then names[#names + 1] = key('references', ARGV[from]) end
     end
@@ -14,7 +16,9 @@ local function references_of_user(indexes)
   return names
 end
 
--- Returns the replies of the call: 'stored', then 'stored groups' of each user. Records start at `first` in ARGV.
+-- Returns the replies of the call: 'stored', then 'stored groups' of each user; groups are read only for a user for whom a
+-- reference waited, because other new users have none. `count`: number of users. In ARGV id and record of each user start at
+-- `first`, and the request ids of the users at `requests`.
 local function heal_users(count, first, requests, indexes)
   local replies = { 'stored' }
   for user = 1, count do

@@ -1,4 +1,7 @@
--- Reads the columns of index entries of new users, and finds the values that other users have.
+-- Reads the index entries of new users, and finds the values that other users have. The entries are in columns, one for each
+-- family of entries.lua: a value, the ids of its users joined by commas, the next value, and so on.
+
+-- Reply of a refused batch: 'refused', then id and reason of each refused user; and the ids that it contains.
 local refusals, is_refused = { 'refused' }, {}
 
 -- Refuses a user for the first reason that is found; 'stale' if the user is stored already.
@@ -9,8 +12,10 @@ local function refuse(id, reason)
   refusals[#refusals + 1] = redis.call('HEXISTS', key('users'), id) == 1 and 'stale' or reason
 end
 
--- Takes 'family count' of each column and the position of the first column in ARGV. Returns the positions of each family's
--- entries, and keys of references that may wait for these users with their number. A shared externalId identifies no user.
+-- Refuses users whose unique values are taken, and adds the holders of shared values to the ids in ARGV. `columns`: 'family
+-- number of values' of each column, with the short names of entries.lua; `at`: position of the first column in ARGV. Returns
+-- { family, first, last position } of each column, and keys of references that may wait for these users with their number. A
+-- shared externalId identifies no user.
 local function read_columns(columns, at)
   local indexes, references, awaited = {}, with_room(), 0
   for short, digits in string.gmatch(columns, '(%S+) (%d+)') do

@@ -1,12 +1,13 @@
--- Adds and removes index entries of resources, and finds the holder of a value. An entry is { family, value }. A value has one
--- holder, whose id is stored under it; in a LOOKUPS family (entries.lua) it may have several, whose ids are joined by commas.
+-- Adds and removes index entries of resources, and finds the holder of a value. An entry is [family, value] (entries.lua). The
+-- id of the holder is stored under the value; in a family of LOOKUPS several ids may be, joined by commas.
 -- NEEDS entries
 
 -- Returns family and holder of the first entry that another resource holds; nothing if there is none.
 local function holder_of_another(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)
-    local holder = not LOOKUPS[family] and redis.call('HGET', key(family), entry[2])
+    local is_unique = not LOOKUPS[family]
+    local holder = is_unique and redis.call('HGET', key(family), entry[2])
     if holder and holder ~= id then return family, holder end
   end
 end
@@ -19,6 +20,7 @@ local function without(joined_ids, id)
   return string.sub(string.sub(enclosed, 1, from) .. string.sub(enclosed, to + 1), 2, -2)
 end
 
+-- Removes an id from a value of a lookup family.
 local function drop_lookup(family, value, id)
   local rest = without(redis.call('HGET', key(family), value) or '', id)
   if rest == '' then return redis.call('HDEL', key(family), value) end
@@ -31,6 +33,7 @@ local function add_lookup(family, value, id)
   redis.call('HSET', key(family), value, redis.call('HGET', key(family), value) .. ',' .. id)
 end
 
+-- Removes the index entries of a resource.
 local function drop_entries(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)
@@ -38,7 +41,8 @@ local function drop_entries(entries, id)
   end
 end
 
--- Callers ask `holder_of_another` first, because the value of another holder would be overwritten.
+-- Adds the index entries of a resource. Callers ask `holder_of_another` first, because the value of another holder would be
+-- overwritten.
 local function add_entries(entries, id)
   for _, entry in ipairs(entries) do
     local family = family_of(entry)

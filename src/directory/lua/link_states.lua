@@ -1,6 +1,10 @@
--- Derives the state of a resource from its link and mark, without a call to the platform.
+-- Derives the state of a resource at a target from its link and mark, without a call to the platform. `link`: the stored text
+-- of the link, JSON (link.ts), with `id`, the platform id; `b`, the basis; `departed`, true for a user who left; and
+-- `condition`, the reason why the resource is not as desired.
 -- NEEDS basis
--- Platform id and basis are the first members of a link's text (link.ts), so most links need no JSON decoding.
+
+-- Returns platform id and basis of a link, nil for an absent one. They are the first members of the text, so most links need no
+-- JSON decoding.
 local function parse_link_head(link)
   local id, basis = string.match(link, '^{"id":"([^"\\]*)","b":"([^"\\]*)"')
   if id then return id, basis end
@@ -8,14 +12,21 @@ local function parse_link_head(link)
   return known.id, known.b
 end
 
--- Returns whether a mark is in a list from which it is delivered to the queue.
+-- Returns whether a mark waits for delivery to the queue (`dirty`), or is delivered and not done yet (`inflight`).
 local function is_scheduled(target, ref)
   return redis.call('ZSCORE', key('dirty', target), ref) or redis.call('ZSCORE', key('inflight', target), ref)
 end
 
--- Returns whether a group waits for the decision about the account of a member: the member's removal is pending, and the
--- deactivation of the member is held or the member is marked. At most MOST_FOLLOWERS pending memberships are checked. A
--- group with more counts as waiting, because a sync of a group that does not wait removes members.
+-- Returns whether the decision about the account of a user is open: its deactivation is held, or the user has a mark, so that
+-- the next sync may still ask the guard.
+local function is_undecided(target, user_ref)
+  local has_guard_item = redis.call('SISMEMBER', key('guardItems', target .. ':' .. user_ref), 'deactivate ') == 1
+  return has_guard_item or redis.call('HEXISTS', key('marks', target), user_ref) == 1
+end
+
+-- Returns whether a group waits for the decision about the account of a member whose removal is pending (sign '-'). At most
+-- MOST_FOLLOWERS pending memberships are checked, FOLLOWERS_PORTION at a time. A group with more counts as waiting, because a
+-- sync of a group that does not wait removes members.
 local FOLLOWERS_PORTION, MOST_FOLLOWERS = 500, 10000
 local function has_followers(target, group)
   local cursor, checked = '0', 0
@@ -23,9 +34,7 @@ local function has_followers(target, group)
     local found = redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), cursor, 'COUNT', FOLLOWERS_PORTION)
     local signs = found[2]
     for index = 1, #signs, 2 do
-      local user = 'User:' .. signs[index]
-      if signs[index + 1] == '-' and (redis.call('SISMEMBER', key('guardItems', target .. ':' .. user), 'deactivate ') == 1
-        or redis.call('HEXISTS', key('marks', target), user) == 1) then return true end
+      if signs[index + 1] == '-' and is_undecided(target, 'User:' .. signs[index]) then return true end
     end
     cursor, checked = found[1], checked + #signs / 2
     if checked >= MOST_FOLLOWERS then return true end
@@ -33,11 +42,13 @@ local function has_followers(target, group)
   return false
 end
 
--- Returns why a synced resource is not written again; nil: it is in line with its link. `closed`: the account is closed or
--- out of scope. `deadLetter`, `held`, `exception`: by the condition of the link. `stale`: held, but no decision is open.
+-- Returns why a resource without a mark is not as desired; nil: it is as desired. `closed`: the account is closed or out of
+-- scope. `held`: for an operator's decision. `stale`: held, but no decision is open. `deadLetter`: in the list of dead letters
+-- (`blocked`). `exception`: every other condition of the link.
 local function rest_of(target, ref, link)
-  local has_condition = string.find(link, '"condition":', 1, true)
-  if not has_condition and not string.find(link, '"departed":', 1, true) then return nil end
+  -- Searching the text first spares most links the decoding.
+  local has_reason = string.find(link, '"condition":', 1, true) or string.find(link, '"departed":', 1, true)
+  if not has_reason then return nil end
   local known = cjson.decode(link)
   if known.condition then
     if known.condition.reason == 'Held' then
@@ -51,7 +62,9 @@ local function rest_of(target, ref, link)
   return known.departed and 'closed' or nil
 end
 
--- Returns whether a membership of the user can be written now: the user has no mark and no blocking condition.
+-- Returns whether a pending membership of a user can be written now, as the sync of the group decides: the user has no mark and
+-- no condition. `sign`: '+' to be added, '-' to be removed, 'r' a removal that is not written. An addition also needs an
+-- account, and waits until no removal of the user from another group is pending.
 local function is_writable(target, user, sign)
   local ref = 'User:' .. user
   if redis.call('HEXISTS', key('marks', target), ref) == 1 then return false end
@@ -60,8 +73,8 @@ local function is_writable(target, user, sign)
   if known.condition or sign == 'r' then return false end
   if sign == '-' then return true end
   if not known.id or known.departed then return false end
-  for _, other in ipairs(redis.call('HVALS', key('pendingGroups', target .. ':' .. user))) do
-    if other == '-' then return false end
+  for _, other_sign in ipairs(redis.call('HVALS', key('pendingGroups', target .. ':' .. user))) do
+    if other_sign == '-' then return false end
   end
   return true
 end
@@ -72,13 +85,16 @@ local MOST_SIGNS = 500
 local function is_left_behind(target, group)
   local signs = redis.call('HSCAN', key('pendingMembers', target .. ':' .. group), '0', 'COUNT', MOST_SIGNS)[2]
   for index = 1, #signs, 2 do
-    local is_ours = string.sub(signs[index], 1, 1) ~= '@'
-    if is_ours and is_writable(target, signs[index], signs[index + 1]) then return true end
+    -- An unmanaged member is stored as `@<platform id>`; it has no link and no mark.
+    local is_managed = string.sub(signs[index], 1, 1) ~= '@'
+    if is_managed and is_writable(target, signs[index], signs[index + 1]) then return true end
   end
   return false
 end
 
--- Returns the state of a stored resource without a mark; nil and the platform id: it is in line with its link.
+-- Returns the state of a stored resource without a mark: `missing` (no link), `stale` (changed without a mark, or a pending
+-- membership without a mark), or a state of `rest_of`; nil and the platform id: it is in line with its link. `stored`: its
+-- record; `link`: false if there is none.
 local function settled_state(target, kind, id, stored, link, rules_read_groups)
   if not link then return 'missing' end
   local platform_id, basis = parse_link_head(link)

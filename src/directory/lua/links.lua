@@ -1,5 +1,5 @@
--- `linked:<target>` holds reverse links: `kind:platform id` (here `platform_key`) -> `ref`, or `ref print` with the
--- fingerprint of an account that was equal to its link (drift.ts).
+-- Reads and writes reverse links. The hash `linked:<target>` has under 'kind:platform id' (here `platform_key`) the ref of the
+-- linked resource, or 'ref print': the fingerprint of an account that was equal to its link (drift.ts).
 
 -- Returns the ref and the whole text of a reverse link; false or nil: there is none.
 local function ref_linked_to(target, platform_key)
@@ -7,10 +7,11 @@ local function ref_linked_to(target, platform_key)
   return stored and string.match(stored, '^%S+'), stored
 end
 
--- Removes the fingerprint of an account, because its link was written.
+-- Removes the fingerprint of an account whose link was written, because the account may differ from the new link.
 local function forget_print(target, platform_key, ref)
   local holder, stored = ref_linked_to(target, platform_key)
-  if holder == ref and stored ~= ref then redis.call('HSET', key('linked', target), platform_key, ref) end
+  local has_print = stored ~= ref
+  if holder == ref and has_print then redis.call('HSET', key('linked', target), platform_key, ref) end
 end
 
 -- Removes the fingerprint at the end of a sync, and restores a lost reverse link. A reverse link to another ref stays.
@@ -25,10 +26,11 @@ local function unlink(target, platform_key, ref)
   if ref_linked_to(target, platform_key) == ref then redis.call('HDEL', key('linked', target), platform_key) end
 end
 
--- Removes the suspected drift that the worker has stored in the link. `read`: the text that the worker read; a newer one
--- stays.
+-- Removes the suspected drift that the worker has stored in the link. `read`: its text as the worker read it (absent: there was
+-- none). A newer text stays, because the worker does not know it.
 local function clear_suspected_drift(target, ref, read)
-  if not read or redis.call('HGET', key('suspectedDrift', target), ref) ~= read then return end
+  local is_newer = read and redis.call('HGET', key('suspectedDrift', target), ref) ~= read
+  if not read or is_newer then return end
   redis.call('HDEL', key('suspectedDrift', target), ref)
   redis.call('HDEL', key('observedDrift', target), ref)
 end

@@ -1,11 +1,19 @@
--- Removes the oldest entries of a chained stream that exceed the limits, and moves the start of the chain behind them.
--- Removes none while a whole log is read (whole-read.ts). Returns the number of removed entries.
+-- Writes chained streams, the form of all logs (chained-stream.ts): each entry of the stream `name:id` has a hash over itself
+-- and the hash before. `<name>Chain:id` has the hash before the oldest entry (`start`) and the hash of the newest one (`end`).
+-- `<name>Personal:id` has the personal data by entry id; the entry itself has only a digest of it, so the data can be removed
+-- without breaking the chain. `log`: { entries: [[entry as JSON, its personal data as JSON or '']], maxEntries, maxAgeMs
+-- (limits of the stream) }.
+
+-- Removes the oldest entries that exceed the limits, and moves the start of the chain behind them. Removes none while a whole
+-- log is read (`logReaders`, whole-read.ts). Returns the number of removed entries.
 local function trim_chained(name, id, log)
   local stream, chain, personal = key(name, id), key(name .. 'Chain', id), key(name .. 'Personal', id)
   local over, oldest_at = redis.call('XLEN', stream) - log.maxEntries, clock() - log.maxAgeMs
+  -- The first part of an entry id is the time of the entry in Unix milliseconds.
   local function is_due(index, entry) return index <= over or tonumber(string.match(entry[1], '^%d+')) < oldest_at end
   local first = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
-  if not first or not is_due(1, first) or tonumber(redis.call('GET', key('logReaders')) or 0) > 0 then return 0 end
+  local is_any_due = first and is_due(1, first)
+  if not is_any_due or tonumber(redis.call('GET', key('logReaders')) or 0) > 0 then return 0 end
   local due, start = {}, nil
   -- Up to 100 entries more than were added are removed, so that a stream that is too long gets shorter. An entry is
   -- { id, { 'e', entry, 'h', hash } }.
@@ -19,22 +27,22 @@ local function trim_chained(name, id, log)
   return #due
 end
 
--- Appends entries to a chained stream: each entry has a hash over itself and the previous hash. The chain keeps the hash
--- before the oldest entry (`start`) and the hash of the newest one (`end`). Personal data is stored apart, by entry id; the
--- entry has a digest of it. log.entries: [[entry, its personal data or '']]. Returns the number of removed entries.
+-- Appends entries to a chained stream, and removes those that exceed its limits. Returns the number of removed entries.
 local function write_chained(name, id, log)
   local stream, chain, personal = key(name, id), key(name .. 'Chain', id), key(name .. 'Personal', id)
   local hash = #log.entries > 0 and (redis.call('HGET', chain, 'end') or '')
   for _, entry in ipairs(log.entries) do
-    hash = redis.sha1hex(hash .. entry[1])
-    local at = redis.call('XADD', stream, '*', 'e', entry[1], 'h', hash)
-    if entry[2] ~= '' then redis.call('HSET', personal, at, entry[2]) end
+    local text, personal_data = entry[1], entry[2]
+    hash = redis.sha1hex(hash .. text)
+    local at = redis.call('XADD', stream, '*', 'e', text, 'h', hash)
+    if personal_data ~= '' then redis.call('HSET', personal, at, personal_data) end
   end
   if hash then redis.call('HSET', chain, 'end', hash) end
   return trim_chained(name, id, log)
 end
 
--- Appends to the provisioning log (provisioning-log.ts) even after a lost lease, because the writes did happen.
+-- Appends to the provisioning log of a target (provisioning-log.ts), if there are entries (`log`). Scripts call it before they
+-- check the lease: the platform has the writes even after a lost lease.
 local function write_log(target, log)
   return log and write_chained('log', target, log)
 end

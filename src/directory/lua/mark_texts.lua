@@ -1,15 +1,18 @@
 -- Reads and writes the texts of marks.
 -- NEEDS numbers
 
--- A mark is 'generation since request'. Returns the previous mark (false: none) with a new generation and request; `since`, the
--- time of the oldest change that is not applied, is kept.
+-- The text of a mark is 'generation since request': a number that is new for every change; the time of the oldest change that
+-- is not applied, in Unix milliseconds; and the correlation id of the newest change. Returns the previous text (false: none)
+-- with a new generation and request; `since` is kept.
 local function renewed(mark_text, now, request)
-  local from = mark_text and string.find(mark_text, ' ', 1, true)
-  local since = from and string.sub(mark_text, from + 1, (string.find(mark_text, ' ', from + 1, true) or 0) - 1)
+  local first_space = mark_text and string.find(mark_text, ' ', 1, true)
+  local second_space = first_space and string.find(mark_text, ' ', first_space + 1, true) or 0
+  local since = first_space and string.sub(mark_text, first_space + 1, second_space - 1)
   return next_number() .. ' ' .. (since or string.format('%d', now)) .. ' ' .. (request or '-')
 end
 
--- Returns whether a ref with this score is due with the same or a higher priority, so that the relay needs no notification.
+-- Returns whether a ref with this dirty score (keys.lua; false or nil: none) is due as early and as urgently as asked for, so
+-- that nothing is to be changed.
 local function is_waiting(score, priority, due)
   return score and math.floor(score / SPAN) <= priority and score % SPAN <= due
 end

@@ -1,4 +1,6 @@
--- Functions for dirty marks: resources that are not yet in line at a target, and when they are due.
+-- Marks resources that are not in line at a target, and decides when they are due. `marks` has the text of each mark
+-- (mark_texts.lua), `dirty` the refs that wait for delivery to the queue by dirty score (keys.lua), and `deliveries` the job of
+-- a ref that was delivered: 'delivery id priority' while the job waits, '- priority' while it runs.
 -- NEEDS accepted_removals, mark_texts, synced
 
 -- Makes a marked ref due at a dirty score (keys.lua), and notifies the relay once for each target and command.
@@ -10,6 +12,7 @@ local function enqueue(target, ref, score)
   notified[target] = true
 end
 
+-- Returns the dirty score of a ref; false: it is not in `dirty`.
 local function dirty_score(target, ref)
   local score = redis.call('ZSCORE', key('dirty', target), ref)
   return score and tonumber(score)
@@ -25,7 +28,7 @@ local function make_due(target, ref, priority, due)
   enqueue(target, ref, priority * SPAN + due)
 end
 
--- Returns the priority of the waiting job of a ref; nil when no job waits (a running job is '- priority').
+-- Returns the priority of the job of a ref that waits in the queue; nil or false: no job waits.
 local function waiting_priority(target, ref)
   local delivery = redis.call('HGET', key('deliveries', target), ref)
   return delivery and tonumber(string.match(delivery, '^%d+ (%d+)$'))
@@ -35,15 +38,16 @@ end
 -- waits in the queue is not scheduled again, because the job reads this change too, unless the change has a higher priority
 -- than the job.
 local function make_known(target, ref, priority, due, mark_text, score)
-  if priority == 0 then count_deactivation(target, ref) end
+  if priority == DEACTIVATION then count_deactivation(target, ref) end
   if not mark_text then
     -- A ref without a previous mark has no job and no dirty score, and it may be blocked.
     redis.call('ZREM', key('blocked', target), ref)
     return enqueue(target, ref, priority * SPAN + due)
   end
   if is_waiting(score, priority, due) then return end
-  local waiting = waiting_priority(target, ref)
-  if waiting and waiting <= priority then return end
+  local job_priority = waiting_priority(target, ref)
+  local has_urgent_job = job_priority and job_priority <= priority
+  if has_urgent_job then return end
   make_due(target, ref, priority, due)
 end
 
@@ -61,9 +65,10 @@ local function mark(ref, priority, due)
   for _, target in ipairs(p.targets) do mark_at(target, ref, priority, now, due or nil) end
 end
 
--- Makes a marked ref due now; its generation is kept, because the resource did not change.
+-- Makes a marked ref due now, because another sync that it waited for has ended. Its generation is kept, because the resource
+-- did not change. A ref without a mark, or with a job that waits in the queue, needs nothing.
 local function requeue(target, ref, priority)
-  if redis.call('HEXISTS', key('marks', target), ref) == 0 then return end
-  if waiting_priority(target, ref) then return end
+  local is_marked = redis.call('HEXISTS', key('marks', target), ref) == 1
+  if not is_marked or waiting_priority(target, ref) then return end
   make_due(target, ref, priority, clock())
 end

@@ -1,4 +1,4 @@
--- Carries out the steps of a membership change of the group in `p`.
+-- Carries out the steps of a membership change of the group `p.id` (put_group.lua).
 -- NEEDS references, resolve
 
 -- Net change by user or value: 1 added, -1 removed, 0 unchanged. Steps of one push may cancel each other, so the version of
@@ -11,12 +11,14 @@ local function drop_unresolved(value)
   if remove_unresolved(p.id, value) then count_change(-1, value) end
 end
 
--- Carries out one step. `kind`: add, remove or replace; `values`: member values from the provider.
+-- Carries out one step. `kind`: add, remove or replace; `values`: member values from the provider. A value that identifies no
+-- stored user is kept as it is (references.lua).
 local function apply_step(kind, values)
   local users = resolve_all(values)
   local found = {}
   for _, value in ipairs(values) do found[#found + 1] = users[value] end
   if kind == 'remove' then
+    -- A value may also have been stored before its user was, so values of users who were no members are looked up.
     local parted = {}
     for _, user in ipairs(leave_all(p.id, found)) do
       parted[user] = true

@@ -1,7 +1,9 @@
--- Keeps the number of all memberships (`memberCount`), and the sum by which a proof checks it while pushes go on
--- (`memberSum`). The proof adds the members of one group after the other. A change of a group that the sum contains changes
--- the sum too; a group that the sum does not contain yet is added as a whole. So the sum is right as soon as the last group
--- is added.
+-- Keeps the number of all memberships (`memberCount`), and the sum by which a proof checks that number while pushes go on
+-- (`memberSum`). The hash `memberSum` exists only during a proof: `#sum` has the sum, and each group that the sum contains has
+-- a field. The proof adds the members of one group after the other (prove_members.lua).
+
+-- Updates the sum after `by` members were added to a group (negative: removed). A group that the sum does not contain yet is
+-- added as a whole. So the sum is right as soon as the last group is added.
 local function keep_member_sum(group, by)
   local sum = key('memberSum')
   if redis.call('EXISTS', sum) == 0 then return end

@@ -1,18 +1,19 @@
--- Adds and removes memberships in both directions. Each Redis command handles many members, because all members of a large
--- group may change at once.
+-- Adds and removes memberships in both directions: users by group (`members`), and groups by user (`groupsOf`). Each Redis
+-- command handles many members, because all members of a large group may change at once.
 -- NEEDS indexes, member_sum, pending_groups, records, spread
 
+-- Returns the number of members of a group, with the member values whose user is not stored (`unresolved`).
 local function member_count(group)
   return redis.call('SCARD', key('members', group)) + redis.call('HLEN', key('unresolved', group))
 end
 
--- Returns the distinct users that are (`is_member` 1) or are not (0) in the group.
-local function members_among(group, users, is_member)
+-- Returns the distinct ones of `users` that are in the group (`wanted` 1) or are not (`wanted` 0), as SMISMEMBER says it.
+local function members_among(group, users, wanted)
   if #users == 0 then return users end
   local found, seen = {}, {}
-  for place, there in ipairs(call_with('SMISMEMBER', key('members', group), users)) do
+  for place, is_member in ipairs(call_with('SMISMEMBER', key('members', group), users)) do
     local user = users[place]
-    if there == is_member and not seen[user] then
+    if is_member == wanted and not seen[user] then
       found[#found + 1] = user
       seen[user] = true
     end
@@ -20,7 +21,7 @@ local function members_among(group, users, is_member)
   return found
 end
 
--- Replaces the groups of each user by what `change` returns for them; both are ids joined by commas, '' for no group.
+-- Replaces the groups of each user by the value of `change` for the former groups; both are ids joined by commas, '' for none.
 local function change_groups_of(users, change)
   local changed, gone = {}, {}
   for place, before in ipairs(call_with('HMGET', key('groupsOf'), users)) do
@@ -41,10 +42,10 @@ local function make_memberships_pending(group, users, sign)
   count_members(group, sign == '+' and #users or -#users)
   set_pending_all(group, users, sign)
   if not p.rulesReadGroups then return end
-  for _, user in ipairs(users) do mark('User:' .. user, 1) end
+  for _, user in ipairs(users) do mark('User:' .. user, EDIT) end
 end
 
--- `join_all` and `leave_all` change memberships in both directions and return the users whose memberships changed.
+-- Adds users to a group. Returns those who were no members before.
 local function join_all(group, users)
   local joining = members_among(group, users, 0)
   if #joining == 0 then return joining end
@@ -54,6 +55,7 @@ local function join_all(group, users)
   return joining
 end
 
+-- Removes users from a group. Returns those who were members before.
 local function leave_all(group, users)
   local parting = members_among(group, users, 1)
   if #parting == 0 then return parting end
@@ -63,8 +65,8 @@ local function leave_all(group, users)
   return parting
 end
 
--- `join_groups` and `leave_groups` change the memberships of one user and return the groups that the user joined or left. The
--- user's list of groups is written once, because writing the whole list for each group would take much longer.
+-- Adds one user to groups. Returns the groups in which the user was no member before. The user's list of groups is written
+-- once, because writing the whole list for each group would take much longer.
 local function join_groups(user, groups)
   local joined = {}
   for _, group in ipairs(groups) do
@@ -79,6 +81,7 @@ local function join_groups(user, groups)
   return joined
 end
 
+-- Removes one user, who is deleted, from all its groups. Returns the groups in which the user was a member.
 local function leave_groups(user, groups)
   local left = {}
   for _, group in ipairs(groups) do
@@ -91,16 +94,16 @@ local function leave_groups(user, groups)
   return left
 end
 
--- Increases the version of a group whose members changed, and emits the event; the stored text stays the same.
-local function raise_version(family, id)
-  local stored = redis.call('HGET', key(family), id)
-  if stored then
-    local record = parse(stored)
-    record.version = record.version + 1
-    store(family, id, record)
-    if p.events then
-      -- NEEDS events
-      emit_event('Group', id, record, { text = record.text, method = 'patch', members = true })
-    end
+-- Increases the version of a stored group whose members changed, and emits the event; the stored text has no members, so it
+-- stays the same.
+local function raise_version(group)
+  local stored = redis.call('HGET', key('groups'), group)
+  if not stored then return end
+  local record = parse(stored)
+  record.version = record.version + 1
+  store('groups', group, record)
+  if p.events then
+    -- NEEDS events
+    emit_event('Group', group, record, { text = record.text, method = 'patch', members = true })
   end
 end

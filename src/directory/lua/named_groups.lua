@@ -1,4 +1,7 @@
--- Caches [group, displayName] as JSON for the calls of one command; no script that uses it renames groups.
+-- Returns groups with their names, which a SCIM user contains (RFC 7643 §4.1.2).
+
+-- By group id: the JSON texts of id and displayName, joined by a comma. Kept for all calls of one command, because no script
+-- that uses it renames groups.
 local named = setmetatable({}, {
   __index = function(self, group)
     local name = redis.call('HGET', key('groupNames'), group) or ''
@@ -7,7 +10,8 @@ local named = setmetatable({}, {
   end,
 })
 
--- Returns the user's groups as JSON [group, displayName, ...], or ''. `joined_ids`: the entry of groupsOf, if already read.
+-- Returns the user's groups as JSON [group, displayName, group, displayName, ...]; '' for none. `joined_ids`: the ids of the
+-- groups joined by commas, as `groupsOf` has them (false: none); nil: they are read here.
 local function named_groups_of(user, joined_ids)
   if joined_ids == nil then joined_ids = redis.call('HGET', key('groupsOf'), user) end
   return not joined_ids and '' or '[' .. string.gsub(joined_ids, '[^,]+', named) .. ']'

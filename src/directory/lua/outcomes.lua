@@ -1,7 +1,8 @@
 -- Builds the replies of writes of users.
 -- NEEDS named_groups, together
 
--- Returns 'tag version created modified groups', with the groups as JSON (named_groups.lua).
+-- Returns 'tag version created modified groups', with the groups of the user as JSON (named_groups.lua). `tag`: stored or
+-- unchanged; `record`: the parsed head of the record (heads.lua); `modified`: time of the last change.
 local function outcome(tag, record, modified)
   local version = string.format('%d', record.version)
   local groups = named_groups_of(p.id, field('groupsOf', p.id))

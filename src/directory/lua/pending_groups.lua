@@ -1,30 +1,36 @@
--- Functions for pending memberships: memberships that are not yet written at a target.
+-- Keeps pending memberships: memberships that are not yet written at a target. A membership has a sign: '+' is to be added, '-'
+-- is to be removed, 'r' is a removal that is not written, because it was rejected or the user is protected. `pendingMembers`
+-- has the signs by group and user, `pendingGroups` the same signs by user and group. An unmanaged member, `@<platform id>`, is
+-- in `pendingMembers` only.
 -- NEEDS guard_items, marks, spread
 
--- Follows the end of a pending removal: requeues the user and, if no other removal is pending, marks the groups that wait to
--- add the user.
+-- Makes the resources due that waited for the removal of a user from a group: the user and, if no other removal is pending, the
+-- groups that wait to add the user.
 local function end_removal(target, group, user)
-  requeue(target, 'User:' .. user, 1)
+  requeue(target, 'User:' .. user, EDIT)
   local signs, waiting = redis.call('HGETALL', key('pendingGroups', target .. ':' .. user)), {}
   for index = 1, #signs, 2 do
-    if signs[index + 1] == '-' then return end
-    if signs[index + 1] == '+' and signs[index] ~= group then waiting[#waiting + 1] = signs[index] end
+    local other, sign = signs[index], signs[index + 1]
+    if sign == '-' then return end
+    if sign == '+' and other ~= group then waiting[#waiting + 1] = other end
   end
   local now = clock()
-  for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, 1, now) end
+  for _, other in ipairs(waiting) do mark_at(target, 'Group:' .. other, EDIT, now) end
 end
 
--- Stores pending additions ('+'), removals ('-') or kept removals ('r': rejected, or of a protected user) of distinct users at
--- every target. Nothing waits for a kept removal. Unmanaged members (`@<platform id>`) are in `pendingMembers` only.
+-- Stores a sign for distinct users of a group at every target. If it replaces a pending removal, resources that wait for that
+-- removal become due; nothing waits for a removal that is not written. If the members are wanted again, the guard's decision
+-- about their removal ends.
 local function set_pending_all(group, users, sign)
   if #users == 0 then return end
   for _, target in ipairs(p.targets) do
     local pending_members = key('pendingMembers', target .. ':' .. group)
-    -- `pendingGroups` has the same pending memberships by user.
+    -- Only an addition replaces a removal, so the former signs are read only then.
     local before = sign == '+' and call_with('HMGET', pending_members, users) or {}
     local signs = {}
     for place, user in ipairs(users) do
-      if string.sub(user, 1, 1) ~= '@' then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
+      local is_managed = string.sub(user, 1, 1) ~= '@'
+      if is_managed then redis.call('HSET', key('pendingGroups', target .. ':' .. user), group, sign) end
       signs[2 * place - 1], signs[2 * place] = user, sign
     end
     call_with('HSET', pending_members, signs)
@@ -46,7 +52,8 @@ end
 local function end_decided_removal(target, group, user)
   local pending_members = key('pendingMembers', target .. ':' .. group)
   local sign = redis.call('HGET', pending_members, user)
-  if not sign or sign == '+' then return false end
+  local is_removal = sign == '-' or sign == 'r'
+  if not is_removal then return false end
   redis.call('HDEL', pending_members, user)
   redis.call('HDEL', key('pendingGroups', target .. ':' .. user), group)
   drop_item(target, 'Group:' .. group, 'removeMembers', user)

@@ -1,12 +1,17 @@
 -- Collects the faults of one portion of derived data (proof/scans.ts). If `p.repair` is set, a fault is repaired at once: the
 -- script is atomic, so the data cannot change between the check and the repair.
 -- NEEDS heads, entries
+
+-- Faults of this portion, as `proved` returns them.
 local found = {}
+-- Faults that a repair cannot end, because an operator or a new push has to.
 local FOR_OPERATORS = { damaged = true, doubled = true, lost = true }
 
--- Adds one fault to the reply. `what`: missing | wrong | surplus | damaged | doubled | lost. `name`: ref of the resource.
--- Without a function `repair` the fault is only reported. `entry` distinguishes faults with the same name. SCAN may return an
--- entry twice; the digest of the fault lets the caller count it once.
+-- Adds one fault to the reply. `family`: of the faulty data (keys.ts). `what`: missing | wrong | surplus (the entry is absent,
+-- has another value, or belongs to nothing) | damaged (a record or link cannot be read) | doubled (two resources with the same
+-- name or platform id) | lost (a record is absent to which other data belongs). `name`: ref of the resource. Without a function
+-- `repair` the fault is only reported. `entry` distinguishes faults with the same name. SCAN may return an entry twice; the
+-- digest of the fault lets the caller count it once.
 local function fault(family, what, name, repair, entry)
   local is_repaired = p.repair and repair
   local whole = table.concat({ p.target or '', family, FOR_OPERATORS[what] and what or '', entry or name }, ' ')
@@ -16,8 +21,7 @@ local function fault(family, what, name, repair, entry)
   if is_repaired then repair() end
 end
 
--- Place of 'reconcile' in PRIORITIES (records.ts).
-local PRIORITY_RECONCILE = 3
+-- Family of the records of each kind.
 local RECORDS = { User = 'users', Group = 'groups' }
 
 -- Returns the record and its text; false: there is no record; nil: it is damaged.
@@ -35,6 +39,7 @@ end
 
 local function is_deleted(id) return redis.call('HEXISTS', key('tombstones'), id) == 1 end
 
+-- Returns whether the record has the value in this index family.
 local function has_entry(record, family, value)
   for _, entry in ipairs(entries_of(record)) do
     if entry[2] == value and family_of(entry) == family then return true end
@@ -47,4 +52,5 @@ local function lists(joined_ids, id)
   return string.find(',' .. (joined_ids or '') .. ',', ',' .. id .. ',', 1, true) ~= nil
 end
 
+-- Returns the reply of a proof (prove_records.lua). `seen`: number of entries that this portion checked.
 local function proved(next_cursor, seen) return { 'proved', next_cursor, seen, found } end

@@ -1,4 +1,6 @@
--- Functions for member values that arrived before their user.
+-- Keeps member values that arrived before their user, or that name a group. `unresolved:<group>` has each value with its folded
+-- form (NFC, lower case). `references:<value>` has 'group value' for the value and for its folded form, so that a new user
+-- finds the groups that wait for it by its names.
 -- NEEDS memberships, spread
 
 -- Stores a member value without a user, under the value itself and under its folded form. Returns whether it is new.
@@ -28,7 +30,8 @@ local function references_to(entries)
   return names
 end
 
--- Resolves references to a user by its names. Returns whether there were any.
+-- Makes a user a member of the groups that wait for it. `names`: keys of references to the user. Returns whether there were
+-- any.
 local function heal(user, names)
   if not any_exists(names, #names) then return false end
   local groups = {}
@@ -39,8 +42,8 @@ local function heal(user, names)
     end
   end
   for _, group in ipairs(join_groups(user, groups)) do
-    raise_version('groups', group)
-    mark('Group:' .. group, 1)
+    raise_version(group)
+    mark('Group:' .. group, EDIT)
   end
   return true
 end

@@ -3,8 +3,10 @@
 -- stores the new name writes it. The process that called this script marks the members; if the process dies, claim_dirty.lua
 -- goes on.
 -- NEEDS marks
+-- Members of one portion.
 local MARKED_AT_ONCE = 250
 
+-- Notes a renamed group at all targets; `p.targets`.
 local function note_renamed(group)
   for _, target in ipairs(p.targets) do redis.call('HSET', key('renamed', target), group, '0') end
 end
@@ -12,11 +14,12 @@ end
 -- Marks one portion of the members of one group. Returns whether members are left.
 local function mark_renamed(target)
   local renamed = key('renamed', target)
+  -- The first of the renamed groups.
   local group, cursor = unpack(redis.call('HGETALL', renamed))
   if not group then return false end
   local next, users = unpack(redis.call('SSCAN', key('members', group), cursor, 'COUNT', MARKED_AT_ONCE))
   local now = clock()
-  for _, user in ipairs(users) do mark_at(target, 'User:' .. user, 1, now) end
+  for _, user in ipairs(users) do mark_at(target, 'User:' .. user, EDIT, now) end
   if next == '0' then redis.call('HDEL', renamed, group) else redis.call('HSET', renamed, group, next) end
   return redis.call('EXISTS', renamed) == 1
 end

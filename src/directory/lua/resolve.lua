@@ -2,11 +2,13 @@
 -- NEEDS spread
 
 -- Returns by member value the id of the user that it identifies. A value is a user's id; some providers send externalId or
--- userName (`p.folded`: value -> folded value; absent: a resource id). An externalId that several users share identifies none.
+-- userName instead. `p.folded`: value -> its folded form (NFC, lower case), in which userNames are stored; values that look
+-- like the id of a resource are left out. An externalId that several users share identifies none.
 local function resolve_all(values)
   local users, names, folded = {}, {}, {}
   for _, value in ipairs(values) do
-    if redis.call('HEXISTS', key('users'), value) == 1 then users[value] = value
+    local is_id = redis.call('HEXISTS', key('users'), value) == 1
+    if is_id then users[value] = value
     else
       names[#names + 1] = value
       folded[#folded + 1] = p.folded[value] or value

@@ -1,10 +1,13 @@
+-- Calls Redis commands with many values.
+
 -- Largest number of values in one `unpack`, which Lua limits; a group may have more members.
 local MOST_VALUES = 4000
+
 -- Creates a table with preallocated space, which avoids reallocations while it grows.
 local function with_room() return { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } end
 
--- Calls a command with `values[first..last]`, in several calls if they are many. Returns the reply, or the lists of all
--- replies as one list.
+-- Calls a command with the key `name` and `values[first..last]`, in several calls if they are more than MOST_VALUES. Returns
+-- the reply, or the lists of all replies as one list.
 local function call_with(command, name, values, first, last)
   first, last = first or 1, last or #values
   if last - first < MOST_VALUES then return redis.call(command, name, unpack(values, first, last)) end
@@ -16,6 +19,7 @@ local function call_with(command, name, values, first, last)
   return replies
 end
 
+-- Returns whether one of the first `count` keys exists.
 local function any_exists(names, count)
   for from = 1, count, MOST_VALUES do
     if redis.call('EXISTS', unpack(names, from, math.min(from + MOST_VALUES - 1, count))) > 0 then return true end

@@ -1,7 +1,10 @@
 -- `synced:<target>:<kind>` holds the ids of resources that are in line with their link: a sync or a scan found them so, and
 -- every mark takes its id out. A brief scan reads the records and links of the other resources only (ADR 0021).
+
+-- Returns the key of the set.
 local function name_synced(target, kind) return key('synced', target .. ':' .. kind) end
 
+-- Takes a ref out of the set, because it was marked.
 local function leave_synced(target, ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   redis.call('SREM', name_synced(target, kind), id)
@@ -9,6 +12,7 @@ end
 
 -- A change marks its resource at the targets that its process knows (`p.targets`). After a change of that list, a resource may
 -- have changed without a mark at a target of the other list, so the `synced` sets of the targets of both lists are deleted.
+-- `syncedTargets` has the list of the last change, joined by spaces.
 local function reset_synced_of_changed_targets()
   local listed = table.concat(p.targets, ' ')
   local before = redis.call('GET', key('syncedTargets'))

@@ -2,7 +2,10 @@
 -- (calls.lua); the first text is the id of the user. One HMGET reads a field of all users of the batch, and all users are
 -- stored and marked at the end: one command for each user would be slower.
 -- NEEDS mark_texts, synced
+
+-- Fields that were read: family -> id -> value.
 local known = {}
+-- Ids of the users of all calls, in the order of the calls.
 local ids = {}
 do
   local at = 1
@@ -12,8 +15,8 @@ do
   end
 end
 
--- Returns the field `id` of a hash whose fields are user ids; false when it does not exist. The first call reads the fields of
--- all users of the batch.
+-- Returns the value of the user `id` in a hash whose fields are user ids; false when it does not exist. The first call reads
+-- the values of all users of the batch.
 local function field(family, id)
   local fields = known[family]
   if fields then return fields[id] end
@@ -23,8 +26,9 @@ local function field(family, id)
   return fields[id]
 end
 
--- Notes a changed user, which `finish` stores and marks at the end of the batch. A user that changes twice gets the higher
--- priority and the last request. `is_back`: the source made the user active again.
+-- Notes a changed user, which `finish` stores and marks at the end of the batch. A user that changes twice in a batch gets the
+-- higher priority and the last request. `record`: its stored form; `is_back`: the source made the user active again.
+-- changed: { id, record, id, record, ... }; back: ids of users that are active again.
 local changed, refs, priorities, requests, back = {}, {}, {}, {}, {}
 local function change_user(id, record, priority, is_back)
   if is_back then back[#back + 1] = id end
@@ -37,9 +41,10 @@ local function change_user(id, record, priority, is_back)
   requests[ref] = p.request
 end
 
--- Stores and marks all changed users. If this fails, every call of the batch gets the error.
+-- Stores and marks all changed users (calls.lua runs it last). If this fails, every call of the batch gets the error.
 function finish()
-  if #refs == 0 then return end
+  local has_changes = #refs > 0
+  if not has_changes then return end
   reset_synced_of_changed_targets()
   redis.call('HSET', key('users'), unpack(changed))
   local now = clock()
@@ -48,10 +53,12 @@ function finish()
     local scores = redis.call('ZMSCORE', key('dirty', target), unpack(refs))
     local marks, to_schedule, users = {}, {}, {}
     for place, ref in ipairs(refs) do
-      users[place] = string.sub(ref, 6)
+      users[place] = string.sub(ref, #'User:' + 1)
       marks[2 * place - 1], marks[2 * place] = ref, renewed(mark_texts[place], now, requests[ref])
       local priority, score = priorities[ref], scores[place] and tonumber(scores[place])
-      if priority == 0 or not mark_texts[place] or not is_waiting(score, priority, now) then
+      -- A deactivation is scheduled in any case, because the guard counts it there (marks.lua).
+      local is_waiting_already = mark_texts[place] and is_waiting(score, priority, now)
+      if priority == DEACTIVATION or not is_waiting_already then
         to_schedule[#to_schedule + 1] = { ref = ref, priority = priority, mark_text = mark_texts[place], score = score }
       end
     end
@@ -60,10 +67,10 @@ function finish()
     if #to_schedule > 0 or #back > 0 then
       -- NEEDS guard_items, user_memberships
       for _, user in ipairs(back) do
-        local was_leaving = take_back(target, 'User:' .. user, 'deactivate', '')
-        was_leaving = take_back(target, 'User:' .. user, 'delete', '') or was_leaving
-        -- A removal from a group that was to be decided with the account is judged for itself.
-        if was_leaving then mark_removals(target, user) end
+        local had_deactivation = take_back(target, 'User:' .. user, 'deactivate', '')
+        local had_deletion = take_back(target, 'User:' .. user, 'delete', '')
+        -- A removal from a group that was to be decided with the account needs a decision of its own now.
+        if had_deactivation or had_deletion then mark_removals(target, user) end
       end
       for _, one in ipairs(to_schedule) do make_known(target, one.ref, one.priority, now, one.mark_text, one.score) end
     end

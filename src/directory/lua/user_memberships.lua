@@ -1,7 +1,7 @@
 -- Changes the pending memberships of one user after the sync has decided about the account.
 -- NEEDS marks
 
--- Drops the memberships that the user was to gain.
+-- Drops the pending additions of the user (sign '+', pending_groups.lua).
 local function drop_grants(target, user)
   local pending_groups = key('pendingGroups', target .. ':' .. user)
   for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
@@ -12,10 +12,11 @@ local function drop_grants(target, user)
   end
 end
 
--- Marks the groups that remove the user. They become due a little later, so that one sync removes many leavers.
+-- Marks the groups from which the removal of the user is pending (sign '-'). `due`: later due time, so that one sync of a group
+-- removes many leavers; nil: now.
 local function mark_removals(target, user, due)
   local pending_groups = key('pendingGroups', target .. ':' .. user)
   for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
-    if redis.call('HGET', pending_groups, group) == '-' then mark_at(target, 'Group:' .. group, 1, clock(), due) end
+    if redis.call('HGET', pending_groups, group) == '-' then mark_at(target, 'Group:' .. group, EDIT, clock(), due) end
   end
 end

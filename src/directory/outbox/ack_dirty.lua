@@ -1,5 +1,5 @@
 -- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, priority, request,
 --        forget (removes the link; the platform id that it had), dropGrants (pending additions of this user to groups end),
 --        decided (the account's deactivation was written, held or rejected, or is no longer desired: groups that wait for

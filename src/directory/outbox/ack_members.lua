@@ -1,7 +1,7 @@
 -- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. A removal that a person
 -- rejected, or of a protected user, is kept with the sign `r`, so that each sync judges it. Users and groups that wait for them
 -- become due.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, removals: 'kept' (they get the sign `r`) or
 --        'moot' (they end with the guard's decisions about them), users, request (read by lua/marks.lua),
 --        targets: [target] (read by lua/synced.lua), log (as append_log.lua) }
@@ -28,7 +28,7 @@ for _, user in ipairs(p.users) do
         redis.call('HDEL', marks, user)
         redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
       end
-      if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, 1) end
+      if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, EDIT) end
     end
   end
 end

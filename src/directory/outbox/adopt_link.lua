@@ -1,6 +1,6 @@
 -- Links a resource by order of an operator. All its memberships become pending and it is marked, so that every value is
 -- written once.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], ref, kind, id, platformId, request }, link
 -- RETURN {"imported"} | {"unchanged"} | {"taken"} | {"busy"} | {"unknown"}
 -- NEEDS exceptions, groups, links, pending_groups
@@ -26,10 +26,10 @@ redis.call('HSET', key('linked', p.target), platform_key, p.ref)
 if p.kind == 'User' then
   for _, group in ipairs(groups_of(p.id)) do
     set_pending(group, p.id, '+')
-    mark('Group:' .. group, 1)
+    mark('Group:' .. group, EDIT)
   end
 else
   set_pending_all(p.id, redis.call('SMEMBERS', key('members', p.id)), '+')
 end
-mark(p.ref, 1)
+mark(p.ref, EDIT)
 return { 'imported' }

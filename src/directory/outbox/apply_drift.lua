@@ -1,6 +1,6 @@
 -- Stores suspected drift and marks its refs; the worker repairs it. A ref is skipped if its record or link changed since the
 -- difference was seen.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: no run), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
 --        platform, as JSON text), add: [user], remove: [user, or @ and the platform id of an unmanaged member],

@@ -1,5 +1,5 @@
 -- Returns the backlog of a target: pending marks, blocked and held resources, and the last run. Reads only, in constant time.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, kinds (of the guard), exceptions (reasons) }
 -- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (JSON or ''), last run (JSON or ''),
 --        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority,
@@ -18,7 +18,7 @@ for index, kind in ipairs(p.kinds) do
   held[index] = redis.call('ZCARD', key('guardHeld', p.target .. ':' .. kind))
 end
 local priorities, due, now = {}, 0, clock()
-for priority = 0, 3 do
+for priority = DEACTIVATION, RECONCILE do
   local from, to = string.format('%d', priority * SPAN), '(' .. string.format('%d', (priority + 1) * SPAN)
   priorities[priority + 1] = redis.call('ZCOUNT', key('dirty', p.target), from, to)
   due = due + redis.call('ZCOUNT', key('dirty', p.target), from, string.format('%d', priority * SPAN + now))

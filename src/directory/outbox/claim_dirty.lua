@@ -1,5 +1,5 @@
 -- Takes due marks of a target for the queue: lost deliveries again under their old delivery id, then new ones by priority.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS load, marks, renamed, stopped
@@ -24,7 +24,7 @@ end
 
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('alarms', p.target), '-inf', now, 'LIMIT', 0, p.limit)) do
   redis.call('ZREM', key('alarms', p.target), ref)
-  mark_at(p.target, ref, 1, now)
+  mark_at(p.target, ref, EDIT, now)
 end
 
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, p.limit)) do
@@ -39,14 +39,14 @@ for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT',
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', deliveries, ref)
   else
-    local priority = delivery and tonumber(string.match(delivery, ' (%d+)$')) or 1
+    local priority = delivery and tonumber(string.match(delivery, ' (%d+)$')) or EDIT
     hand_over(ref, delivery and string.match(delivery, '^%d+') or next_number(), priority)
   end
 end
 
-for priority = 0, 3 do
+for priority = DEACTIVATION, RECONCILE do
   local limit = p.limit - #claims
-  if priority > 0 then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
+  if priority > DEACTIVATION then limit = math.min(limit, p.room - redis.call('ZCARD', inflight)) end
   if limit > 0 then
     local due = redis.call('ZRANGEBYSCORE', dirty, priority * SPAN, priority * SPAN + now, 'LIMIT', 0, limit)
     for _, ref in ipairs(due) do

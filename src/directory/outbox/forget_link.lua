@@ -1,5 +1,5 @@
 -- Deletes a link whose platform resource is gone, so that the next sync looks it up again.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], ref, platformId, request }
 -- RETURN {"forgotten"} | {"kept"}
 -- NEEDS forget_link

@@ -1,5 +1,5 @@
 -- Deletes links after the target became another tenant, and marks their resources, so that each is looked up again.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], refs, request, priority }
 -- RETURN {"forgotten", how many}
 -- NEEDS exceptions, link_states, links, marks

@@ -1,8 +1,8 @@
--- Copies one portion of the pending removals of a group that was deleted at the source to the group that takes its platform group
--- over, with what a person rejected and what the guard holds. Members of the new group are left out. The copies of the former
--- group end with its link, so a killed sync loses nothing. A pending removal has the sign '-', or 'r' when it was rejected or is
--- of a protected user (lua/pending_groups.lua).
--- KEYS base
+-- Copies one portion of the pending removals of a group that was deleted at the source to the group that takes its platform
+-- group over, with what a person rejected and what the guard holds. Members of the new group are left out. The copies of the
+-- former group end with its link, so a killed sync loses nothing. A pending removal has the sign '-', or 'r' when it was
+-- rejected or is of a protected user (lua/pending_groups.lua).
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], former (id), heir (id), cursor, count }
 -- RETURN {"inherited", next cursor ('0': the last portion)}
 -- NEEDS numbers, pending_groups

@@ -1,6 +1,6 @@
 -- Compares fingerprints of accounts with those that were stored when the accounts were equal to their links
 -- (note_prints.lua). The comparison runs in Redis, because transferring the stored fingerprints costs more.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, platformKeys: [kind:platform id, ...], prints: [print, ...] in the same order }; at most a few thousand
 -- RETURN {"others", position, ...}: accounts with another or no fingerprint, or with a mark; counted from 0
 local BLANK, others = 32, { 'others' }

@@ -1,5 +1,5 @@
 -- Marks a portion of the members of groups with a new name at each target.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, request }
 -- RETURN {"left"}: call it again | {"marked"}
 -- NEEDS renamed

@@ -1,6 +1,6 @@
 -- Notes that the next run of a target maps everything, because resources may have been synced by other rules, or pushes have
 -- left no marks. A repair stays noted. Each note is another text, so that a run that began before it does not end it.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, rules (digest: it is noted only where everything was mapped by other rules; absent: in any case) }
 -- RETURN {"noted"} | {"none"}
 local name = key('mapped', p.target)

@@ -1,5 +1,5 @@
 -- Records the result of a platform call for the shared breaker, which opens after consecutive failures.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, method, keyMark (of the key of this process), grows (whether probes
 --        become rarer), firstMs, longestMs (between probes), keepMs (time without failures after which the count expires) }
 -- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}

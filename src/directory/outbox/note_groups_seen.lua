@@ -1,6 +1,6 @@
 -- Stores when groups were last changed at the platform, because their members were found equal. A group that was deleted
 -- meanwhile has no link any more and is left out.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, seen: [[ref, the platform's time of change]] }
 -- RETURN {"noted", number}
 local noted = 0

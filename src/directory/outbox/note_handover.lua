@@ -1,5 +1,5 @@
 -- Stores the state of a handover and of some of its items together with their log entries.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, anew (boolean: the stored state is deleted first), fields: [[name, text]], log }
 -- RETURN {"noted"}
 -- NEEDS log

@@ -1,6 +1,6 @@
 -- Stores the digest of the rules by which a run mapped all users, unless the stored value has changed since the run began: a
 -- repair, or a process with other rules, asks for one more run (note_anew).
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, digest, before (the value when the run began; absent: there was none) }
 -- RETURN {"noted"} | {"changed"}
 local name = key('mapped', p.target)

@@ -1,5 +1,5 @@
 -- Stores fingerprints of accounts that are equal to their links, if the links are unchanged.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, prints: [[platformKey (kind:platform id), ref, SHA-1 of the link's text, print]] }
 -- RETURN {"noted", number}
 -- NEEDS links

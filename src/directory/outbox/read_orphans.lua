@@ -1,5 +1,5 @@
 -- Finds deleted resources whose account may be open at a target. Reads only.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, cursor (of HSCAN), count }
 -- RETURN {"read", next cursor, [ref, state, ...]}; the states as read_coverage.lua has them, and
 --        orphan: neither closed nor marked

@@ -1,5 +1,5 @@
 -- Renews or releases the lock of a reconcile run, if this run still holds it.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, fence, ttlMs (0 = release) }
 -- RETURN {"held"} | {"lost"}
 local run = key('run', p.target)

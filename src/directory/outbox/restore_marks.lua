@@ -1,6 +1,6 @@
 -- Marks resources without a mark (lost, or the target is new), and schedules marks that are in no list. Resources that may
 -- have too much access get the highest priority.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], refs, request, priority }
 -- RETURN {"restored", number}
 -- NEEDS link_states, marks
@@ -11,7 +11,7 @@ local function priority_of(ref)
   if kind ~= 'User' or not is_open(p.target, ref) then return p.priority end
   local stored = redis.call('HGET', key('users'), id)
   local is_leaver = not stored or string.match(stored, '^%d+ %d+ %d+ (%S+)') == 'inactive'
-  return is_leaver and 0 or p.priority
+  return is_leaver and DEACTIVATION or p.priority
 end
 
 local function restore(ref)

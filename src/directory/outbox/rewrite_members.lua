@@ -1,6 +1,6 @@
--- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and renews the
--- lease. A killed sync leaves the link as it was, so the next one begins again.
--- KEYS base
+-- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and
+-- renews the lease. A killed sync leaves the link as it was, so the next one begins again.
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, id, fence, leaseMs, cursor, count, targets: [target], log (as append_log.lua) }
 -- RETURN {"rewritten", next cursor ('0': the last portion)} | {"fenced"}
 -- NEEDS log, pending_groups

@@ -1,5 +1,5 @@
 -- Saves the link of a running sync and renews its lease.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
 --        rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
 --        log (as append_log.lua) }, link
@@ -26,7 +26,7 @@ local function inherit_removals_of(former)
   for _, group in ipairs(redis.call('HKEYS', key('pendingGroups', p.target .. ':' .. former))) do
     if end_decided_removal(p.target, group, former) then
       set_removal(group, p.id, '-')
-      mark('Group:' .. group, 1)
+      mark('Group:' .. group, EDIT)
     end
   end
 end
@@ -59,7 +59,7 @@ end
 for _, group in ipairs(p.resumed or {}) do
   if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) == 'r' then
     set_pending(group, p.id, '-')
-    mark_at(p.target, 'Group:' .. group, 1, clock())
+    mark_at(p.target, 'Group:' .. group, EDIT, clock())
   end
 end
 if p.requeueGroups then
@@ -70,7 +70,7 @@ if p.requeueGroups then
     if redis.call('HGET', pending_groups, group) == '+' then
       local waiting = redis.call('HLEN', key('pendingMembers', p.target .. ':' .. group))
       local collect = math.max(p.coalesceMs, math.min(COLLECT_LIMIT_MS, math.floor(waiting * COLLECT_MS)))
-      mark_at(p.target, 'Group:' .. group, 1, now, waiting > 1 and now + collect or now)
+      mark_at(p.target, 'Group:' .. group, EDIT, now, waiting > 1 and now + collect or now)
     end
   end
 end

@@ -1,5 +1,5 @@
 -- Takes one request from the shared budget: a token bucket that is stored as the time when it is full again.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, intervalMs (between requests), burst }
 -- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
 --        | {"paused", milliseconds left} | {"open", milliseconds until the breaker lets a probe through}

@@ -1,5 +1,5 @@
 -- Removes the personal data of entries of a log; the entries and their hash chain stay.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { name (log or acts), target (absent: of the connection), ids, text (replaces the personal data) }
 -- RETURN {"forgotten", number of entries}
 local personal, count = key(p.name .. 'Personal', p.target), 0

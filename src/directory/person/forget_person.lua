@@ -1,7 +1,7 @@
 -- Removes the stored data of a deleted user at every target: tombstone, links, marks, dead letters, held changes,
 -- exceptions, and pending memberships. Marks the groups with a pending membership of the user, so that their next sync ends
 -- a condition about the user. The accounts at the platforms are not touched.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { ref, id, targets, request }
 -- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"} | {"busy"}: a sync runs
 -- NEEDS exceptions, guard_items, link_states, links, marks
@@ -25,7 +25,7 @@ local function drop_pending(target)
   for _, group in ipairs(redis.call('HKEYS', pending)) do
     redis.call('HDEL', key('pendingMembers', target .. ':' .. group), p.id)
     held = held + drop_item(target, 'Group:' .. group, 'removeMembers', p.id).guardHeld
-    mark_at(target, 'Group:' .. group, 1, clock())
+    mark_at(target, 'Group:' .. group, EDIT, clock())
   end
   redis.call('DEL', pending)
 end

@@ -1,5 +1,5 @@
 -- Replaces a stored text by another one, unless it changed since it was read.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { family, target, field (of a hash), before (SHA-1 of the text that was read) }; the text
 -- RETURN {"replaced"} | {"kept"}
 local name, text = key(p.family, p.target), texts[1]

@@ -1,6 +1,6 @@
 -- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Step `begin` starts the sum, prove_members.lua
 -- adds each member set to it, and step `end` compares. If another run has restarted the sum, step `end` does nothing.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, step: begin | end, run: id of this run, cursor ('0': from the start), repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
@@ -22,7 +22,7 @@ local function judge_removals_anew(from)
   end
   for at = 1, #held, 2 do
     local ref = string.match(held[at], '^%S+')
-    if not seen[ref] then mark_at(target, ref, 1, now) end
+    if not seen[ref] then mark_at(target, ref, EDIT, now) end
     seen[ref] = true
   end
   if #held == 2 * PORTION then return index .. '-' .. held[#held] end

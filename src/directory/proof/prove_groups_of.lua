@@ -2,7 +2,7 @@
 -- set shows that this set was lost, because the script that removes the last member also removes the group from the user.
 -- Such a set is restored from `groupsOf`. `rebuilding` holds these groups until the last portion of a repair, so that a
 -- repair that was killed can be continued by the next one.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS indexes, member_sum, proof

@@ -1,6 +1,6 @@
 -- Proves one portion of the guard's held, approved or rejected items, or of `guardItems` of a resource: each item is an
 -- entry of `guardItems` of its resource, and each entry there has an item.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, family: guardHeld | guardApproved | guardRejected | guardItems, id (kind; or ref), cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS proof

@@ -1,5 +1,5 @@
 -- Proves one portion of an index, of an order, or of the names of groups: each entry has a record that it belongs to.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { family, kind, cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS indexes, proof

@@ -1,6 +1,7 @@
--- Proves one portion of the links of a target, or of its reverse links (`linked`). A lost link is restored from its reverse link.
--- The restored link contains only the platform id, so all memberships become pending and the next sync compares all values.
--- KEYS base
+-- Proves one portion of the links of a target, or of its reverse links (`linked`). A lost link is restored from its reverse
+-- link. The restored link contains only the platform id, so all memberships become pending and the next sync compares all
+-- values.
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], family: links | linked, cursor, count, repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS groups, links, pending_groups, proof
@@ -23,13 +24,13 @@ local function readd_memberships(ref)
   if kind == 'User' then
     for _, group in ipairs(groups_of(id)) do
       set_pending(group, id, '+')
-      mark('Group:' .. group, PRIORITY_RECONCILE)
+      mark('Group:' .. group, RECONCILE)
     end
   else
     -- A group may have many members, so prove_readd.lua makes them pending in portions.
     redis.call('HSET', key('readding', p.target), id, '0')
   end
-  mark(ref, PRIORITY_RECONCILE)
+  mark(ref, RECONCILE)
 end
 
 local function prove_link(ref)
@@ -38,7 +39,7 @@ local function prove_link(ref)
     -- The proof of the reverse links follows and restores the link. Without a reverse link the sync looks the account up.
     return fault('links', 'damaged', ref, is_stored(ref) and not is_syncing(ref) and function()
       redis.call('HDEL', links, ref)
-      mark(ref, PRIORITY_RECONCILE)
+      mark(ref, RECONCILE)
     end or nil)
   end
   if not is_stored(ref) and not is_deleted(string.match(ref, ':(.*)$') or '') then fault('links', 'lost', ref) end

@@ -1,6 +1,6 @@
 -- Proves one portion of a family of a target: of `marks`, or of a list of refs. The refs of a list in MARKED must be marked;
 -- those of another list must be stored, linked or marked.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
@@ -33,7 +33,7 @@ local function prove_mark(ref, text)
   elseif not score_of('dirty', ref) then
     fault('dirty', 'missing', ref, function()
       redis.call('HDEL', key('deliveries', p.target), ref)
-      make_due(p.target, ref, PRIORITY_RECONCILE, clock())
+      make_due(p.target, ref, RECONCILE, clock())
     end)
   end
 end

@@ -1,6 +1,6 @@
 -- Proves one portion of the members of a group, of its member values without a user (`unresolved`), or of the groups that
 -- wait for such a value (`references`). After its last portion a member set is added to the sum (lua/member_sum.lua).
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { family: members | unresolved | references, id (of the group; or the value), cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS indexes, member_sum, proof

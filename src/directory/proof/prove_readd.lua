@@ -1,7 +1,7 @@
 -- Makes one portion of the memberships of a group pending, so that they are written again. `readding` holds the groups whose
 -- link was restored (prove_links.lua), each with the cursor of its next portion. So the next repair continues after a repair
 -- that was killed.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], count, repair, request }
 -- RETURN as prove_records.lua; the cursor is 0 when `readding` is empty
 -- NEEDS pending_groups, proof
@@ -16,6 +16,6 @@ for _, user in ipairs(reply[2]) do
   seen[user] = true
 end
 set_pending_all(group, members, '+')
-mark('Group:' .. group, PRIORITY_RECONCILE)
+mark('Group:' .. group, RECONCILE)
 if reply[1] == '0' then redis.call('HDEL', name, group) else redis.call('HSET', name, group, reply[1]) end
 return proved(redis.call('EXISTS', name) == 1 and '1' or '0', #reply[2])

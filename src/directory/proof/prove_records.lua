@@ -1,5 +1,5 @@
 -- Proves one portion of the records: checksum, index entries, id in `order:<kind>`, and the name of a group in `groupNames`.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { kind, cursor, count, repair }
 -- RETURN {"proved", next cursor, number of entries checked, [family, what, name, 1 (repaired) or 0,
 --        digest of the entry, ...]}; `what` and `name`: see lua/proof.lua

@@ -1,7 +1,7 @@
 -- Proves one portion of the pending memberships of a group (`pendingMembers`) or of a user (`pendingGroups`). Both families
 -- must hold the same sign, and the sign must agree with the membership. A wrong `+` is dropped and does not become a
 -- removal, because a reconcile finds memberships that only the platform has.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group, of the user), cursor, count,
 --      repair, request }
 -- RETURN as prove_records.lua
@@ -30,8 +30,8 @@ local function prove(group, user)
       -- Other groups may wait for the removal that the membership contradicts.
       if sign == '+' and has('-') then end_removal(p.target, group, user) end
     end
-    mark_at(p.target, 'Group:' .. group, PRIORITY_RECONCILE, clock())
-    requeue(p.target, 'User:' .. user, PRIORITY_RECONCILE)
+    mark_at(p.target, 'Group:' .. group, RECONCILE, clock())
+    requeue(p.target, 'User:' .. user, RECONCILE)
   end)
 end
 

@@ -1,5 +1,5 @@
 -- Proves one portion of the set of resources that are in line: each is stored, unmarked, and in line with its link.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS link_states, proof, synced

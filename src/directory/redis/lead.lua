@@ -1,5 +1,5 @@
 -- Renews or releases a lease if the caller holds it.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { lease (family), name, ttlMs (0 = release) }
 -- RETURN {"held"} | {"lost"}
 local lease = key(p.lease)

@@ -1,6 +1,6 @@
 -- Stores new users with indexes and dirty marks, and resolves references that wait for them. The ids are new, so they have no
 -- groups and no marks. The values arrive in the order of the Redis commands (user-writes.ts), because sorting in Lua is slow.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }; number of users;
 --      'family count' of each column of index entries; then id and record of each user; the request of each user; and for each
 --      column its values, each followed by the ids of its users (joined by commas in a family whose values may be shared)
@@ -19,7 +19,7 @@ if #refusals > 1 then return refusals end
 
 -- Each user needs one number, for its place in the order and its generation.
 local number, now = redis.call('INCRBY', key('sequence'), count) - count, clock()
-local since, score = string.format('%d', now), string.format('%d', 2 * SPAN + now)
+local since, score = string.format('%d', now), string.format('%d', NEW * SPAN + now)
 local places, marks, due = with_room(), with_room(), with_room()
 for user = 1, count do
   number = number + 1

@@ -1,6 +1,6 @@
 -- Deletes a group: writes its tombstone, removes it from the indexes, removes its members and itself from parent groups, and
 -- marks every resource that changed.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { id, expected (absent: any version), now, request, targets, rulesReadGroups, events (lua/events.lua; absent: none),
 --        most }
 --      rulesReadGroups: mapping rules read the groups of users, so the former members are marked too
@@ -18,8 +18,8 @@ local function leave_parents()
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', p.id))) do
     local parent, value = string.match(reference, '^(%S+) (.*)$')
     if value == p.id and remove_unresolved(parent, value) then
-      raise_version('groups', parent)
-      mark('Group:' .. parent, 1)
+      raise_version(parent)
+      mark('Group:' .. parent, EDIT)
     end
   end
 end
@@ -38,5 +38,5 @@ if p.events then
   -- NEEDS events
   emit_event('Group', p.id, record, { what = 'delete' })
 end
-mark('Group:' .. p.id, 1)
+mark('Group:' .. p.id, EDIT)
 return { 'removed', record.version }

@@ -1,5 +1,5 @@
 -- Deletes a user: writes the tombstone, frees its names, removes it from every group, and marks all changed resources.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { id, expected (absent: any version), now, request, targets, rulesReadGroups (ignored),
 --        events (lua/events.lua; absent: none) }
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"}
@@ -22,8 +22,8 @@ end
 -- The user is marked below with a higher priority, so `leave_groups` need not mark it.
 p.rulesReadGroups = false
 for _, group in ipairs(leave_groups(p.id, groups_of(p.id))) do
-  raise_version('groups', group)
-  mark('Group:' .. group, 1)
+  raise_version(group)
+  mark('Group:' .. group, EDIT)
 end
-mark('User:' .. p.id, 0)
+mark('User:' .. p.id, DEACTIVATION)
 return { 'removed', record.version }

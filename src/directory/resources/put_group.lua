@@ -1,5 +1,5 @@
 -- Stores a group and changes its members, with indexes and dirty marks.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { id, expected (0: must not exist; absent: any version), now, request, targets, priority,
 --        rulesReadGroups (mapping rules read the groups of users: members of a renamed group are marked too),
 --        events (lua/events.lua; absent: none), displayName, entries: [[family, value]],
@@ -38,7 +38,7 @@ if is_new then
       note_renamed(p.id)
       tag = 'renamed '
     else
-      for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, 1) end
+      for _, user in ipairs(redis.call('SMEMBERS', key('members', p.id))) do mark('User:' .. user, EDIT) end
     end
   end
   if record.version == 0 then redis.call('ZADD', key('order', 'Group'), next_number(), p.id) end

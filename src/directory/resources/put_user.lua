@@ -1,5 +1,5 @@
 -- Replaces a stored user with its indexes, resolves references that wait for it, and marks it.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }, then id, now, request, the
 --      required version (empty: any), state, text, entries as JSON: [[short family, value], ...]
 -- RETURN 'stored|unchanged version created modified groups', with the groups as JSON [group, displayName, ...] or nothing |
@@ -25,7 +25,7 @@ if entries ~= record.entries then
   add_entries(wanted, p.id)
   if heal(p.id, references_to(wanted)) then known.groupsOf = nil end
 end
-local priority = record.state ~= 'inactive' and state == 'inactive' and 0 or 1
+local priority = record.state ~= 'inactive' and state == 'inactive' and DEACTIVATION or EDIT
 local is_back = record.state ~= 'active' and state == 'active'
 local was = p.events and { text = string.sub(stored, at), state = record.state }
 record.version, record.entries, record.text, record.state = record.version + 1, entries, text, state

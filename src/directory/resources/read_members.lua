@@ -1,5 +1,5 @@
 -- Reads the members of a group, or their number when there are more than `most`.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { group, most (members and member values without a user, together) }
 -- RETURN {'listed', ids of users, member values without a user} | {'many', number}
 local count = redis.call('SCARD', key('members', p.group)) + redis.call('HLEN', key('unresolved', p.group))

@@ -1,5 +1,5 @@
 -- Reads the records of the first ids, up to a limit of bytes.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { family (of the records: users|groups), ids, bytes (limit of the records together) }
 -- RETURN stored records of the first ids (false for an unknown id), at least one, and more up to `bytes` bytes in total
 local fitting, size = {}, 0

@@ -1,5 +1,5 @@
 -- Reads users with their groups atomically: by id, or by a value of an index.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { ids, groupsOnly (reads no records), bytes (limit of the records together; at least one user is read) } or
 --      { family, value, lookup (absent; or family of the users that share the value) }
 -- RETURN three lines for each user: 'id groups', with the groups as JSON [group, displayName, ...] or nothing; the head of

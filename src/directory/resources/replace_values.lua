@@ -1,10 +1,9 @@
 -- Replaces values of a user's plain core attributes inside the stored text, without decoding it, and marks the user.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, events (lua/events.lua; absent: none) }, then id, now, request, and the name and the JSON of each value
 -- RETURN {'stored|unchanged version created modified groups' as in put_user.lua, the stored record} | {'missing'} |
 --        {'absent'}: one of the attributes has no value that could be replaced, or the record is damaged
 -- NEEDS heads, outcomes, together
-local DEACTIVATION, EDIT = 0, 1 -- priorities of marks
 p.id, p.now, p.request = texts[1], texts[2], texts[3]
 local stored = field('users', p.id)
 if not stored then return { 'missing' } end

@@ -1,5 +1,5 @@
 -- Returns the users that member values identify.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { values (member values of the provider), folded (lua/resolve.lua) }
 -- RETURN {'users', id, ...}; an id is repeated when several values identify it
 -- NEEDS resolve

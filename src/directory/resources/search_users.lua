@@ -1,5 +1,5 @@
 -- Finds users whose record may contain a text, in one step of a scan of all records.
--- KEYS base
+-- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { cursor, count (records of this step), needles: texts of which one suffices,
 --        folded: the needles are lower-case ASCII, so letter case is ignored }
 -- RETURN {"found", next cursor, bytes of the records that were searched, id, id, ...}
