@@ -21,7 +21,7 @@ const MOST_READ = 1000;
 export async function membershipsOfUser(
   scope: ReconcileScope,
   { id, ref }: FoundResource,
-  { pendingMemberships: pendingGroups }: ResourceStatus,
+  { mark, pendingMemberships: pendingGroups }: ResourceStatus,
 ): Promise<MembershipState[]> {
   const { directory, drifts, links, outbox, target } = scope;
   const [joined = []] = await directory.groupsOf([id]);
@@ -42,7 +42,7 @@ export async function membershipsOfUser(
       leaving.map((group) => refOf('Group', group)),
     ),
   ]);
-  return ids.map((group, index) => {
+  return ids.flatMap((group, index): MembershipState | [] => {
     const link = groups[index] ?? {};
     const name = joined.find((each) => each.id === group)?.displayName ?? names.get(refOf('Group', group));
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
@@ -52,6 +52,8 @@ export async function membershipsOfUser(
     const removed = removals[index] && REMOVAL[removals[index]];
     if (sign === 'r') return { ...shown, state: 'toRemove', ...(removed ?? PROTECTED) };
     if (sign === '-') {
+      // Nothing is left to remove from a group that is not made yet. Only a pending change of the person waits for it.
+      if (!mark && link.id === undefined && wasBehindHold(link)) return [];
       const follows = account === 'follows' ? { because: FOLLOWS } : undefined;
       const deleted = deletions[index] && DELETION[deletions[index]];
       const cause = removed ?? follows ?? deleted ?? causeOf(withoutDecision(link), outbox.settings);
