@@ -26,15 +26,10 @@ export const toSearched = (states: readonly DesiredState[]): Searched[] =>
     targets: [...outboxes.keys()],
   }));
 
-/** The indexes in the order in which they are searched. */
-const LOOKUPS: [Kind, string][] = [
-  ['User', 'id'],
-  ['User', 'username'],
-  ['User', 'externalid'],
-  ['User', 'emails.value'],
-  ['Group', 'id'],
-  ['Group', 'displayname'],
-  ['Group', 'externalid'],
+/** The indexes of each kind in the order in which they are searched. */
+const LOOKUPS: [Kind, string[]][] = [
+  ['User', ['id', 'username', 'externalid', 'emails.value']],
+  ['Group', ['id', 'displayname', 'externalid']],
 ];
 
 /** Returns all resources that `text` may identify, by connection. A part of a name or address does not match. */
@@ -45,20 +40,29 @@ export async function findResources(searched: readonly Searched[], text: string)
 
 async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
   const [, kind, id] = /^(User|Group):(.+)$/.exec(text) ?? [];
-  if (kind !== undefined && id !== undefined) {
-    const exact = await byId(state, kind as Kind, id);
-    return exact ? [exact] : [];
-  }
+  // A ref alone is never ambiguous: a command that found several asks for it. A name may have the form of a ref.
+  const exact = kind && id && (await byId(state, kind as Kind, id));
+  if (exact) return [exact];
+  // A person and a group may have the same name.
+  const found = await Promise.all(LOOKUPS.map((of) => findByIndex(state, of, text)));
+  return found.some((each) => each.length > 0) ? found.flat() : deletedWithName(state, text);
+}
+
+async function findByIndex(
+  state: Searched,
+  [kind, attributes]: (typeof LOOKUPS)[number],
+  text: string,
+): Promise<FoundResource[]> {
   const refs = new Set<Ref>();
-  for (const [each, attribute] of LOOKUPS) {
-    for (const hit of (await state.directory.lookup(each, attribute, text)) ?? []) refs.add(refOf(each, hit));
+  for (const attribute of attributes) {
+    for (const hit of (await state.directory.lookup(kind, attribute, text)) ?? []) refs.add(refOf(kind, hit));
     // An id may also be the name of another resource, so after the ids the names are searched too, in any letter case.
     if (attribute === 'id') continue;
     const known = await existing(state, refs);
     // The first index with a hit decides: an equal address or externalId would belong to another resource.
     if (known.length > 0) return known;
   }
-  return deletedWithName(state, text);
+  return [];
 }
 
 async function existing(state: Searched, refs: Iterable<Ref>): Promise<FoundResource[]> {

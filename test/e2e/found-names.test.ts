@@ -1,0 +1,37 @@
+// Tests which person or group a command finds by a name that has the form of a ref, or that a person and a group share.
+import { openPlace, type Place } from '../support/situation.ts';
+
+let place: Place;
+let refs: Record<'odd' | 'person' | 'group', string>;
+beforeAll(async () => {
+  place = await openPlace({});
+  refs = {
+    odd: `User:${await place.idp.createUser('User:abc')}`,
+    person: `User:${await place.idp.createUser('sales')}`,
+    group: `Group:${await place.idp.createGroup('Sales', [])}`,
+  };
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const found = async (text: string): Promise<string[]> =>
+  ((await place.commands.run('explain', text, '--json')).json ?? []).map(({ ref }: { ref: string }) => ref);
+
+test('explain finds a person whose userName has the form of a ref', async () => {
+  expect(await found('User:abc')).toEqual([refs.odd]);
+});
+
+test('explain shows the person and the group that have the same name', async () => {
+  expect(await found('sales')).toEqual([refs.person, refs.group]);
+});
+
+test('explain finds only the resource of a ref, also if its name is shared', async () => {
+  expect(await found(refs.group)).toEqual([refs.group]);
+  expect(await found(refs.person)).toEqual([refs.person]);
+});
+
+test('sync of a shared name asks for a ref', async () => {
+  const { code, text } = await place.commands.run('sync', 'sales', '--dry-run');
+  expect(code).toBe(1);
+  expect(text).toContain(`sales means more than one; name it by its ref: ${refs.person} sales (default), ${refs.group} Sales (default).`); // prettier-ignore
+});
