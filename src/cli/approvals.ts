@@ -74,12 +74,10 @@ export function approvalsCommand(program: Command, cli: Cli): void {
     .addOption(
       new Option('--offset <count>', 'leave out so many at the beginning').default(0).argParser(upTo(0, 1e9)),
     )
-    .option('--all', 'every change; only without --json')
+    .addOption(new Option('--all', 'every change; only without --json').conflicts(['json', 'limit']))
     .option('--json', 'print as JSON')
     .action(async (id: string, flags: Flags, command: Command) => {
       const config = readConfig(command, cli);
-      if (flags.all && flags.json)
-        throw new Error('An approval may have many changes: give --offset and --limit in place of --all.');
       await withStore(config, async (states) => {
         const limit = flags.all ? MOST_CHANGES : flags.limit;
         const read = async (offset: number) => {

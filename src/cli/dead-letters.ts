@@ -65,7 +65,9 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       .description(description)
       .option('--all', 'all of them')
       .action(async (names: string[], flags: Flags, command: Command) => {
-        if (names.length === 0 && !flags.all) throw new Error('Name the resources, or say --all.');
+        const isNamed = names.length > 0;
+        if (isNamed === (flags.all ?? false))
+          throw new Error('Name the resources, or say --all, and not both.');
         const selection = flags.all ? { all: true as const } : { refs: names };
         const { count, others } = await withStore(readConfig(command, cli), async (states) => {
           const named = flags.all ? [] : names;

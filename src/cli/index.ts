@@ -1,5 +1,5 @@
 // Lists the commands of scim-bridge and runs the one that the arguments name.
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { versionText } from '../support/version.ts';
 import type { Cli } from './cli.ts';
 import { COMMAND_NAMES, withCommandName, type CommandName } from './command-name.ts';
@@ -93,5 +93,19 @@ export async function createProgram(
     })
     .showHelpAfterError('(scim-bridge --help shows all commands)');
   for (const name of names) (await COMMANDS[name]())(program, cli);
+  program.commands.forEach(refuseRepeated);
   return program;
+}
+
+/** Refuses an option with one value that is given twice, because commander would silently use the last value. */
+function refuseRepeated(command: Command): void {
+  for (const option of command.options.filter((each) => !each.isBoolean() && !each.variadic)) {
+    const { parseArg } = option;
+    option.argParser((value, previous) => {
+      if (command.getOptionValueSource(option.attributeName()) === 'cli')
+        throw new InvalidArgumentError('Give the option once.');
+      return parseArg ? parseArg(value, previous) : value;
+    });
+  }
+  command.commands.forEach(refuseRepeated);
 }

@@ -1,13 +1,18 @@
 // Refuses names of connections and targets that the settings do not have.
 import type { Config } from '../config/schema.ts';
 
-/** @throws Error with the names in the settings when they have no such connection or target */
+/** @throws Error with the names in the settings when they have no such connection or target, or it does not feed the target */
 export function requireKnown(
   { connections, targets }: Pick<Config, 'connections' | 'targets'>,
   { connection, target }: { connection?: string | undefined; target?: string | undefined },
 ): void {
   refuseUnless('connection', connection, Object.keys(connections));
   refuseUnless('target', target, Object.keys(targets));
+  const fed = connection === undefined ? undefined : connections[connection]?.targets;
+  if (fed && target !== undefined && !fed.includes(target))
+    throw new Error(
+      `The connection ${connection} does not feed the target ${target}. It feeds: ${fed.join(', ')}.`,
+    );
 }
 
 function refuseUnless(noun: string, name: string | undefined, known: string[]): void {

@@ -1,5 +1,5 @@
 // Defines the options that the commands log and acts share, and prints the check of a hash chain.
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseDuration } from '../config/forms.ts';
 import { isPublicId } from '../ops/newest-first.ts';
 import { counted } from '../support/counted.ts';
@@ -20,6 +20,9 @@ export interface LogFlags {
 /** Number of entries that are printed as text without --limit. */
 export const DEFAULT_LINES = 100;
 
+/** Options that select or format entries. A chain is checked as a whole. */
+const SELECTING = ['resource', 'action', 'status', 'since', 'until', 'before', 'limit', 'csv'];
+
 export const withLogOptions = (command: Command): Command =>
   command
     .option('--connection <name>', 'only this connection')
@@ -33,7 +36,11 @@ export const withLogOptions = (command: Command): Command =>
       toCount,
     )
     .option('--json', 'NDJSON, one record a line, every field')
-    .option('--verify', 'check that no entry was altered or taken out; exit 1 if one was')
+    .addOption(
+      new Option('--verify', 'check that no entry was altered or taken out; exit 1 if one was').conflicts(
+        SELECTING,
+      ),
+    )
     .hook('preAction', (self) => {
       const { since = -Infinity, until = Infinity } = self.opts<LogFlags>();
       if (since > until) throw new Error('--since is later than --until: nothing lies between them.');

@@ -38,7 +38,7 @@ export function logCommand(program: Command, cli: Cli): void {
       ).choices([...LOG_STATUSES]),
     );
   withLogOptions(command)
-    .option('--csv', 'CSV with a header')
+    .addOption(new Option('--csv', 'CSV with a header').conflicts('json'))
     .action(async (flags: Flags, self: Command) => {
       const config = readConfig(self, cli);
       requireKnown(config, flags);

@@ -41,6 +41,8 @@ function addCreate(group: Command, cli: Cli): void {
     .option('--expires <when>', 'when it ends: 90d, 12h, 4w, or a date such as 2027-01-31 (default: never)')
     .option('--json', 'print as JSON')
     .action(async (given: string | undefined, flags: Flags, command: Command) => {
+      if (given !== undefined && flags.name !== undefined)
+        throw new Error('Give one name: as the argument, or with --name.');
       const config = readConfig(command, cli);
       const connection = connectionOf(config, flags);
       const now = systemClock.now();
