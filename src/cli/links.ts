@@ -151,10 +151,10 @@ async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void>
     const found = await findRemoved(knownTargets, fed, flags);
     if (!found) throw new Error(notRemovedText(flags));
     const what = `${counted(found.accounts, 'account')} and ${counted(found.groups, 'group')}`;
-    await confirm(flags, `${what} of ${connection} stay at ${target} as they are.`);
+    if (!found.isKept) await confirm(flags, `${what} of ${connection} stay at ${target} as they are.`);
     await keepRemoved(states, knownTargets, found, actorOf(cli, flags));
     say(
-      `Kept: ${what} of ${connection} at ${target}. Leavers keep their access there until somebody ends it.`,
+      `Kept${found.isKept ? ' already' : ''}: ${what} of ${connection} at ${target}. Leavers keep their access there until somebody ends it.`,
     );
   });
 }

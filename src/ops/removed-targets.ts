@@ -18,15 +18,16 @@ export const notRemovedText = ({ connection, target }: TargetFeed): string =>
   `The target ${target} of the connection ${connection} is in the settings, or no open account is linked there.`;
 
 /**
- * Ends the finding about a removed target until it is in the settings again. Its links stay. The audit entry is in the log of the
- * connection, or of the first one if the settings no longer have it.
+ * Ends the finding about a removed target until it is in the settings again; changes nothing if it has ended. Its links stay. The
+ * audit entry is in the log of the connection, or of the first one if the settings no longer have it.
  */
 export async function keepRemoved(
   states: readonly DesiredState[],
   known: Pick<KnownTargets, 'keep'>,
-  { connection, target, accounts }: RemovedTarget,
+  { connection, target, accounts, isKept }: RemovedTarget,
   actor: Actor,
 ): Promise<void> {
+  if (isKept) return;
   const { acts } = states.find((each) => each.connection === connection) ?? states[0] ?? {};
   await acts?.record({ act: 'keepLinks', ...actor, target, subject: connection, count: accounts });
   await known.keep({ connection, target });
