@@ -1,5 +1,6 @@
 // Reads one resource from the platform, so that an explanation shows its present state.
 import { parseRef, type Ref } from '../directory/records.ts';
+import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { DESTRUCTIVE_KINDS, judge, populationOf, type DestructiveKind } from '../guard/judge.ts';
 import { LEFT_OUT } from '../reconcile/compare-memberships.ts';
 import { compareOne } from '../reconcile/compare-one.ts';
@@ -112,7 +113,8 @@ export async function lookAtPlatform(
       values: observed,
     };
   } catch (error) {
-    if (!signal.aborted) throw error;
+    // Without the budget in Redis the platform is not asked, and what is stored still explains the resource.
+    if (!signal.aborted && !isStoreFailure(error)) throw error;
     return unread;
   }
 }
@@ -186,7 +188,7 @@ export async function groupsLeftByHand(
       if (verdict) left.push(group);
     }
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted && !isStoreFailure(error)) throw error;
   }
   return left;
 }

@@ -265,8 +265,13 @@ const DELAYS: readonly FleetFindingKind[] = ['noProcess', 'versionsDiffer', 'set
 const DELAYS_SYNC: readonly FleetFindingKind[] = [...DELAYS, 'noWorker'];
 const DELAYS_RECONCILE: readonly FleetFindingKind[] = [...DELAYS, 'noScheduler'];
 
-/** Returns the findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. */
+/**
+ * Returns the findings about the fleet that delay a marked change, or the next reconcile of a resource that differs. A Redis
+ * that takes no writes delays both, and the read of the platform.
+ */
 function delays({ mark, values, fleet }: ExplainedFacts): FleetFinding[] {
+  const refusal = redisRefusalOf(fleet);
+  if (refusal) return [refusal];
   if (mark) return fleet.filter(({ finding }) => DELAYS_SYNC.includes(finding));
   if (values.every(({ state }) => isSettledValue(state))) return [];
   return fleet.filter(({ finding }) => DELAYS_RECONCILE.includes(finding));
@@ -293,5 +298,9 @@ function waitingFor(facts: ExplainedFacts): string {
   return `It is due at ${mark.nextTry ?? 'once'}, in the priority ${mark.priority ?? 'edit'}.${waits}`;
 }
 
+/** Returns the finding that no worker applies changes: none runs, or Redis takes no writes. */
 export const noWorkerOf = ({ fleet }: ExplainedFacts): FleetFinding | undefined =>
-  fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+  redisRefusalOf(fleet) ?? fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
+
+export const redisRefusalOf = (fleet: readonly FleetFinding[]): FleetFinding | undefined =>
+  fleet.find(({ finding }) => finding === 'redisRefuses');

@@ -1,6 +1,7 @@
 // Renders an explanation as lines of text: one screen, or everything. Pure.
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { doneBy } from './guard-reasons.ts';
+import { redisRefusalOf } from './reasons.ts';
 import type { AttributeState, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
@@ -206,6 +207,7 @@ function linkText({
   condition,
   leftByHand,
   restored,
+  fleet,
 }: Explanation): string {
   const { platformId, account, origin, active, lastWrite, departed } = link;
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
@@ -231,7 +233,8 @@ function linkText({
     (platform?.done ?? 0) > 0 || leftByHand.length > 0
       ? `, read now: changed there ${doneBy({ restored })}`
       : ', read now: as last written';
-  const read = { equal, differs: '', unread: ', it could not be read now' };
+  const unread = redisRefusalOf(fleet) ? ', it was not read now' : ', it could not be read now';
+  const read = { equal, differs: '', unread };
   const look = platform ? read[platform.state] : '';
   const marked = mark ? `; ${MARK_WORDS[mark.state]}` : '';
   return `${known.join(', ')}${look}; policy ${policy.policy}, adopt ${policy.adopt}, leavers: ${policy.deprovision}${marked}`;

@@ -8,6 +8,7 @@ import {
   isSettledValue,
   noWorkerOf,
   reasonsOf,
+  redisRefusalOf,
   sideText,
   TRIED_AGAIN,
 } from './reasons.ts';
@@ -81,13 +82,20 @@ function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
   );
 }
 
+/** Returns why the platform was not read. Redis counts every call, so that none is made while it takes no writes. */
+function unreadText({ target, fleet }: ExplainedFacts): string {
+  return redisRefusalOf(fleet)
+    ? `${target} was not read, because Redis takes no writes`
+    : `${target} could not be read now`;
+}
+
 function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   const { name, target, condition, link, kind } = facts;
   const what = kind === 'User' ? 'account' : 'group';
   switch (verdict) {
     case 'asDesired':
       return `${name} is at ${target} as desired${activityOf(facts)}${
-        facts.platform?.state === 'unread' ? `, by the last answers: ${target} could not be read now` : ''
+        facts.platform?.state === 'unread' ? `, by the last answers: ${unreadText(facts)}` : ''
       }.`;
     case 'onItsWay':
       return onItsWaySummary(facts);
@@ -101,7 +109,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
           ? `all writes to ${target} are on hold`
           : facts.breaker
             ? obstacleText(target, facts.breaker)
-            : 'no worker runs: start one'
+            : redisRefusalOf(facts.fleet)
+              ? 'Redis takes no writes'
+              : 'no worker runs: start one'
       }.`;
     case 'needsPerson':
       return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? membershipCause(facts)}.`;

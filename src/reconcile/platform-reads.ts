@@ -1,5 +1,6 @@
 // Reads single accounts and their attribute values at the platform for a comparison, and counts each call.
 import type { Link } from '../directory/outbox/links.ts';
+import { isStoreFailure } from '../directory/redis/why-away.ts';
 import type { WireUser } from '../platform/wire.ts';
 import { exactAccounts } from '../sync/attributes.ts';
 import { echoedAttributes } from '../sync/diff.ts';
@@ -53,8 +54,8 @@ export async function readUser(scan: ScanResult, link: Link): Promise<WireUser |
 
 /**
  * Runs a read of the platform and counts it as a call.
- * @returns `absent` for a 404, `unknown` for any other error
- * @throws the reason of an abort
+ * @returns `absent` for a 404, `unknown` for any other error of the call
+ * @throws the reason of an abort; the error of Redis, whose budget allows each call
  */
 export async function asking<T>(
   scan: ScanResult,
@@ -65,6 +66,7 @@ export async function asking<T>(
     return await call(scan.signal);
   } catch (error) {
     scan.signal.throwIfAborted();
+    if (isStoreFailure(error)) throw error;
     return isGone(error) ? 'absent' : 'unknown';
   }
 }

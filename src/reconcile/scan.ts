@@ -1,5 +1,6 @@
 // Reads a list of the platform with several pages in parallel, and continues after a failed page. list-proof.ts decides
 // whether the list is complete.
+import { isStoreFailure } from '../directory/redis/why-away.ts';
 import { AnswerTooLarge } from '../platform/errors.ts';
 import { backoffMs } from '../support/backoff.ts';
 import type { Clock } from '../support/sources.ts';
@@ -126,7 +127,10 @@ const enough =
   (found: number, total: number): boolean =>
     found > 0 || total === 0 || count === 0;
 
-/** Requests a page up to ATTEMPTS times. If none is good enough, the proof fails and the largest page is returned. */
+/**
+ * Requests a page up to ATTEMPTS times. If none is good enough, the proof fails and the largest page is returned.
+ * @throws the error of Redis, whose budget allows each request: the platform was not asked then
+ */
 async function insist<T extends { id: string }>(
   fetch: () => Promise<ListedPage<T>>,
   proof: ProofKeeper<T>,
@@ -144,6 +148,7 @@ async function insist<T extends { id: string }>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AnswerTooLarge) return 'tooLarge';
+      if (isStoreFailure(error) && attempt === ATTEMPTS) throw error;
       fault = `a page could not be read: ${(error as Error).message}`;
     }
     if (attempt < ATTEMPTS) await clock.sleep(backoffMs(attempt, BACKOFF, random), signal);

@@ -7,6 +7,8 @@ import { openPlace, type Place } from '../support/situation.ts';
 let place: Place;
 beforeAll(async () => {
   place = await openPlace({ ownRedis: true });
+  await place.idp.createUser('ada@acme.example');
+  await place.idle();
 }, 30_000);
 afterAll(() => place.stop());
 
@@ -63,9 +65,17 @@ async function expectNamed(reason: string): Promise<void> {
     expect(text).not.toContain('no process of the bridge');
     expect(text).not.toContain('a writable primary');
   }
-  const hold = await runCommand('hold');
-  expect(hold.code).toBe(1);
-  expect(hold.text).toContain(`Redis does not answer, or takes no writes (${reason})`);
+  for (const command of [['hold'], ['plan'], ['sync', 'ada@acme.example', '--dry-run']]) {
+    const { code, text } = await runCommand(...command);
+    expect([code, text]).toEqual([
+      1,
+      expect.stringContaining(`Redis does not answer, or takes no writes (${reason})`),
+    ]);
+    expect(text).not.toMatch(/platform|could not be read/);
+  }
+  const { json } = await runCommand('explain', 'ada@acme.example', '--json');
+  expect(json[0].summary).toContain('main was not read, because Redis takes no writes.');
+  expect(json[0].reasons.join('\n')).toContain(`Redis takes no writes (${reason})`);
 }
 
 test('doctor, status and hold name missing replicas as the reason why Redis takes no writes', async () => {

@@ -39,7 +39,7 @@ export const isDiskRefusal = (error: unknown): error is Error =>
 export const isStoreFailure = (error: unknown): error is Error =>
   error instanceof Error &&
   (['ReplyError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError'].includes(error.name) ||
-    /isn't (writeable|ready) and enableOfflineQueue|^Connection is closed|^Command timed out|^EXECABORT/.test(
+    /isn't (writeable|ready) and enableOfflineQueue|^Connection is closed|^Command timed out|^(EXECABORT|OOM|MISCONF|NOREPLICAS|READONLY)\b/.test(
       error.message,
     ));
 

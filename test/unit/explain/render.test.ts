@@ -22,6 +22,7 @@ const ANN = {
   platform: null,
   timeline: [],
   leftByHand: [],
+  fleet: [],
   link: { platformId: '1', account: null, origin: null, active: true },
   policy: { policy: 'sync', adopt: 'exact', deprovision: 'deactivate' },
 };
