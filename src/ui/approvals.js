@@ -77,12 +77,29 @@ const decision = (approval) =>
       'div',
       { class: 'grow' },
       h('a', { href: `#/approvals/${encodeURIComponent(approval.id)}` }, countsOf(approval)),
-      h('p', { class: 'soft' }, `by ${approval.by}, `, ago(approval.at)),
+      h(
+        'p',
+        { class: 'soft' },
+        `${approval.connection} → ${approval.target}, by ${approval.by}, `,
+        ago(approval.at),
+      ),
+      stillRejected(approval),
+      h('code', {}, approval.id),
       approval.selection && h('p', { class: 'soft' }, approval.selection),
       approval.note && h('p', { class: 'soft' }, `Note: ${approval.note}`),
     ),
     pill(TONES[approval.state], approval.state),
   );
+
+/** Tells how many changes of a rejection are still rejected, with the words of the command. */
+const stillRejected = ({ stillRejected: left, total }) =>
+  left !== undefined && h('p', { class: 'soft' }, `still rejected: ${left} of ${total}`);
+
+/** Tells the end of held changes. An expired list may be shown until the guard has judged its changes anew. */
+const expiry = (expiresAt) =>
+  Date.parse(expiresAt) > Date.now()
+    ? ['expires ', ago(expiresAt), ', then the guard judges its changes anew']
+    : ['expired ', ago(expiresAt), ': it cannot be decided any more, the guard judges its changes anew'];
 
 function details(approval, redraw) {
   const { id, connection, target, state, openedAt, expiresAt, selection, note, limits } = approval;
@@ -95,16 +112,12 @@ function details(approval, redraw) {
       'p',
       { class: 'soft' },
       state === 'held'
-        ? [
-            'Held since ',
-            ago(openedAt),
-            '. Without a decision the guard judges these changes anew ',
-            ago(expiresAt),
-          ]
+        ? ['Held since ', ago(openedAt), ', ', expiry(expiresAt)]
         : [`By ${approval.by}, `, ago(approval.at)],
       h('br'),
       h('code', {}, id),
     ),
+    stillRejected(approval),
     selection && h('p', {}, selection),
     note && h('p', {}, `Note: ${note}`),
     (approval.firstApprovals ?? []).map((first) => firstApproval(first, redraw)),

@@ -82,15 +82,18 @@ export function field(label, control, hint) {
   );
 }
 
+const HOUR_MS = 3_600_000;
+/** Up to this time the commands give hours, such as for the 72 hours of an approval; so does the page. */
+const IN_HOURS_MS = 72 * HOUR_MS;
 const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
+  ['h', HOUR_MS],
   ['min', 60_000],
   ['s', 1000],
 ];
 
 /** Formats a duration: `3 min`. */
 export function duration(ms) {
+  if (ms > IN_HOURS_MS) return `${Math.floor(ms / (24 * HOUR_MS))} d`;
   const [unit, size] = UNITS.find(([, step]) => ms >= step) ?? ['ms', 1];
   return `${Math.floor(ms / size)} ${unit}`;
 }

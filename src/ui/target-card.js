@@ -44,7 +44,7 @@ export function targetCard(row, redraw) {
       { class: 'figures' },
       figure('Not applied', dirty, dirty > 0 && 'info', `#/waiting?target=${encodeURIComponent(target)}`),
       figure('Lag', oldestMs > 0 ? duration(oldestMs) : '0', oldestMs > 60_000 && 'warn'),
-      figure('Under way', inflight),
+      figure('With queue or worker', inflight),
       figure('Need a person', blocked, blocked > 0 && 'bad', '#/dead-letters'),
       figure('Held by guard', guard.held, guard.held > 0 && 'warn', '#/approvals'),
       figure('Linked', row.coverage.users.linked + row.coverage.groups.linked),
@@ -75,23 +75,25 @@ const figure = (name, value, tone, href) =>
 
 const numeral = (value) => (typeof value === 'number' ? value.toLocaleString('en') : value);
 
-const PRIORITIES = { deactivation: 'Deactivations', edit: 'Edits', new: 'New', reconcile: 'Reconcile' };
+/** Most urgent first. A deactivation that the source took back keeps its priority, so they are no kinds of change. */
+const PRIORITIES = ['deactivation', 'edit', 'new', 'reconcile'];
 
 function priorities({ priorities: waiting }) {
   const total = Object.values(waiting).reduce((sum, each) => sum + each, 0);
   return h(
     'div',
     { class: 'priorities' },
-    Object.entries(PRIORITIES).map(([priority, name]) =>
+    h('p', { class: 'soft' }, 'Waiting, by priority'),
+    PRIORITIES.map((priority) =>
       h(
         'div',
         {},
-        h('span', {}, name),
+        h('span', {}, priority),
         h('meter', {
           min: 0,
           max: Math.max(1, total),
           value: waiting[priority],
-          'aria-label': `${name} waiting`,
+          'aria-label': `Waiting in the priority ${priority}`,
         }),
         h('span', { class: 'number' }, numeral(waiting[priority])),
       ),

@@ -40,20 +40,20 @@ const PLOTS = [
   },
   {
     title: 'Backlog',
-    unit: 'changes',
+    unit: 'resources by priority',
     lines: [
-      ['Deactivations', ({ backlog }) => backlog.deactivation, 'bad'],
-      ['Edits', ({ backlog }) => backlog.edit],
-      ['New', ({ backlog }) => backlog.new, 'good'],
-      ['Reconcile', ({ backlog }) => backlog.reconcile, 'warn'],
-      ['Under way', ({ inflight }) => inflight],
+      ['deactivation', ({ backlog }) => backlog.deactivation, 'bad'],
+      ['edit', ({ backlog }) => backlog.edit],
+      ['new', ({ backlog }) => backlog.new, 'good'],
+      ['reconcile', ({ backlog }) => backlog.reconcile, 'warn'],
+      ['in the queue or with a worker', ({ inflight }) => inflight],
     ],
   },
   {
     title: 'Waits for a person',
-    unit: 'resources',
+    unit: 'held changes, and resources',
     lines: [
-      ['Held', ({ held }) => held, 'warn'],
+      ['Held changes', ({ held }) => held, 'warn'],
       ['Dead letters', ({ deadLetters }) => deadLetters, 'bad'],
       ['Exceptions', ({ exceptions }) => exceptions],
     ],

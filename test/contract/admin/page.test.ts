@@ -1,6 +1,7 @@
 // Tests the operators' page in Chromium, and its files and headers.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expiryText } from '../../../src/cli/approval-view.ts';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
 import { describeWith, findTool } from '../../support/needs.ts';
@@ -105,6 +106,8 @@ inBrowser('in a browser', () => {
     await signIn();
     await page.waitForSelector('main[data-view=overview]');
     await see('Needs a person');
+    await see('Waiting, by priority');
+    for (const unit of ['resources by priority', 'held changes, and resources']) await see(unit);
     const kept = await page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]');
     expect(kept).toEqual([2, 0, '']);
   }, 60_000);
@@ -187,11 +190,17 @@ inBrowser('in a browser', () => {
   test('an approval on the page is applied at the platform', async () => {
     await open('approvals');
     await see(/accounts to deactivate/);
+    const [held] = (await rig.operator.get('/approvals')).body;
+    // The command gives the exact time too; the page has it as a tooltip.
+    const expiry = expiryText(held.expiresAt, Date.now()).replace(/ \S+ \((in \d+ h)\)/, ' $1');
+    expect(await page.locator('main').innerText()).toContain(`, ${expiry}`);
     await shoot('approvals');
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await shoot('approve');
     await page.locator('dialog').getByRole('button', { name: 'Approve' }).click();
     await see('Nothing waits for a decision');
+    const decided = await page.locator('section.card li').first().innerText();
+    expect([decided.includes('default → main'), decided.includes(held.id)]).toEqual([true, true]);
     await eventually('all leavers are closed', async () =>
       (await rig.bridge.platform.state()).users.every(
         ({ userName, active }) => !PEOPLE.slice(4).includes(userName) || !active,
