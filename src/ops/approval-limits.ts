@@ -25,6 +25,7 @@ export interface ExplainedLimit {
   used: number;
   /** Accepted, and neither written nor held. */
   waiting: number;
+  /** Held until an operator decides. */
   held: number;
   /** ISO 8601: the oldest change that uses the window; absent: none. */
   usedSince?: string;

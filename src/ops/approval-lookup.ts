@@ -5,6 +5,7 @@ import type { FirstApproval, StoredFirstApproval } from '../directory/guard/firs
 import type { ChangeList, Destruction } from '../directory/guard/held-changes.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
+import { isoTime } from '../support/iso-time.ts';
 import { createSelector, type ChangeSelection, type SelectPage } from './approval-selection.ts';
 
 export interface Approval {
@@ -12,19 +13,22 @@ export interface Approval {
   id: string;
   connection: string;
   target: string;
+  /** `held`: it waits for a decision; the others are decisions. */
   state: 'held' | 'approved' | 'rejected' | 'withdrawn';
   /** ISO 8601, while it is held. */
   openedAt?: string;
   expiresAt?: string;
-  /** ISO 8601, once it is decided. */
+  /** Time of the decision, ISO 8601; absent while it is held. */
   at?: string;
+  /** Operator who decided, and the reason that this operator gave. */
   by?: string;
   note?: string;
   /** Which part of the list was decided, in words; absent: all. */
   selection?: string;
+  /** Number of changes by kind, and of all. */
   kinds: Record<DestructiveKind, number>;
   total: number;
-  /** Changes of a rejection that were neither withdrawn, approved nor taken back by the source since. */
+  /** Number of changes of a rejection that were neither withdrawn, approved nor taken back by the source since. */
   stillRejected?: number;
   /** Approvals of one person where two have to approve, the oldest first. */
   firstApprovals?: WaitingApproval[];
@@ -33,9 +37,11 @@ export interface Approval {
 /** An approval that waits for a second person, who approves its id. */
 export interface WaitingApproval {
   id: string;
+  /** Operator who approved first. */
   by: string;
   /** Time of this first approval, ISO 8601. */
   at: string;
+  /** Number of changes. */
   total: number;
   note?: string;
   selection?: string;
@@ -46,16 +52,15 @@ export type FoundApproval = {
   approval: Approval;
   state: DesiredState;
   outbox: Outbox;
+  /** Absent for a decision. */
   list?: ChangeList;
+  /** The changes that a decision has kept; empty with a list, whose changes are read in pages. */
   items: Destruction[];
   /** The first approval that the id names. */
   first?: StoredFirstApproval;
 };
 
 const STATES = { approve: 'approved', reject: 'rejected', withdraw: 'withdrawn' } as const;
-
-/** Converts Unix milliseconds to ISO 8601. */
-export const isoDate = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns the id of an approval without its connection, as the guard of the target stores it. */
 export const withinTarget = ({ id, connection }: Approval): string => id.slice(connection.length + 1);
@@ -100,7 +105,7 @@ export async function approvalsAt(
         connection,
         target,
         state: STATES[action],
-        at: isoDate(at),
+        at: isoTime(at),
         by,
         ...(note === undefined ? {} : { note }),
         ...(selection === undefined ? {} : { selection }),
@@ -113,7 +118,7 @@ export async function approvalsAt(
   const found = await Promise.all((await outbox.guardStore.decisions()).map(toFound));
   if (open) {
     const { id, openedAt, expiresAt, kinds, total } = open;
-    const dates = { openedAt: isoDate(openedAt), expiresAt: isoDate(expiresAt) };
+    const dates = { openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt) };
     const names = { id: `${connection}.${id}`, connection, target, state: 'held' as const };
     const approval = { ...names, ...dates, kinds, total, ...firstsOf('guardHeld', id) };
     found.unshift({ state, outbox, items: [], list: open, approval });
@@ -135,7 +140,7 @@ const toWaitingApproval = (
 ): WaitingApproval => ({
   id: `${connection}.${id}`,
   by,
-  at: isoDate(at),
+  at: isoTime(at),
   total,
   ...(note === undefined ? {} : { note }),
   ...(selection === undefined ? {} : { selection }),
@@ -181,6 +186,7 @@ export async function selectorOf(
   selection: ChangeSelection,
 ): Promise<SelectPage | undefined> {
   const select = await createSelector(state, approval.target, selection, approval.id);
+  // A first approval of a part covers only the changes that the first person chose.
   const isChosen = first && (await outbox.guardStore.firstApprovals.choiceOf(first));
   if (!isChosen) return select;
   return async (page) => {

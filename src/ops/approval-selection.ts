@@ -115,6 +115,7 @@ async function formerMembers(
   const users = new Set<Ref>();
   for (const group of groups) {
     const pending = await outboxes.get(target)?.pendingMembers(parseRef(group).id);
+    // `+` is a membership that is still to be added; each other sign is a removal.
     for (const [user, sign] of pending ?? []) if (sign !== '+') users.add(`User:${user}`);
   }
   return users;

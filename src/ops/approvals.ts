@@ -5,11 +5,11 @@ import type { Decision } from '../directory/guard/decisions.ts';
 import type { StoredFirstApproval } from '../directory/guard/first-approvals.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { DestructiveKind, GuardSettings } from '../guard/judge.ts';
+import { isoTime } from '../support/iso-time.ts';
 import { explainLimits, type ExplainedLimit } from './approval-limits.ts';
 import {
   approvalsAt,
   findApproval,
-  isoDate,
   listIdOf,
   readPage,
   selectorOf,
@@ -32,7 +32,7 @@ export interface ShownApproval extends Approval {
 }
 
 /**
- * `expired`: the held changes are judged again. `noted`: a second person has to approve `id`. `samePerson`: the first approval
+ * `decided`: stored; `items` changes are covered. `unknown`: no approval has the id. `expired`: the held changes are judged again. `noted`: a second person has to approve `id`. `samePerson`: the first approval
  * is this person's own. `retracted`: a first approval was taken back. `full`: too many first approvals wait. `settled`: it was
  * decided earlier, and nothing of it is left for this order.
  */
@@ -58,7 +58,9 @@ export interface DecisionOrder extends Actor {
 }
 
 export interface ChangePage extends ChangeSelection {
+  /** Number of changes that are left out at the beginning. */
   offset?: number | undefined;
+  /** Largest number of changes. */
   limit: number;
 }
 
@@ -95,7 +97,10 @@ export async function showApproval(
   };
 }
 
-/** Returns the number of changes that a decision would reach, and the first of them; undefined for an unknown id. */
+/**
+ * Returns the number of changes that a decision would reach, and the first of them; undefined for an unknown id.
+ * @param most largest number of changes that are returned
+ */
 export async function previewDecision(
   states: readonly DesiredState[],
   id: string,
@@ -201,6 +206,6 @@ const withTimes = async ({ exceptionOf }: Outbox, items: HeldChange[]): Promise<
   Promise.all(
     items.map(async (item) => {
       const exception = await exceptionOf(item.ref);
-      return exception ? { ...item, since: isoDate(exception.since) } : item;
+      return exception ? { ...item, since: isoTime(exception.since) } : item;
     }),
   );

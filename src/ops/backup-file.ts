@@ -19,10 +19,11 @@ export interface BackupHeader {
 
 interface BackupEnd {
   end: true;
+  /** Number of lines before this one, and their SHA-256. */
   lines: number;
-  /** Items by family, for people. */
-  counts: Record<string, number>;
   sha256: string;
+  /** Items by family (ArchiveLine), for people. */
+  counts: Record<string, number>;
   /** HMAC-SHA256 with `backup.key` over all lines and the fields above. */
   hmac?: string;
 }
@@ -62,6 +63,7 @@ export const familyOf = ({ family, key = '' }: ArchiveLine): string =>
 /** Latest time of a Date. */
 const LATEST_MS = 8.64e15;
 
+/** Returns whether a line has inbound tokens, or the times of their last use. */
 const isTokenLine = ({ family, key }: ArchiveLine): boolean =>
   family === 'plain' && (key === 'tokens' || key === 'tokenUses');
 

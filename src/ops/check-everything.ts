@@ -12,7 +12,7 @@ import { doctor, type DoctorSubject } from './doctor.ts';
 import type { DoctorTarget } from './check-target.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
-/** The settings of a target. */
+/** The settings of a target. `scimToken`: token of the SCIM calls; null: `token` is used. */
 export interface CheckedTarget {
   name: string;
   url: string;
@@ -72,6 +72,7 @@ type ReadableBreaker = Pick<Breaker, 'read'> | undefined;
  */
 async function writeRefusal(target: string, breaker: ReadableBreaker): Promise<DoctorFinding[]> {
   const state = await breaker?.read().catch(() => undefined);
+  // `only` names these methods.
   return state?.only ? [refusalFinding(target, state)] : [];
 }
 

@@ -12,10 +12,12 @@ export interface RefusedEvent {
   at: string;
   /** Resource key, for example `User:3f…`. */
   resource: string;
+  /** Version of the resource after the change. */
   version?: number;
+  /** Kinds of event, and names of the changed attributes. */
   what: EventName[];
   names: string[];
-  /** Message of the receiver. */
+  /** Error code and explanation of the receiver (RFC 8935 §2.4). */
   err: string;
   description: string;
 }

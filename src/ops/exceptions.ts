@@ -31,6 +31,7 @@ function adviceOf(
   target: string,
   approvals: ApprovalIds | undefined,
 ): string {
+  // Only an order of hold has no resource; the type checker does not know that.
   if (ref === null || reason === 'OnHold')
     return `Order scim-bridge release --target ${target} when the platform may be written again.`;
   switch (reason) {

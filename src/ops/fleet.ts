@@ -1,5 +1,5 @@
-// Judges which processes of the service run (a missing role, a silent process, two versions, different settings), and which targets are gone from their
-// settings. Pure; status, doctor, explain, /health and metrics show the findings.
+// Judges which processes of the service run (a missing role, a silent process, two versions, different settings), and which
+// targets are gone from their settings. Pure; status, doctor, explain, /health and metrics show the findings.
 import {
   DUTIES,
   dutiesOf,
@@ -12,6 +12,7 @@ import { differingFeeds } from '../directory/fleet/announced-rules.ts';
 import type { RemovedTarget } from '../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
+import { isoTime } from '../support/iso-time.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /**
@@ -47,7 +48,7 @@ export interface FleetReport {
 /** Reads the processes from Redis and judges them. */
 export type ReadFleet = () => Promise<FleetReport>;
 
-/** An update of all processes takes less time than this. */
+/** An update of all processes takes less time than this; only afterwards different versions or settings are a finding. */
 const UPDATE_MS = 15 * 60_000;
 /** Number of silent processes that have a finding each, and of hosts that a finding names. */
 const MOST_NAMED = 5;
@@ -85,6 +86,7 @@ export function judgeFleet(
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
       ...differentSettings(running, view),
+      // An operator has accepted what stays at a kept target.
       ...removed.filter(({ isKept }) => !isKept).map(removedTarget),
     ],
   };
@@ -125,7 +127,7 @@ function missingProcess({ lastBeats }: FleetView): FleetFinding {
 const WHY_STOPPED = 'the end of its log says why it stopped.';
 
 const sinceText = ({ lastBeatAt, host, version }: Omit<FleetProcess, 'id'>): string =>
-  `${moment(lastBeatAt)} (the last was ${host}, version ${version})`;
+  `${isoTime(lastBeatAt)} (the last was ${host}, version ${version})`;
 
 function missingDuty(duty: Duty, { lastBeats }: FleetView): FleetFinding {
   const { finding, name, had } = MISSING[duty];
@@ -145,7 +147,7 @@ function silentProcesses(silent: FleetProcess[]): FleetFinding[] {
     finding: 'silent',
     level: 'warning',
     message:
-      `${nameOf(each)} is silent since ${moment(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis` +
+      `${nameOf(each)} is silent since ${isoTime(each.lastBeatAt)}: it was killed, hangs, or does not reach Redis` +
       (index === MOST_NAMED - 1 && more > 0 ? ` (${more} more are silent)` : ''),
     advice,
   }));
@@ -176,7 +178,7 @@ function differentVersions(running: FleetProcess[], { now, versionsDifferSince }
     {
       finding: 'versionsDiffer',
       level: 'warning',
-      message: `${versions.length} versions run since ${moment(versionsDifferSince)}: ${parts.join(', ')}`,
+      message: `${versions.length} versions run since ${isoTime(versionsDifferSince)}: ${parts.join(', ')}`,
       advice: 'End the update: bring all processes to one version, or roll back.',
     },
   ];
@@ -186,7 +188,8 @@ function differentSettings(
   running: FleetView['processes'],
   { now, settingsDifferSince }: FleetView,
 ): FleetFinding[] {
-  const targets = [...new Set(differingFeeds(running, true).map(({ target }) => target))].sort();
+  const withOthers = true;
+  const targets = [...new Set(differingFeeds(running, withOthers).map(({ target }) => target))].sort();
   if (targets.length === 0 || settingsDifferSince === null || now - settingsDifferSince < UPDATE_MS)
     return [];
   const groups = [...new Set(running.map(({ rules }) => rules))].map((rules) =>
@@ -196,7 +199,7 @@ function differentSettings(
     {
       finding: 'settingsDiffer',
       level: 'warning',
-      message: `processes run with different settings of ${briefly(targets)} since ${moment(settingsDifferSince)}: ${groups.join('; ')}`,
+      message: `processes run with different settings of ${briefly(targets)} since ${isoTime(settingsDifferSince)}: ${groups.join('; ')}`,
       advice:
         'End the update: restart the processes that have the former settings. Until then each applies its own mapping, scope, policy and guard limits, and a command prints the limits of the settings that it reads. Once all have the same, the scheduler compares everybody; without a scheduler run scim-bridge reconcile.',
     },
@@ -209,8 +212,6 @@ const removedTarget = ({ connection, target, accounts, groups }: RemovedTarget):
   message: `target ${target} of connection ${connection} is no longer configured; ${counted(accounts, 'account')} and ${counted(groups, 'group')} that the bridge wrote are still there, and leavers keep their access`,
   advice: `To see who keeps access: scim-bridge links list --connection ${connection} --target ${target}. Put it back, take the access away and then remove it; or let scim-bridge links keep say that all is to stay: docs/removed-targets.md.`,
 });
-
-const moment = (ms: number): string => new Date(ms).toISOString();
 
 /** Returns the names of the processes that run, the first five and the number of the others; undefined when none runs. */
 export function runningText(processes: readonly FleetProcess[]): string | undefined {
@@ -226,7 +227,7 @@ export function processText(process: FleetProcess): string {
   const { version, startedAt, beatAgeMs, silent } = process;
   const age = Math.round(beatAgeMs / 1000);
   const beat = silent ? `silent for ${age} s` : `last beat ${age} s ago`;
-  return `${nameOf(process)}, version ${version}, started ${moment(startedAt)}, ${beat}`;
+  return `${nameOf(process)}, version ${version}, started ${isoTime(startedAt)}, ${beat}`;
 }
 
 /** Returns `2 processes`, or `no process runs`. A process that runs seems silent while Redis takes no writes. */

@@ -6,6 +6,7 @@ import type { Ref } from '../directory/records.ts';
 import { giveBack, type GivenBack } from '../reconcile/give-back.ts';
 import { underRunLock } from '../reconcile/run-lock.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
+import { isoTime } from '../support/iso-time.ts';
 import type { Logger } from '../support/logger.ts';
 import { findResources, type Searched } from './find.ts';
 import { iso } from '../support/iso.ts';
@@ -62,9 +63,9 @@ export function toListedHandover(
     ...place,
     name: head.name,
     state: head.state,
-    closedAt: iso(head.closedAt),
-    startedAt: iso(head.startedAt),
-    endedAt: head.endedAt === undefined ? null : iso(head.endedAt),
+    closedAt: isoTime(head.closedAt),
+    startedAt: isoTime(head.startedAt),
+    endedAt: head.endedAt === undefined ? null : isoTime(head.endedAt),
     deployment: head.deployment,
     folder: head.folder === undefined ? null : { id: head.folder, name: head.folderName ?? '' },
     by: head.by ?? null,

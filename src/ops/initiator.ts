@@ -2,11 +2,14 @@
 
 export type InitiatorType = 'identityProvider' | 'reconcile' | 'operator' | 'system';
 
+/** Ids of orders: whole, or with the operator or the decision behind the colon. */
 const OF_OPERATORS = /^(resync|repair|restore|(sync|retry|import|approval|handover):.*)$/;
 
 /** Returns the kind of initiator. Clients cannot send ids of the other kinds (request-context.ts), so that no push appears as an order. */
 export function initiatorTypeOf(request: string): InitiatorType {
+  // The bridge marks resources without a request, for example by an alarm.
   if (request === '-') return 'system';
+  // Runs of a reconcile and applied plans have ids of this form.
   if (request.startsWith('plan:')) return 'reconcile';
   return OF_OPERATORS.test(request) ? 'operator' : 'identityProvider';
 }

@@ -8,7 +8,7 @@ import { isGone } from '../sync/failures.ts';
 import { linksOf, type LinkRow } from './link-rows.ts';
 
 /**
- * `unknown`: no such connection, target or resource. `mismatch`: the platform's account has another name and another
+ * `imported`: the link is stored. `unchanged`: it was stored before. `invalid`: the row is malformed. `unknown`: no such connection, target or resource. `mismatch`: the platform's account has another name and another
  * externalId. `absent`: the platform has no such id. `taken`: another resource is linked to the id. `busy`: a sync is
  * running.
  */
@@ -95,8 +95,10 @@ async function recognise(
       return name !== undefined && fold(group.displayName) === fold(name) ? 'same' : 'mismatch';
     }
     const user = await target.client.users.get(platformId, { signal });
+    // Names may be reused by another person; an externalId that both sides have decides first.
     if (user.externalId && ours.externalId) {
       if (user.externalId !== ours.externalId) return 'mismatch';
+      // Without a unique externalId the userName has to agree too.
       if (await directory.identifies(ours.externalId)) return 'same';
     }
     return fold(user.userName) === fold(ours.userName ?? '') ? 'same' : 'mismatch';

@@ -4,6 +4,7 @@ import type { FleetProcess, TargetWork } from '../directory/fleet/fleet-store.ts
 import { dutiesOf } from '../directory/fleet/fleet-store.ts';
 import type { Backlog } from '../directory/outbox/backlog.ts';
 
+/** Causes that bound a load, each explained by BOUND_WORDS. */
 export const LOAD_BOUNDS = [
   ...(['hold', 'address', 'breaker', 'noWorker'] as const),
   ...(['waiting', 'rateLimit', 'processor', 'latency'] as const),
@@ -26,8 +27,11 @@ export interface LoadProgress {
 
 export interface LoadSurroundings {
   target: string;
+  /** Whether an order of hold stops all writes. */
   isOnHold: boolean;
+  /** Whether the platform's address changed, so that writes wait for a reconcile. */
   hasMoved: boolean;
+  /** Whether the circuit breaker of the target lets only probes through. */
   isBreakerOpen: boolean;
   processes: readonly FleetProcess[];
 }
@@ -47,12 +51,15 @@ const FULL_SHARE = 0.9;
 const BUSY_SHARE = 0.5;
 /** Below this share of busy slots, and without a call that waits for one, slots count as free. */
 const FREE_SLOTS_SHARE = 0.5;
+/** From this share of calls that the rate limit has delayed, it bounds the load. */
+const MOSTLY_DELAYED_SHARE = 0.5;
 /** If at most this share of all marks is due or in work, the load waits for marks that are not due yet. */
 const FEW_DUE_SHARE = 0.01;
 
 /** Returns the resources that leave the backlog in a second; null while that is not known. */
 export function loadRate({ now, load }: LoadBacklog): number | null {
   if (!load) return null;
+  // Samples are sorted from the newest to the oldest.
   const first = load.samples.filter(({ at }) => now - at <= WINDOW_MS).at(-1);
   if (!first) return load.startedAt === null ? null : 0;
   if (now - first.at < LEAST_MS) return null;
@@ -91,8 +98,11 @@ function boundOf(
   const works = workers.flatMap(({ work }) => work?.targets[target] ?? []);
   const sum = (part: keyof TargetWork): number => works.reduce((total, each) => total + each[part], 0);
   const calls = sum('calls');
-  if (calls > 0 ? sum('delayed') * 2 >= calls : sum('waiting') > 0) return 'rateLimit';
-  if (calls + sum('queued') + sum('busy') === 0) return null;
+  // Without a finished call, the calls that still wait for the rate limit show that it is the bound.
+  const isRateLimited = calls > 0 ? sum('delayed') >= MOSTLY_DELAYED_SHARE * calls : sum('waiting') > 0;
+  if (isRateLimited) return 'rateLimit';
+  const isUnmeasured = calls + sum('queued') + sum('busy') === 0;
+  if (isUnmeasured) return null;
   const processor = Math.max(...workers.map(({ work }) => work?.processor ?? 0));
   const hasFreeSlots = sum('queued') === 0 && sum('busy') < FREE_SLOTS_SHARE * works.length;
   return processor >= FULL_SHARE || (processor >= BUSY_SHARE && hasFreeSlots) ? 'processor' : 'latency';

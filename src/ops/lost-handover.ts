@@ -29,6 +29,7 @@ export async function readLostHandover(
   const stored = await handovers.read(ref);
   // False for a handover of an earlier closing: the person was active again since, and the account may be handed over anew.
   const isOfThisClosing = stored !== undefined && stored.head.closedAt === link.closedAt;
+  // The work of a returned handover is with the person again.
   if (stored && stored.head.state !== 'returned') {
     const { state, folderName = null } = stored.head;
     const items = stored.items.filter((item) => item.state === 'moved').length;

@@ -20,7 +20,8 @@ const isDistinctive = (name: string): boolean =>
 export function createMentions(names: Iterable<string>): Mentions {
   const forms = [...new Set(names)].filter(isDistinctive).sort((one, other) => other.length - one.length);
   if (forms.length === 0) return { isIn: () => false, replaceIn: (text) => text };
-  // The longest form is tried first, so that an address is replaced as a whole.
+  // The longest form is tried first, so that an address is replaced as a whole. The characters around a form may not continue a
+  // name or an address; a dot ends a sentence unless a letter or digit follows.
   const source = `(?<![\\p{L}\\p{N}@._+-])(?:${forms.map(escaped).join('|')})(?![\\p{L}\\p{N}@_+-]|\\.[\\p{L}\\p{N}])`;
   const once = new RegExp(source, 'iu');
   const all = new RegExp(source, 'giu');

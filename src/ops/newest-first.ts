@@ -13,7 +13,10 @@ export interface SearchStep<Entry> {
   entry?: Entry;
 }
 
-/** Part of the merged order. `before`: public id of an entry; only older entries are read. */
+/**
+ * Part of the merged order. `since`, `until`: Unix milliseconds of the oldest and the newest entry. `before`: public id of an
+ * entry; only older entries are read.
+ */
 export interface MergedSpan {
   since?: number | undefined;
   until?: number | undefined;
@@ -26,10 +29,12 @@ export const publicId = (name: string, id: string): string => `${name}.${id}`;
 /** Returns the place of a break in a hash chain as the public id of an entry; `the end`; or null. */
 export function publicBreak(name: string, broken: string | undefined): string | null {
   if (broken === undefined) return null;
+  // `the end` has no id: entries behind the last one are missing.
   const isId = /^\d/.test(broken);
   return isId ? publicId(name, broken) : broken;
 }
 
+/** Name of a log, a dot, and the id of an entry in its Redis stream. */
 const PUBLIC_ID = /^(.+)\.(\d{1,15}-\d{1,15})$/;
 
 export const isPublicId = (text: string): boolean => PUBLIC_ID.test(text);
@@ -64,9 +69,10 @@ export async function* newestFirst<Entry extends Placed>(
 
 /** Compares ids for a sort, newest first. */
 const order = (one: string, other: string): number =>
-  timeOf(other) - timeOf(one) || serialOf(other) - serialOf(one);
+  timeOf(other) - timeOf(one) || sequenceOf(other) - sequenceOf(one);
 
-const serialOf = (id: string): number => Number(id.slice(id.indexOf('-') + 1));
+/** Returns the sequence number of a Redis stream id, `<milliseconds>-<sequence number>`. */
+const sequenceOf = (id: string): number => Number(id.slice(id.indexOf('-') + 1));
 
 /** Yields the entries of portions one by one, and after each portion the place up to which the log was searched. */
 async function* singly<Entry extends Placed>(

@@ -1,6 +1,7 @@
 // Warns in status and doctor when the last complete comparison of a target is longer ago than its schedule allows.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ExpectedRuns, RunReport } from '../directory/outbox/runs.ts';
+import { isoTime } from '../support/iso-time.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 interface RunTimes {
@@ -22,13 +23,12 @@ export function reconcileAgeText(
   now: number,
 ): string | undefined {
   const longest = expected ? 2 * expected.gapMs + GRACE_MS : OLD_MS;
-  const moment = (ms: number): string => new Date(ms).toISOString();
   if (lastSuccessAt)
     return now - lastSuccessAt >= longest
-      ? `nothing was compared completely since ${moment(lastSuccessAt)}`
+      ? `nothing was compared completely since ${isoTime(lastSuccessAt)}`
       : undefined;
   if (expected && now - expected.since >= longest)
-    return `no reconcile has compared everything yet, and the schedule expects one since ${moment(expected.since)}`;
+    return `no reconcile has compared everything yet, and the schedule expects one since ${isoTime(expected.since)}`;
   return last ? 'no reconcile has compared everything yet' : undefined;
 }
 
