@@ -1,15 +1,14 @@
 // Routes the endpoints of security event receivers: poll delivery (RFC 8936) and the public keys.
-import { timingSafeEqual } from 'node:crypto';
 import express, { type RequestHandler, type Router } from 'express';
 import { parsePollRequest, type Poll } from '../events/poll.ts';
 import type { Feed } from '../events/feed.ts';
 import { invalidValue, tooManyRequests, unauthorized } from '../scim/index.ts';
 import type { ByteShare } from '../support/limits.ts';
 import type { Clock } from '../support/sources.ts';
-import { digestOf } from '../tokens/secret.ts';
 import type { Admission } from './admission/admission.ts';
 import { JSON_HEADERS } from './json-headers.ts';
 import { createBadCredentials } from './middleware/bad-credentials.ts';
+import { bearerTokenOf, isSecret } from './middleware/bearer-token.ts';
 import { allowOnly, countUntilRead, untilClosed } from './scim/respond.ts';
 import { createClientAddress, type ClientAddress } from './middleware/client-address.ts';
 import { createJsonBody } from './middleware/json-body.ts';
@@ -75,11 +74,12 @@ function createReceiverCheck(
 ): RequestHandler {
   const badCredentials = createBadCredentials();
   return (request, response, next) => {
-    const [, presented = ''] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-    if (presented !== '' && timingSafeEqual(digestOf(presented), digestOf(token()))) {
+    const presented = bearerTokenOf(request);
+    if (isSecret(presented, token())) {
       next();
       return;
     }
+    // A request without a token is no guess, so it does not count.
     const waitMs = presented === '' ? 0 : badCredentials.note(clientAddress(request), clock.now());
     if (waitMs === 0)
       throw unauthorized('Send the token of the setting events.poll: Authorization: Bearer <token>.');

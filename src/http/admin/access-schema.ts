@@ -1,4 +1,4 @@
-// Defines the JSON Schema of the report of verify-access.
+// Defines the JSON Schema of the report of verify-access. The types in verify-access/report.ts explain the fields.
 import {
   CHAIN,
   type AccessFault,

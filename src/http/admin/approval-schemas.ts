@@ -1,4 +1,5 @@
-// Defines the JSON Schemas of approvals for the OpenAPI document of the admin API.
+// Defines the JSON Schemas of approvals for the OpenAPI document of the admin API. The TypeScript type that each schema names
+// explains its fields.
 import { DESTRUCTIVE_KINDS } from '../../guard/judge.ts';
 import type { ExplainedLimit } from '../../ops/approval-limits.ts';
 import type { Approval, WaitingApproval } from '../../ops/approval-lookup.ts';

@@ -1,9 +1,9 @@
 // Checks the admin token. After many wrong tokens, an address has to wait, and the log has a warning.
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../support/sources.ts';
 import type { Logger } from '../../support/logger.ts';
 import { originOf } from '../middleware/bad-credentials.ts';
+import { bearerTokenOf, isSecret } from '../middleware/bearer-token.ts';
 import type { ClientAddress } from '../middleware/client-address.ts';
 import { Problem, tooManyProblem } from './problem.ts';
 
@@ -52,10 +52,7 @@ export function createAdminCheck(
   }
 
   return (request) => {
-    const [, presented = ''] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-    // Digests have one length, so the time of the comparison does not depend on the secret.
-    const isRight = timingSafeEqual(digest(presented), digest(token()));
-    if (isRight && presented !== '') return;
+    if (isSecret(bearerTokenOf(request), token())) return;
     const waitSeconds = noteFailure(clientAddress(request));
     if (waitSeconds > 0) throw tooManyProblem('Too many wrong tokens from this address: wait.', waitSeconds);
     throw new Problem(401, 'Send the admin token: Authorization: Bearer <ADMIN_TOKEN>.', {
@@ -63,5 +60,3 @@ export function createAdminCheck(
     });
   };
 }
-
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer');

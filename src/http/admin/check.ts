@@ -15,8 +15,10 @@ export interface Checks {
 export function createChecks(): (route: AdminRoute) => Checks {
   const options = { allErrors: true, allowUnionTypes: true, validateFormats: false };
   const bodies = new Ajv2020(options);
+  // The values of a query are texts, and a list of one value is no list yet.
   const queries = new Ajv2020({ ...options, coerceTypes: 'array' });
   const components = { $id: 'admin', components: { schemas: SCHEMAS } };
+  // ajv refuses keywords that it does not know.
   for (const ajv of [bodies, queries]) ajv.addVocabulary(['components']);
   bodies.addSchema(components);
 

@@ -1,4 +1,5 @@
-// Defines the JSON Schema of an explanation: the answer of the route and command `explain`.
+// Defines the JSON Schema of an explanation: the answer of the route and command `explain`. The types in
+// explain/explanation.ts explain the fields.
 import { RESOURCE_REASONS } from '../../directory/outbox/exceptions.ts';
 import { PRIORITIES } from '../../directory/records.ts';
 import type {

@@ -15,6 +15,7 @@ import {
 } from './route.ts';
 import { body, dateTime, integerField, textField, toQuery } from './schema-fields.ts';
 
+/** Time range, cursor and page size, as `spanFields` describes them. */
 export interface SpanQuery {
   since?: string;
   until?: string;
@@ -27,6 +28,7 @@ export interface ExportQuery extends SpanQuery {
 }
 
 const DEFAULT_LIMIT = 100;
+/** Largest number of entries of a page. */
 const MOST_ENTRIES = 10_000;
 /** Largest page in bytes; an entry may list a hundred members or long values. */
 const MOST_BYTES = 4 * 1024 * 1024;

@@ -1,4 +1,5 @@
-// Defines the JSON Schemas of entries of the provisioning log: as stored, and in the format of the export.
+// Defines the JSON Schemas of entries of the provisioning log: as stored, and in the format of the export. The TypeScript type
+// that each schema names explains its fields.
 import { PRIORITIES } from '../../directory/records.ts';
 import { LOG_ACTIONS, LOG_STATUSES } from '../../directory/logs/provisioning-log.ts';
 import type { LocatedEntry, ProvisioningRecord } from '../../ops/provisioning-log.ts';

@@ -56,6 +56,7 @@ export function createPage(folder = FOLDER): Router {
     }
     const path = request.url.split('?')[0] ?? '/';
     const file = files.get(path === '/' ? '/index.html' : path);
+    // The handler behind this one answers 404.
     if (!file || (request.method !== 'GET' && request.method !== 'HEAD')) {
       next();
       return;

@@ -56,8 +56,9 @@ export function createProblemHandler({ logger, ids }: { logger: Logger; ids: Ids
     }
     const known = toProblem(error);
     if (known) {
-      if (known.status === 413 || (known.status === 503 && !request.complete))
-        response.setHeader('Connection', 'close');
+      // The rest of the body is not read, so the connection cannot be used for another request.
+      const isBodyUnread = known.status === 413 || (known.status === 503 && !request.complete);
+      if (isBodyUnread) response.setHeader('Connection', 'close');
       respondProblem(response, known);
       return;
     }

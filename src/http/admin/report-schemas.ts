@@ -1,4 +1,5 @@
 // Defines the JSON Schemas of reports: doctor, proof of derived data, sync; explain and verify-access have files of their own.
+// The TypeScript type that each schema names explains its fields.
 import type { DoctorFinding } from '../../ops/doctor-finding.ts';
 import type { SyncReport } from '../../ops/sync-one.ts';
 import { ACTIONS, type Attribution, type Basis, type PlanEntry } from '../../reconcile/entry.ts';

@@ -186,6 +186,12 @@ export function stateOf({ states }: AdminContext, connection: string): DesiredSt
   throw new Problem(404, `There is no connection ${connection}. The settings have: ${names}.`);
 }
 
+/** Returns a function that returns the policy of a target; undefined for an unknown one. */
+export const policyOf =
+  ({ scopes }: Pick<AdminContext, 'scopes'>) =>
+  (target: string) =>
+    scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy;
+
 /** @throws Problem 404 with the names that exist, for an unknown connection or target of a filter */
 export function requirePlace(context: AdminContext, filter: { connection?: string; target?: string }): void {
   if (filter.connection !== undefined) stateOf(context, filter.connection);

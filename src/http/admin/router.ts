@@ -10,6 +10,7 @@ import type { Admitted } from '../admission/admission.ts';
 import { JSON_HEADERS } from '../json-headers.ts';
 import { createJsonBody } from '../middleware/json-body.ts';
 import { correlationIdOf } from '../middleware/request-context.ts';
+import { untilClosed } from '../scim/respond.ts';
 import { createChecks, type Checks } from './check.ts';
 import { openApiDocument } from './openapi.ts';
 import { createProblemHandler, Problem } from './problem.ts';
@@ -97,7 +98,8 @@ function toHandler(route: AdminRoute, checks: Checks, readings: Turns): RequestH
       request: correlationIdOf(request),
       caller: callerOf(request),
       via: request.headers['x-scim-bridge-via'] === 'page' ? ('page' as const) : ('admin API' as const),
-      signal: untilClosed(response),
+      // The reason is for the log.
+      signal: untilClosed(response, new Error('the caller has left')),
     };
     const handle = () => route.handle(call);
     const answer = route.method === 'get' ? await readings.run(handle, call.signal) : await handle();
@@ -127,13 +129,6 @@ function splitUrl(url: string): { pathname: string; search: string } {
   const start = url.indexOf('?');
   if (start < 0) return { pathname: url, search: '' };
   return { pathname: url.slice(0, start), search: url.slice(start) };
-}
-
-/** Returns a signal that is aborted when the response is closed; the reason names a client that disconnected, for logs. */
-function untilClosed(response: Response): AbortSignal {
-  const closed = new AbortController();
-  response.once('close', () => closed.abort(new Error('the caller has left')));
-  return closed.signal;
 }
 
 /** Sends an answer. @throws the error of a streamed answer, also after its headers were sent */

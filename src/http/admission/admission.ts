@@ -36,6 +36,7 @@ export interface Admission {
   pace: () => Slice;
 }
 
+// Limits of turns (support/limits.ts): `atOnce` requests run, `queue` requests of a connection wait, each for `waitMs` at most.
 const LIST_QUEUE = { queue: 32, waitMs: 2000 };
 const SINGLES = { atOnce: 64, queue: 2000, waitMs: 5000 };
 const READINGS = { atOnce: 16, queue: 200, waitMs: 10_000 };

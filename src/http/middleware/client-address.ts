@@ -22,8 +22,10 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     const hops = (typeof header === 'string' ? header : '').split(',').slice(-MAX_HOPS).reverse();
     let nearest = peer;
     for (const hop of hops) {
+      // An empty entry says nothing, and addresses left of it are not verified.
       if (hop.trim() === '') return nearest;
       nearest = hopAddress(hop.trim());
+      // The client: the first entry that is no trusted proxy, or no address at all.
       if (nearest === '' || !isWithin(trusted, nearest)) return nearest;
     }
     return nearest;

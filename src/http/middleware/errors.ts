@@ -26,6 +26,7 @@ export function createErrorHandler(deps: { logger: Logger; ids: Ids }): ErrorReq
   return (error: unknown, request, response, _next) => {
     // The client has disconnected, which aborted the work.
     if (response.closed && (error as Error).name === 'AbortError') return;
+    // An answer that has begun cannot become an error any more.
     if (response.headersSent) {
       response.destroy();
       return;

@@ -89,9 +89,12 @@ export const allowOnly =
     throw methodNotAllowed(methods);
   };
 
-/** Returns a signal that is aborted when the response is closed: by a disconnected client, or after a complete answer. */
-export function untilClosed(response: Response): AbortSignal {
+/**
+ * Returns a signal that is aborted when the response is closed: by a disconnected client, or after a complete answer.
+ * @param reason undefined: an AbortError
+ */
+export function untilClosed(response: Response, reason?: Error): AbortSignal {
   const closed = new AbortController();
-  response.once('close', () => closed.abort());
+  response.once('close', () => closed.abort(reason));
   return closed.signal;
 }

@@ -74,6 +74,7 @@ export function createScimRouter(deps: ProviderDeps, options: ScimRouterOptions)
     // Parsing costs time, so the query is parsed only when it contains `attributes` or `excludedAttributes`, which is rare.
     if (request.url.includes('ttributes=')) {
       const { attributes, excludedAttributes } = readQuery(queryOf(request));
+      // An empty parameter counts as absent.
       context.attributes = attributes || undefined;
       context.excludedAttributes = excludedAttributes || undefined;
     }

@@ -4,22 +4,15 @@ import { UnknownSelection, type ChangeSelection } from '../../../ops/approval-se
 import { decideApproval, listApprovals, showApproval, type DecisionOutcome } from '../../../ops/approvals.ts';
 import { HELD_CAUSES, type HeldCause } from '../../../ops/held-change.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
+import { json, policyOf, route, type AdminContext, type AdminRoute, type JsonSchema } from '../route.ts';
 import { kindCounts } from '../approval-schemas.ts';
 import { arrayOf, body, booleanField, integerField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
-interface SelectionFields {
-  refs?: string[];
-  persons?: string[];
-  kinds?: DestructiveKind[];
-  causes?: HeldCause[];
-  groups?: string[];
-}
+interface DecisionOrder extends OperatorFields, ChangeSelection {}
 
-interface DecisionOrder extends OperatorFields, SelectionFields {}
-
+/** One page of an approval, as `pageFields` describes it. */
 interface PageQuery {
   offset?: number;
   limit?: number;
@@ -118,7 +111,7 @@ export const approvalRoutes = (context: AdminContext): AdminRoute[] => [
         groups: only.group && [only.group],
       } as ChangeSelection;
       const page = { ...selection, offset, limit };
-      const shown = await showApproval(context.states, id, settingsOf(context), page).catch(refuseUnknown);
+      const shown = await showApproval(context.states, id, policyOf(context), page).catch(refuseUnknown);
       if (!shown) throw unknownApproval(id);
       return json(shown);
     },
@@ -185,7 +178,7 @@ function decisionRoute(
       const selection = { refs, persons, kinds, causes, groups };
       const identity = call.caller.person ?? ADMIN_TOKEN;
       const decision = { action, identity, ...operator, selection };
-      const decided = await decideApproval(context.states, id, settingsOf(context), decision).catch(
+      const decided = await decideApproval(context.states, id, policyOf(context), decision).catch(
         refuseUnknown,
       );
       if (decided.kind === 'settled') throw new Problem(409, decided.message);
@@ -195,12 +188,6 @@ function decisionRoute(
     },
   });
 }
-
-/** Returns a function that returns the settings of a target. */
-const settingsOf =
-  ({ scopes }: AdminContext) =>
-  (target: string) =>
-    scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy;
 
 /** Returns the error for a decision that was not taken. */
 function refusal(

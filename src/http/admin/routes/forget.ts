@@ -1,7 +1,7 @@
 // Route of the order to forget a person who is no longer pushed (command `forget`).
 import { forgetPerson, type ForgetOutcome } from '../../../ops/forget.ts';
 import { Problem } from '../problem.ts';
-import { json, route, type AdminContext, type AdminRoute } from '../route.ts';
+import { json, policyOf, route, type AdminContext, type AdminRoute } from '../route.ts';
 import { arrayOf, body, booleanField, integerField, object, textField } from '../schema-fields.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
 
@@ -94,8 +94,7 @@ export const forgetRoutes = (context: AdminContext): AdminRoute[] => [
         connection,
         leaveAccounts: leaveAccount,
         actor: actor(order, call),
-        handoverRules: (target) =>
-          context.scopes.find(({ scope }) => scope.target.name === target)?.scope.target.policy,
+        handoverRules: policyOf(context),
       });
       if (outcome.kind !== 'forgotten') throw toProblem(outcome);
       return json(outcome.reports);

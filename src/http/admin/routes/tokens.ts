@@ -1,6 +1,7 @@
 // Routes of inbound tokens. A secret is shown only once, in the answer that creates the token.
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '../../../directory/logs/acts.ts';
+import { isoTime } from '../../../support/iso-time.ts';
 import { parseExpiry } from '../../../tokens/expiry.ts';
 import {
   issueToken,
@@ -122,8 +123,8 @@ async function create(context: AdminContext, { connection, name, expires }: Orde
     connection,
     secret: outcome.secret,
     name,
-    createdAt: iso(createdAt),
-    expiresAt: expiresAt === null ? null : iso(expiresAt),
+    createdAt: isoTime(createdAt),
+    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
   };
 }
 

@@ -7,6 +7,8 @@ import { Problem } from '../problem.ts';
 import type { Cookie } from './cookies.ts';
 import {
   ALL_RIGHTS,
+  MAX_NAME_LENGTH,
+  MAX_NAMES,
   rightsOf,
   rolesOf,
   type AdminCaller,
@@ -20,10 +22,6 @@ import {
  * 429 after many wrong tokens
  */
 export type IdentifyCaller = (request: IncomingMessage) => Promise<AdminCaller>;
-
-const MAX_NAME_LENGTH = 200;
-/** Most roles or groups of a proxy's header that are read. */
-const MAX_NAMES = 2000;
 
 export interface CallerSources {
   /** Undefined when there is no admin token. */
@@ -64,6 +62,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
 
   function byProxy(request: IncomingMessage): AdminCaller | undefined {
     if (!proxy || !signIn || !proxies) return undefined;
+    // Another client could send the headers of the proxy.
     if (!isWithin(proxies, plainAddress(request.socket.remoteAddress ?? ''))) return undefined;
     const name = headerOf(request, proxy.nameHeader)?.trim();
     if (!name) return undefined;
@@ -116,6 +115,7 @@ export function createIdentifyCaller({ checkAdmin, sessions, signIn }: CallerSou
       refuseOtherPages(request);
       return caller;
     }
+    // Without a sign-in the admin token is the only way in, so its check tells how to send it.
     if (!signIn && checkAdmin) checkAdmin(request);
     throw new Problem(401, 'Nobody is signed in: sign in at /admin/.', {
       headers: { 'WWW-Authenticate': 'Bearer realm="admin"' },

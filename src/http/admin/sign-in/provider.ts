@@ -2,22 +2,29 @@
 // for a person (OpenID Connect Core 1.0, section 3.1; PKCE: RFC 7636).
 import * as openid from 'openid-client';
 import type { Clock } from '../../../support/sources.ts';
+import { MAX_NAME_LENGTH, MAX_NAMES } from './rights.ts';
 
 export interface ProviderSettings {
   issuer: string;
   clientId: string;
   /** Null for a public client, which uses PKCE without a secret. */
   clientSecret: string | null;
+  /** OAuth scopes that are asked for. */
   scopes: readonly string[];
+  /** Claims of the ID token with the person's name and with the names of roles or groups. */
   nameClaim: string;
   rolesClaim: string;
+  /** Whether a provider on this machine may be called by http://. */
   allowLoopbackHttp: boolean;
 }
 
 /** A sign-in that has begun. Only the browser that began it has these values, so no other browser can complete it. */
 export interface PendingSignIn {
+  /** Value that the provider sends back with the code (RFC 6749 §10.12). */
   state: string;
+  /** Value that the ID token has to contain. */
   nonce: string;
+  /** Secret of PKCE, whose hash the provider got at the beginning. */
   verifier: string;
 }
 
@@ -52,12 +59,12 @@ export class SignInRefused extends Error {
   }
 }
 
+/** Longest time of a call to the provider. */
 const TIMEOUT_SECONDS = 5;
+/** Largest answer of the provider. */
 const MAX_BYTES = 512 * 1024;
 /** Time after which the discovery document is read again. */
 const FRESH_MS = 3_600_000;
-const MAX_NAMES = 2000;
-const MAX_NAME_LENGTH = 200;
 
 /** @param redirect address to which the provider sends the browser back */
 export function createProvider(

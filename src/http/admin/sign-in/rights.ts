@@ -18,6 +18,11 @@ export const ROLE_FOR: Readonly<Record<Right, OperatorRole>> = {
   approve: 'approver',
 };
 
+/** Longest accepted name of a person. */
+export const MAX_NAME_LENGTH = 200;
+/** Most roles or groups of a person that are read. */
+export const MAX_NAMES = 2000;
+
 /** Names of roles or groups that give each role. */
 export type RoleNames = Readonly<Record<OperatorRole, readonly string[]>>;
 
