@@ -6,6 +6,7 @@ import { toWireId, type CallOptions, type Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 import type { ConsoleUser } from './wire.ts';
 
+/** A new account, with the properties of contract 3.3. */
 export interface AccountInput {
   email: string;
   username: string;

@@ -129,7 +129,9 @@ const TRUSTED_STATUS = new Set([401, 408, 413, 414, 425, 429, 431]);
 
 /** Returns true when a proxy produced the error. Error bodies of the platform are JSON (contract 7) or empty. */
 function isFromProxy(status: number, text: string): boolean {
+  // The platform redirects no call.
   if (status < 400) return true;
+  // These are judged by their status alone, from a proxy as from the platform.
   if (status >= 500 || TRUSTED_STATUS.has(status) || text.trim() === '') return false;
   return !isRecord(parseJson(text)?.value);
 }

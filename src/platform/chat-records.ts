@@ -14,6 +14,7 @@ export interface SessionSettings {
   userAttributes?: { name: string; value: string }[];
   groups?: string[];
   securityContext?: Record<string, unknown>;
+  /** Whether the platform deletes this user again, after so many seconds. */
   isEphemeral?: boolean;
   ephemeralTtlSeconds?: number;
 }
@@ -39,12 +40,14 @@ export interface ChatRecord {
   id: string;
   role?: 'user' | 'assistant';
   content?: string;
+  /** Reasoning of the agent before its answer. */
   thinking?: string;
   toolCall?: ToolCall;
   /** Steps of the agent that produced the message; the path of an answer begins with `final`. */
   graphPath?: string[];
   /** True when the content continues the previous record of the same message. */
   isDelta: boolean;
+  /** True while more records of the same message follow. */
   isInProcess: boolean;
   isStructuredResponse?: boolean;
   /** Number of the record; it grows within a thread. */

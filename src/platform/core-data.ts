@@ -21,7 +21,7 @@ import {
 } from './core-data-records.ts';
 import { PlatformAborted, PlatformDecode, PlatformTimeout, type CallContext } from './errors.ts';
 import { jsonLines } from './lines.ts';
-import { listOf, type Reader } from './readers.ts';
+import { listOf, unread, type Reader } from './readers.ts';
 import { QueryRefused } from './refusals.ts';
 import type { CallOptions } from './request.ts';
 import { listByOffset } from './rest-list.ts';
@@ -50,6 +50,7 @@ export interface QueryOptions extends CallOptions {
 }
 
 export interface SqlOptions extends QueryOptions {
+  /** IANA name of the time zone of dates; default UTC. */
   timezone?: string;
   /** Called with the columns before the first row, also when there are no rows. */
   onColumns?: (columns: SqlColumn[]) => void;
@@ -88,8 +89,6 @@ export interface CoreDataClient {
   /** Waits for running calls, then closes the connections. */
   close(): Promise<void>;
 }
-
-const unread: Reader<unknown> = (body) => body;
 
 /**
  * Repeats the same request with the same span id until the platform returns rows (contract 5.1).

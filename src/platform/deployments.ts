@@ -12,7 +12,10 @@ export interface Deployment {
   createdAt?: string;
 }
 
-/** Settings of a deployment; absent where the platform does not send them. */
+/**
+ * Settings of a deployment; absent where the platform does not send them. The release channel names the kind of software
+ * versions that the deployment gets.
+ */
 export interface DeploymentSettings extends Deployment {
   releaseChannel?: string;
   releaseChannelVersion?: string;
@@ -24,6 +27,7 @@ export interface DeploymentSettings extends Deployment {
 /** Absent and null properties stay. The version cannot be changed here; see `switchVersion`. */
 export interface DeploymentChange {
   name?: string | null;
+  /** Whether the version stays when the channel has a newer one. */
   releaseChannelVersionHold?: boolean | null;
   templateVariables?: Record<string, unknown> | null;
 }

@@ -13,12 +13,14 @@ export interface Environment {
   type: EnvironmentType;
   /** Base address of the data API. */
   restUrl?: string;
+  /** Address of the SQL API. */
   sql?: { host: string; port: number };
 }
 
 export interface MetaToken {
   /** Gives access to metadata, not to rows. It is a secret and must not be logged. */
   token: string;
+  /** Times in ISO 8601. */
   createdAt: string;
   expiresAt: string;
 }
@@ -27,6 +29,7 @@ export interface Branch {
   id: string;
   name: string;
   parentBranch?: string;
+  /** Hash of the newest commit. */
   lastHash?: string;
   isStagingEnvironmentEnabled: boolean;
 }

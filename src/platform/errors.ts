@@ -85,6 +85,7 @@ export class PlatformAborted extends PlatformError {
   }
 }
 
+/** Facts of an answer for PlatformResponse, which explains them. */
 export interface ResponseFacts {
   status: number;
   platformMessage: string;
@@ -102,8 +103,11 @@ export class PlatformResponse extends PlatformError {
   readonly status: number;
   /** Error message of the platform without tokens, at most 1,000 characters. It may contain personal data. */
   readonly platformMessage: string;
+  /** `scimType` of a SCIM error (RFC 7644 §3.12). */
   readonly scimType: string | undefined;
+  /** Wait that the header Retry-After asks for. */
   readonly retryAfterMs: number | undefined;
+  /** Header x-request-id of the answer, for the operator of the platform. */
   readonly requestId: string | undefined;
 
   constructor(facts: ResponseFacts, call: CallContext) {

@@ -29,8 +29,12 @@ const MAX_TOTAL = 2_000_000;
 export function textId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   if (typeof value !== 'string' || value === '' || value.length > MAX_ID) return undefined;
+  // Ids are used as keys of objects and in log lines.
   return value === '__proto__' || /\p{Cc}/u.test(value) ? undefined : value;
 }
+
+/** Reader that returns the JSON unchanged. */
+export const unread: Reader<unknown> = (body) => body;
 
 /** @throws the error of `refuse` when the body is not a JSON object */
 function requireRecord(body: unknown, what: string, refuse: Refuse): Record<string, unknown> {

@@ -2,7 +2,7 @@
 // has no function for.
 import { isRecord } from './answer.ts';
 import { PlatformArgument } from './errors.ts';
-import { textId, type Reader } from './readers.ts';
+import { textId, unread, type Reader } from './readers.ts';
 import type { CallOptions, PlatformRequest, Send } from './request.ts';
 import { listByOffset } from './rest-list.ts';
 
@@ -63,6 +63,7 @@ function toRequest(
   options: CallOptions | undefined,
 ): Pick<PlatformRequest<unknown>, 'family' | 'method' | 'route'> {
   const [, method, route] = OPERATION.exec(name) ?? [];
+  // The segments `.` and `..` would lead to a path outside the API.
   if (method === undefined || route === undefined || /\/\.{1,2}(?:\/|$)/.test(route)) {
     throw new PlatformArgument('operation name', {
       method: '',
@@ -97,8 +98,6 @@ const readEntry: Reader<{ id: string; entry: Record<string, unknown> }> = (body,
   if (id === undefined) throw refuse('an entry with neither id nor name');
   return { id, entry };
 };
-
-const unread = (body: unknown): unknown => body;
 
 /** Calls operations over `send`; every function throws what `send` throws. */
 export function createResources(send: Send): PlatformResources {

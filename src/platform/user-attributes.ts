@@ -22,6 +22,7 @@ const DEFINITIONS = '/api/v1/user-attributes';
 const DEFINITION = `${DEFINITIONS}/{id}`;
 const VALUES = '/api/v1/user-attribute-values';
 const PAGE_SIZE = 100;
+/** 10,000 definitions; a longer list counts as endless. */
 const MAX_PAGES = 100;
 
 export interface PlatformAttributes {

@@ -82,6 +82,7 @@ export interface WirePatch {
 
 // REST (/api/v1)
 
+/** A further name under which a user signs in. */
 export interface WireUserAlias {
   id: WireId;
   userId: WireId;
@@ -96,6 +97,7 @@ export interface WireConsoleUser {
   isAdmin: boolean;
   firstName?: string | null;
   externalId?: string | null;
+  /** Id of the user at the SAML identity provider. */
   samlId?: string | null;
   isDeactivated?: boolean | null;
   defaultRoles?: string[] | null;

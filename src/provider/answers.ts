@@ -117,6 +117,7 @@ export interface StoredVersion {
   groups: GroupName[];
 }
 
+/** Nothing is stored after a removal, and its answer shows no state. */
 const REMOVED: StoredVersion = { version: 0, created: 0, lastModified: 0, groups: [] };
 
 /**

@@ -38,6 +38,7 @@ export interface RequestContext {
   untilLeft?: () => AbortSignal;
   /** The answer has no body, as in Bulk. */
   isSilent?: boolean;
+  /** Query parameters that select the attributes of the answer (RFC 7644 §3.9). */
   attributes?: string | undefined;
   excludedAttributes?: string | undefined;
   /** If-Match, where the client sent one. */

@@ -107,6 +107,7 @@ export function createPages({ directory, limits: { pageBytes } }: ProviderDeps, 
       for await (const matches of matchesOf(each, asked)) {
         totalResults += matches.length;
         for (const { kind, record, key } of matches) fresh.push({ key, kind, id: record.id });
+        // Portions grow with the merged list, because each merge copies that list.
         if (fresh.length >= SORT_PORTION + first.length / 8) sortFresh();
       }
     }

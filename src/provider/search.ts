@@ -50,6 +50,7 @@ export function createSearch(deps: ProviderDeps) {
   async function list(kind: Kind, query: ListQuery, context: RequestContext): Promise<Answer> {
     const wanted = typeQueryOf(single[kind], query, deps);
     const equality = wanted.filter && equalityOf(wanted.filter);
+    // Providers ask so before each push. The index answers only a filter of one comparison.
     const isPlainEquality =
       kind === 'User' && query.cursor === undefined && wanted.filter?.kind === 'compare';
     const found = isPlainEquality && equality ? await singles.run(() => usersOf(equality)) : undefined;
