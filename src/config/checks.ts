@@ -121,12 +121,14 @@ function checkRedis(document: unknown): ConfigFault[] {
   });
   const [first] = nodes;
   for (const { path, key } of nodes) {
+    // A malformed address has a fault of its own.
     if (key === undefined || first?.key === undefined || key === first.key) continue;
     faults.push({ path, message: 'Give all nodes of a cluster the same scheme, user and password.' });
   }
   return faults;
 }
 
+/** Requires https for platforms, or http to this machine where the target allows it. */
 function checkTargetAddresses(document: unknown): ConfigFault[] {
   return select(document, 'targets/*').flatMap(({ path, value: target }) => {
     if (!isTree(target) || typeof target.url !== 'string') return [];
@@ -138,19 +140,25 @@ function checkTargetAddresses(document: unknown): ConfigFault[] {
 function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
   const fault = forms.checkWebAddress(text);
   if (fault !== undefined) return fault;
-  const url = new URL(text);
-  if (url.protocol === 'https:') return undefined;
-  if (!forms.isLoopback(url))
-    return 'The platform must be reached by https://, or its key could be read on the way.';
-  if (loopbackAllowed) return undefined;
-  return 'Use https://, or set allowLoopbackHttp: true (PLATFORM_ALLOW_LOOPBACK_HTTP=1) for this machine.';
+  return forms.checkSecureScheme(
+    new URL(text),
+    {
+      loopbackAllowed,
+      why: 'The platform must be reached by https://, or its key could be read on the way.',
+    },
+    'Use https://, or set allowLoopbackHttp: true (PLATFORM_ALLOW_LOOPBACK_HTTP=1) for this machine.',
+  );
 }
 
 /** Requires https for key addresses, because an attacker who changes keys in transit can sign tokens. */
 function checkKeyAddresses(document: unknown): ConfigFault[] {
   return select(document, 'connections/*/jwt').flatMap(({ path, value: jwt }) => {
     if (!isTree(jwt) || typeof jwt.jwksUri !== 'string') return [];
-    const message = forms.checkKeyAddress(jwt.jwksUri, jwt.allowLoopbackHttp === true);
+    const message = forms.checkSecureAddress(jwt.jwksUri, {
+      example: 'https://login.example.com/keys',
+      loopbackAllowed: jwt.allowLoopbackHttp === true,
+      why: 'The keys must be read by https://, or an attacker on the network could replace them.',
+    });
     return message === undefined ? [] : [{ path: `${path}/jwksUri`, message }];
   });
 }
@@ -166,13 +174,18 @@ function checkEvents(document: unknown): ConfigFault[] {
       faults.push({ path, message: `Give exactly one of poll and push; here ${which} given.` });
     }
     if (isTree(push) && typeof push.endpoint === 'string') {
-      const message = forms.checkReceiverAddress(push.endpoint, push.allowLoopbackHttp === true);
+      const message = forms.checkSecureAddress(push.endpoint, {
+        example: 'https://receiver.example.com/events',
+        loopbackAllowed: push.allowLoopbackHttp === true,
+        why: 'The receiver must be reached by https://, or events could be read on the way.',
+      });
       if (message !== undefined) faults.push({ path: `${path}/push/endpoint`, message });
     }
     return faults;
   });
 }
 
+/** Requires that the targets of each connection exist. */
 function checkReferences(document: unknown): ConfigFault[] {
   const known = select(document, 'targets/*').map((place) => place.keys[1]);
   // Without any target the fault is the missing section, which the schema reports.
@@ -184,6 +197,7 @@ function checkReferences(document: unknown): ConfigFault[] {
   );
 }
 
+/** Requires that the tokens of a connection have different names. */
 function checkTokenNames(document: unknown): ConfigFault[] {
   return select(document, 'connections/*/tokens').flatMap((tokens) => {
     const names = select(tokens.value, '*/name');
@@ -197,6 +211,7 @@ function checkTokenNames(document: unknown): ConfigFault[] {
   });
 }
 
+/** Requires one source for each attribute. */
 function checkAttributeSources(document: unknown): ConfigFault[] {
   return select(document, 'targets/*/attributes/*').flatMap(({ path, value }) => {
     if (!isTree(value)) return [];

@@ -37,6 +37,7 @@ export function checkCustomSchemas(document: unknown): ConfigFault[] {
 
 const keyOf = (value: unknown): string => (typeof value === 'string' ? value.toLowerCase() : '');
 
+/** Refuses built-in URNs, and a URN that one connection declares twice. */
 function checkUrns(ids: Place[]): ConfigFault[] {
   return ids.flatMap(({ path, keys, value }) => {
     const id = keyOf(value);

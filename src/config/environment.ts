@@ -38,9 +38,11 @@ export function applyEnvironment(
   const applied = new Map<string, string>();
   for (const [variable, keys] of Object.entries(SETTINGS)) {
     const text = env[variable];
+    // An empty variable counts as unset. Without a target `main` the variables of the platform have no meaning.
     if (!text || (keys[0] === 'targets' && !exists(document, 'targets/main'))) continue;
     if (setAt(document, keys, typed(variable, text))) applied.set(toPath(keys), variable);
   }
+  // SCIM_TOKEN needs a token `primary`. It is created only where the connection `default` has no list of tokens.
   if (env.SCIM_TOKEN && isTree(defaultConnection(document)) && select(document, TOKENS).length === 0) {
     setAt(document, TOKENS.split('/'), [{ name: SCIM_TOKEN_NAME }]);
   }

@@ -1,6 +1,6 @@
 // Defines faults of the settings, and the error that contains all of them.
 
-/** One fault: its JSON pointer, and a sentence about what to do. */
+/** One fault: the JSON pointer (RFC 6901) of its place, and a sentence about what to do. */
 export interface ConfigFault {
   path: string;
   message: string;

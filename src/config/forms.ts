@@ -21,6 +21,7 @@ export function checkDuration(text: string): string | undefined {
   return 'Not a duration. Write a number above 0 with ms, s, m, h or d, such as 24h or 30m.';
 }
 
+/** Checks a secret: enough characters that it cannot be guessed, and only those that a header may have. */
 export function checkSecretForm(text: string): string | undefined {
   if (text === '') return 'The secret is empty.';
   // A bearer token in a header must consist of visible ASCII characters.
@@ -30,7 +31,7 @@ export function checkSecretForm(text: string): string | undefined {
 
 export const checkRegex = (text: string): string | undefined => patternFault(text);
 
-/** Checks the number of fields and their characters only; node-cron, which reads the pattern, is used in reconcile only. */
+/** Checks the form first, because node-cron says only whether a pattern is valid, not what is wrong. */
 export function checkCron(text: string): string | undefined {
   const fields = text.trim().split(/\s+/);
   const isPlausible = fields.every((field) => /^[\dA-Za-z*/,-]+$/.test(field));
@@ -49,6 +50,7 @@ export function checkTimezone(text: string): string | undefined {
   }
 }
 
+/** Checks CIDR notation. An address with a zone id (`%eth0`) names no network. */
 export function checkNetwork(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   const family = address.includes('%') ? 0 : isIP(address);
@@ -81,30 +83,38 @@ export function checkWebAddress(text: string): string | undefined {
   return url.search || url.hash ? 'Remove everything from ? or # on.' : undefined;
 }
 
-/** Checks the address of a receiver of events. It may have a query, because some receivers select a stream by it. */
-export function checkReceiverAddress(text: string, loopbackAllowed: boolean): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url) return 'Not a web address. Write it in full, such as https://receiver.example.com/events.';
-  if (url.username || url.password) return 'Remove user and password from the address.';
-  if (url.protocol === 'https:') return undefined;
-  if (url.protocol !== 'http:' || !isLoopback(url))
-    return 'The receiver must be reached by https://, or events could be read on the way.';
-  if (loopbackAllowed) return undefined;
-  return 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
+/** An address that has to be reached by https://. */
+export interface SecureAddress {
+  /** Whether the settings allow http:// to this machine. */
+  loopbackAllowed: boolean;
+  /** Sentence that says why http:// is refused. */
+  why: string;
 }
 
-/** Checks the address of signing keys. It may have a query, because some issuers have keys for each application. */
-export function checkKeyAddress(text: string, loopbackAllowed: boolean): string | undefined {
+/**
+ * Checks an address that may have a query: some receivers select a stream by it, some issuers have keys for each application,
+ * and Teams puts a key there.
+ * @param example a right address, for the message
+ */
+export function checkSecureAddress(
+  text: string,
+  { example, ...address }: SecureAddress & { example: string },
+): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url) return 'Not a web address. Write it in full, such as https://login.example.com/keys.';
+  if (!url) return `Not a web address. Write it in full, such as ${example}.`;
   if (url.username || url.password) return 'Remove user and password from the address.';
+  return checkSecureScheme(url, address);
+}
+
+/** Requires https://, or http:// to this machine where the settings allow that. */
+export function checkSecureScheme(
+  url: URL,
+  { loopbackAllowed, why }: SecureAddress,
+  advice = 'Use https://, or set allowLoopbackHttp: true beside it for this machine.',
+): string | undefined {
   if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:' && isLoopback(url)) {
-    return loopbackAllowed
-      ? undefined
-      : 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
-  }
-  return 'The keys must be read by https://, or an attacker on the network could replace them.';
+  if (url.protocol !== 'http:' || !isLoopback(url)) return why;
+  return loopbackAllowed ? undefined : advice;
 }
 
 export function checkRedisAddress(text: string): string | undefined {

@@ -18,6 +18,7 @@ export interface LoadOptions {
   /** The --config argument. */
   file?: string | undefined;
   env: NodeJS.ProcessEnv;
+  /** Folder from which relative paths start. */
   cwd: string;
   /** Checks of filters, paths and expressions by other layers; without them these texts are not checked. */
   checks?: ConfigChecks | undefined;

@@ -1,6 +1,6 @@
 // Checks what JSON Schema cannot express about the settings of notices.
 import type { ConfigFault } from './faults.ts';
-import { isLoopback } from './forms.ts';
+import { checkSecureAddress } from './forms.ts';
 import { isTree, select } from './places.ts';
 
 const MOST_CHANNELS = 10;
@@ -40,19 +40,16 @@ function channelFaults(
   return faults;
 }
 
-/** Returns the fault of a channel's address. It may have a query, because Teams puts a key there. */
 function addressFault(text: string, loopbackAllowed: boolean): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url) return 'Not a web address. Write it in full, such as https://hooks.example.com/bridge.';
-  if (url.username || url.password) return 'Remove user and password from the address.';
-  if (url.hash) return 'Remove everything from # on.';
-  if (url.protocol === 'https:') return undefined;
-  if (url.protocol !== 'http:' || !isLoopback(url))
-    return 'The receiver must be reached by https://, or notices could be read on the way.';
-  if (loopbackAllowed) return undefined;
-  return 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
+  const fault = checkSecureAddress(text, {
+    example: 'https://hooks.example.com/bridge',
+    loopbackAllowed,
+    why: 'The receiver must be reached by https://, or notices could be read on the way.',
+  });
+  return fault ?? (new URL(text).hash ? 'Remove everything from # on.' : undefined);
 }
 
+/** Returns the fault of a channel's secret. A secret of another type has a fault of the schema. */
 function secretFault(form: unknown, secret: unknown): string | undefined {
   if (form !== 'webhook')
     return secret === null ? undefined : 'Remove the secret: Slack and Teams check no signature.';

@@ -2,7 +2,9 @@
 
 /** A value of the document and its place. */
 export interface Place {
+  /** Keys and list indexes that lead to the value. */
   keys: string[];
+  /** The same as a JSON pointer. */
   path: string;
   value: unknown;
 }

@@ -65,6 +65,7 @@ export function checkSecrets(document: unknown): ConfigFault[] {
       if (typeof value !== 'string') continue;
       const problem = checkSecretForm(value);
       const first = seen.get(value);
+      // A repeated secret is a fault of the one that the bridge itself checks, because its operator can replace it.
       if (problem) faults.push({ path, message: `${problem} ${advice}` });
       else if (first && own)
         faults.push({ path, message: `The same secret is used at ${first}. ${MAKE_ONE}` });

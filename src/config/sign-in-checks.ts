@@ -1,6 +1,6 @@
 // Checks what JSON Schema cannot express about the sign-in settings.
 import type { ConfigFault } from './faults.ts';
-import { checkWebAddress, isLoopback } from './forms.ts';
+import { checkSecureScheme, checkWebAddress, isLoopback } from './forms.ts';
 import { isTree, select } from './places.ts';
 
 /** Checks the base address of the page, which must be https, because the cookie of a session is sent there. */
@@ -46,10 +46,6 @@ function checkOpenId(document: unknown, path: string, openid: Record<string, unk
 function issuerFault(text: string, loopbackAllowed: boolean): string | undefined {
   const fault = checkWebAddress(text);
   if (fault !== undefined) return fault;
-  const url = new URL(text);
-  if (url.protocol === 'https:') return undefined;
-  if (!isLoopback(url)) return 'The provider must be reached by https://, or anybody could sign in.';
-  return loopbackAllowed
-    ? undefined
-    : 'Use https://, or set allowLoopbackHttp: true beside it for this machine.';
+  const why = 'The provider must be reached by https://, or anybody could sign in.';
+  return checkSecureScheme(new URL(text), { loopbackAllowed, why });
 }

@@ -1,4 +1,4 @@
-// Defines the settings of the attribute mapping of a target.
+// Defines the settings of the attribute mapping of a target. The schema describes each field of the types.
 import { ATTRIBUTE_PATTERN, choice, named, optionalText, section, type SchemaNode } from './node.ts';
 
 export type MappedAttributeType = 'string' | 'number' | 'boolean' | 'string_array' | 'number_array';

@@ -1,13 +1,16 @@
 // Defines the settings of a connection: one identity provider that pushes to the bridge.
+// The schema describes each field of the types.
 import { customSchemasSchema, type CustomSchemaConfig } from './custom-schema.ts';
 import { eventsSchema, type EventsConfig } from './events.ts';
 import { networksSchema } from './server.ts';
 import {
   choice,
+  flag,
   list,
   named,
   NAME_PATTERN,
   optionalText,
+  orNull,
   section,
   text,
   whole,
@@ -57,24 +60,18 @@ const tokenSchema = section(
   ['name', 'secret'],
 );
 
-const jwtSchema: SchemaNode = {
-  ...section(
+const jwtSchema = orNull(
+  section(
     'OAuth client-credential tokens of the identity provider; null = off.',
     {
       issuer: { ...text('Expected issuer (iss), to the letter.'), minLength: 1 },
       audience: { ...text('Expected audience (aud).'), minLength: 1 },
       jwksUri: text('Address of the signing keys (JWKS), by https://.'),
-      allowLoopbackHttp: {
-        type: 'boolean',
-        description: 'Allow http:// when the keys are on this machine.',
-        default: false,
-      },
+      allowLoopbackHttp: flag('Allow http:// when the keys are on this machine.'),
     },
     ['issuer', 'audience', 'jwksUri'],
   ),
-  type: ['object', 'null'],
-  default: null,
-};
+);
 
 const rateLimitSchema = section(
   'Rate limit of one token in one process. Further requests are answered 429. Identity providers may stop after 429, so keep the limit far above their rate.',

@@ -1,5 +1,6 @@
 // Defines the settings of custom schemas: extensions of User or Group that an identity provider sends.
-import { choice, list, section, text, type SchemaNode } from './node.ts';
+// The schema describes each field of the types.
+import { choice, flag, list, section, text, type SchemaNode } from './node.ts';
 
 /** An attribute or a sub-attribute. Sub-attributes have no `multiValued`, `mutability`, `returned` and `subAttributes`. */
 export interface CustomAttributeConfig {
@@ -27,7 +28,6 @@ export interface CustomSchemaConfig {
 
 const SIMPLE_TYPES = ['string', 'boolean', 'decimal', 'integer', 'dateTime', 'reference'];
 
-const flag = (description: string): SchemaNode => ({ type: 'boolean', description, default: false });
 const line = (description: string): SchemaNode => ({ type: 'string', description, default: '' });
 
 const name: SchemaNode = {

@@ -1,5 +1,6 @@
 // Defines the settings of security events: the receiver of the changes of a connection, and the way of delivery.
-import { list, optionalText, section, text, whole, type SchemaNode } from './node.ts';
+// The schema describes each field of the types.
+import { flag, list, optionalText, orNull, section, text, whole, type SchemaNode } from './node.ts';
 
 export interface EventsConfig {
   issuer: string;
@@ -16,8 +17,6 @@ export interface EventsConfig {
   maxAgeMs: number;
 }
 
-const orNull = (node: SchemaNode): SchemaNode => ({ ...node, type: ['object', 'null'], default: null });
-
 const pollSchema = orNull(
   section(
     'The receiver fetches events at /connections/<name>/events (RFC 8936); null = it does not.',
@@ -32,11 +31,7 @@ const pushSchema = orNull(
     {
       endpoint: text('Address of the receiver, by https://.'),
       token: optionalText('Bearer token of the bridge, as issued by the receiver.'),
-      allowLoopbackHttp: {
-        type: 'boolean',
-        description: 'Allow http:// when the receiver is on this machine.',
-        default: false,
-      },
+      allowLoopbackHttp: flag('Allow http:// when the receiver is on this machine.'),
       timeoutMs: whole('Longest wait for one answer, in milliseconds.', 10_000, 100, 20_000),
     },
     ['endpoint'],
@@ -56,12 +51,9 @@ export const eventsSchema: SchemaNode = orNull(
       ),
       poll: pollSchema,
       push: pushSchema,
-      externalIds: {
-        type: 'boolean',
-        description:
-          'Add the externalId of the changed resource to its id. It can contain a name or an e-mail address.',
-        default: false,
-      },
+      externalIds: flag(
+        'Add the externalId of the changed resource to its id. It can contain a name or an e-mail address.',
+      ),
       mostPending: whole(
         'Largest number of pending events; beyond it the oldest are dropped and counted.',
         100_000,

@@ -1,4 +1,5 @@
 // Defines the settings of the guard that holds mass removals until a person approves them.
+// The schema describes each field of the types.
 import { section, whole, type SchemaNode } from './node.ts';
 
 /** Number of removals within the window that need no approval; both limits apply. */

@@ -69,6 +69,18 @@ export function optionalText(description: string): SchemaNode {
   return { type: ['string', 'null'], description, default: null };
 }
 
+/** Returns the node with null as a further value and as its default. */
+export const orNull = (node: SchemaNode): SchemaNode => ({
+  ...node,
+  type: ['object', 'null'],
+  default: null,
+});
+
+/** Returns a switch, which is off by default. */
+export function flag(description: string): SchemaNode {
+  return { type: 'boolean', description, default: false };
+}
+
 /** Returns text without a default; the section lists it as required. */
 export function text(description: string): SchemaNode {
   return { type: 'string', description };

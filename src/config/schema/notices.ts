@@ -1,6 +1,8 @@
 // Defines the settings of notices: the channels, and the subjects that each channel reports.
+// The schema describes each field of the types.
 import {
   choice,
+  flag,
   list,
   named,
   NAME_PATTERN,
@@ -43,11 +45,7 @@ const channelSchema = section(
     secret: optionalText(
       'Key that signs, for the form webhook only: whsec_ and 24 to 64 bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)".',
     ),
-    allowLoopbackHttp: {
-      type: 'boolean',
-      description: 'Allow http:// when the receiver is on this machine.',
-      default: false,
-    },
+    allowLoopbackHttp: flag('Allow http:// when the receiver is on this machine.'),
     about: {
       ...list('Subjects of the notices to it.', { type: 'string', enum: NOTICE_SUBJECTS }, NOTICE_SUBJECTS),
       minItems: 1,

@@ -1,4 +1,5 @@
 // Defines the settings of the process: addresses, Redis, logging, and the schedule of reconcile runs.
+// The schema describes each field of the types.
 import { signInSchema, type SignInConfig } from './sign-in.ts';
 import { choice, list, optionalText, section, whole, type SchemaNode } from './node.ts';
 

@@ -1,5 +1,5 @@
-// Defines the settings of the sign-in to the operators' page and the admin API.
-import { list, optionalText, section, text, whole, type SchemaNode } from './node.ts';
+// Defines the settings of the sign-in to the operators' page and the admin API. The schema describes each field of the types.
+import { flag, list, optionalText, orNull, section, text, whole, type SchemaNode } from './node.ts';
 
 export interface SignInConfig {
   openid: OpenIdConfig | null;
@@ -28,7 +28,6 @@ export interface SignInProxyConfig {
   rolesHeader: string;
 }
 
-const orNull = (node: SchemaNode): SchemaNode => ({ ...node, type: ['object', 'null'], default: null });
 const claim = (description: string, preset: string): SchemaNode => ({
   type: 'string',
   description,
@@ -57,11 +56,7 @@ const openIdSchema = orNull(
       },
       nameClaim: claim('Claim of the ID token that names the person in acts and approvals.', 'email'),
       rolesClaim: claim('Claim of the ID token with the names of roles or groups.', 'roles'),
-      allowLoopbackHttp: {
-        type: 'boolean',
-        description: 'Allow http:// when the provider is on this machine.',
-        default: false,
-      },
+      allowLoopbackHttp: flag('Allow http:// when the provider is on this machine.'),
     },
     ['issuer', 'clientId'],
   ),

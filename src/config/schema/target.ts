@@ -1,7 +1,19 @@
 // Defines the settings of a target: one platform tenant that the bridge keeps equal to the desired state.
+// The schema describes each field of the types.
 import { attributesSchema, type AttributeConfig } from './attributes.ts';
 import { guardSchema, type GuardConfig } from './guard.ts';
-import { choice, list, named, NAME_PATTERN, optionalText, section, text, whole } from './node.ts';
+import {
+  choice,
+  flag,
+  list,
+  named,
+  NAME_PATTERN,
+  optionalText,
+  orNull,
+  section,
+  text,
+  whole,
+} from './node.ts';
 import type { SchemaNode } from './node.ts';
 
 export interface RenameRule {
@@ -92,8 +104,8 @@ const usersSchema = section('Which users this target gets, and how they leave.',
   protected: list('userNames that no plan may touch.', { type: 'string', minLength: 1 }),
 });
 
-const handoverSchema: SchemaNode = {
-  ...section(
+const handoverSchema = orNull(
+  section(
     'Move the work of closed accounts to a folder of the team; null = it stays where it is.',
     {
       deployment: {
@@ -113,9 +125,7 @@ const handoverSchema: SchemaNode = {
     },
     ['deployment', 'folder'],
   ),
-  type: ['object', 'null'],
-  default: null,
-};
+);
 
 const renameSchema = section(
   'One rule; the first that matches is used.',
@@ -151,12 +161,9 @@ const targetSchema = section(
     url: text('Address of the platform, for example https://acme.example.com.'),
     token: text('API key of the platform.'),
     scimToken: optionalText('Separate key for the SCIM side of the platform; null = the same key.'),
-    allowLoopbackHttp: {
-      type: 'boolean',
-      description:
-        'Allow http:// when the platform is on this machine. Variable PLATFORM_ALLOW_LOOPBACK_HTTP.',
-      default: false,
-    },
+    allowLoopbackHttp: flag(
+      'Allow http:// when the platform is on this machine. Variable PLATFORM_ALLOW_LOOPBACK_HTTP.',
+    ),
     timeoutMs: whole('Longest wait for one answer, in milliseconds.', 15_000, 100, 600_000),
     concurrency: whole('Requests of a process under way at the same time, at the start.', 8, 1, 256),
     minConcurrency: whole(
