@@ -36,7 +36,6 @@ export function createDiscovery(
           baseUrl,
           bulk,
           maxResults: LIST_LIMITS.maxCount,
-          sort: true,
           eventUris,
           pagination: { defaultPageSize: LIST_LIMITS.defaultCount, maxPageSize: LIST_LIMITS.maxCount },
         }),

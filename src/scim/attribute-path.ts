@@ -34,6 +34,7 @@ export function resolveAttribute(type: ResourceType, text: string): AttributePat
     if (text[section.urn.length] !== ':') continue;
     return resolveIn(type, section, text.slice(section.urn.length + 1), true);
   }
+  // A name with a URN that no schema has.
   return /^[A-Za-z]/.test(text) && !/\s/.test(text) ? UNKNOWN : MALFORMED;
 }
 

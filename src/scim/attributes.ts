@@ -1,4 +1,4 @@
-// Attribute characteristics as data (RFC 7643 §7) and the case-insensitive lookups made from them.
+// Defines attribute characteristics as data (RFC 7643 §7), and makes the lookups without regard to case from them.
 
 export type AttributeType =
   'string' | 'boolean' | 'decimal' | 'integer' | 'dateTime' | 'binary' | 'reference' | 'complex';

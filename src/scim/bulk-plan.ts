@@ -38,6 +38,7 @@ const STRIDE = 20;
 type Nodes = readonly Node[];
 type Creators = ReadonlyMap<string, Node>;
 
+/** Returns a node for each operation, and the creations by their bulkId. */
 function toNodes(operations: readonly BulkOperation[]): { nodes: Nodes; creators: Creators } {
   const creators = new Map<string, Node>();
   const nodes = operations.map((operation, index): Node => {
@@ -50,6 +51,7 @@ function toNodes(operations: readonly BulkOperation[]): { nodes: Nodes; creators
   return { nodes, creators };
 }
 
+/** Records which creations the data of an operation refers to. */
 function linkData(node: Node, creators: Creators): void {
   const { data, fault } = node.operation;
   if (fault) return;
@@ -108,6 +110,7 @@ function circularFrom(start: Node): Node[] {
  */
 function splitCircular(start: Node, creators: Creators): Node {
   const isPending = (name: string): boolean => creators.get(name)?.hasRun === false;
+  // Groups first, then in the order of the request.
   const circular = circularFrom(start).sort(
     (a, b) =>
       Number(a.operation.target?.endpoint === 'Users') - Number(b.operation.target?.endpoint === 'Users') ||
@@ -146,6 +149,7 @@ export function* planBulk(operations: readonly BulkOperation[]): Generator<BulkS
     yield { kind: 'run', index, data: parts ? parts.now : operation.data, refers };
     if (!parts) release(node);
     for (const each of node.neededBy) {
+      // A creation that was split is completed when its last reference is known.
       if (--each.blockers > 0 || !each.parts) continue;
       yield { kind: 'complete', index: each.index, data: each.parts.later, refers: true };
       release(each);

@@ -7,7 +7,9 @@ import { isObject, type JsonObject } from './json.ts';
 
 type JsonSchema = Record<string, unknown>;
 
+/** A simple value, as an open extension accepts it. */
 const SCALAR = { type: ['string', 'number', 'boolean'] };
+/** A date and time (RFC 7643 §2.3.5); the time zone may be missing. */
 const DATE_TIME =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?(Z|[+-]\\d\\d:\\d\\d)?$';
 /** base64 or base64url, padded or not (RFC 7643 §2.3.6). */
@@ -151,9 +153,11 @@ export interface LengthLimits {
 /** UTF-8 bytes that one UTF-16 code unit takes at most. */
 const MOST_BYTES = 3;
 
+// A text has at most as many characters as UTF-16 code units, so the characters are counted for a long text only.
 const isLongName = (value: unknown, { nameCharacters: most }: LengthLimits): boolean =>
   typeof value === 'string' && value.length > most && [...value].length > most;
 
+// The bytes are counted only if the number of code units decides neither way.
 const isLongText = (text: string, most: number): boolean =>
   text.length * MOST_BYTES > most && (text.length > most || Buffer.byteLength(text) > most);
 
@@ -182,6 +186,7 @@ export function checkLengths(
   if (isLongText(text, limits.valueBytes)) checkValues(resource, '', limits.valueBytes, before);
   if (!isLongText(text, limits.resourceBytes)) return;
   const bytes = Buffer.byteLength(text);
+  // A resource that was too large before may stay, but not grow.
   if (before && bytes <= Buffer.byteLength(JSON.stringify(before))) return;
   const [largest] = Object.keys(resource).sort((a, b) => sizeOf(resource[b]) - sizeOf(resource[a]));
   throw invalidValue(

@@ -11,6 +11,7 @@ function valueOf(resource: Resource, { section, field }: PlacedField): unknown {
   return holder && Object.hasOwn(holder, field.name) ? (holder as Holder)[field.name] : undefined;
 }
 
+/** Returns whether two values are equal for the attribute; complex values and lists by their JSON text, which is canonical. */
 const isSame = (field: Field, a: unknown, b: unknown): boolean =>
   isEqual(field, a, b) || JSON.stringify(a) === JSON.stringify(b);
 

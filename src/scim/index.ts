@@ -1,9 +1,9 @@
 // Exports the SCIM protocol (RFC 7643, RFC 7644) as pure functions; other folders import only this file.
-export type { Attribute, AttributeType, Mutability, Returned, Schema, Uniqueness } from './attributes.ts';
-export { parseCursor, toCursor, type CursorPosition } from './cursor.ts';
+export type { Attribute, Schema } from './attributes.ts';
+export { parseCursor, toCursor } from './cursor.ts';
 export * from './errors.ts';
 export { equalityOf, evaluateFilter } from './filter/evaluate.ts';
-export type { Comparison, Filter, FilterAttribute } from './filter/filter.ts';
+export type { Filter } from './filter/filter.ts';
 export { foldCase } from './json.ts';
 export { parseFilter } from './filter/parser.ts';
 export {
@@ -11,7 +11,6 @@ export {
   listResponseText,
   parseListQuery,
   readQuery,
-  type ListLimits,
   type ListPosition,
   type ListQuery,
   type ListResponse,
@@ -24,7 +23,7 @@ export { membersOf, splitMembers } from './patch/members.ts';
 export type { PatchMemberStep, PatchOperation } from './patch/operation.ts';
 export { parsePatch } from './patch/parse.ts';
 export { keepImmutable } from './immutable.ts';
-export { parsePath, type PatchTarget } from './path.ts';
+export { parsePath } from './path.ts';
 export {
   deviations,
   hasUniqueExternalIds,
@@ -38,26 +37,19 @@ export { readPath } from './read-path.ts';
 export {
   createResourceType,
   groupResourceType,
-  toCanonical,
   userResourceType,
   type Resource,
   type ResourceType,
-  type ResourceTypeDefinition,
 } from './resource-type.ts';
-export {
-  resourceTypeDocuments,
-  schemaDocuments,
-  serviceProviderConfig,
-  type ServiceProviderOptions,
-} from './schemas/discovery.ts';
-export type { CustomAttribute, CustomSchema } from './schemas/custom.ts';
-export type { UserAttributeDefinition, ExtensionAttributeType } from './schemas/user-attribute.ts';
+export { resourceTypeDocuments, schemaDocuments, serviceProviderConfig } from './schemas/discovery.ts';
+export type { CustomSchema } from './schemas/custom.ts';
+export type { UserAttributeDefinition } from './schemas/user-attribute.ts';
 export { parseSearchRequest } from './search-request.ts';
 export { compareKeys, parseSort, type Sort, type SortKey } from './sort.ts';
-export { suggestProfile, type DeviationCounts } from './suggest-profile.ts';
+export { suggestProfile } from './suggest-profile.ts';
 export { spanningType } from './spanning-type.ts';
 export * from './urns.ts';
-export { parseResource, type BodyContext } from './validate.ts';
+export { parseResource } from './validate.ts';
 export { planBulk, type BulkStep } from './bulk-plan.ts';
 export { referencesIn, replaceReferences } from './bulk-references.ts';
 export {

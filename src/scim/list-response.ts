@@ -16,6 +16,7 @@ export interface ListQuery {
   readonly excludedAttributes?: string | undefined;
 }
 
+/** Page sizes: without a count, and the largest. */
 export interface ListLimits {
   readonly defaultCount: number;
   readonly maxCount: number;

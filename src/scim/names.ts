@@ -1,5 +1,6 @@
 // Lists the attributes that hold names, and checks text for control characters.
 
+/** Attributes with a name or an identifier of the resource, which operators see. */
 export const NAMES: ReadonlySet<string> = new Set(['userName', 'displayName', 'externalId']);
 
 /** Control characters and line breaks, as a regular expression with Unicode properties. */

@@ -123,7 +123,7 @@ function isShown(
   }
 }
 
-/** Returns the selected sub-attributes of a value; all of them when none was named. */
+/** Returns the selected sub-attributes of a value; all of them when none was named, or the attribute is always returned. */
 function partsOf(
   value: unknown,
   field: Field | undefined,

@@ -48,6 +48,7 @@ export function parseSort(type: ResourceType, sortBy: string, profile: Profile):
   return { keyOf: (resource) => toKey(valueAt(resource, steps), leaf) };
 }
 
+/** Returns whether no answer shows the attribute, so that the order of a list must not reveal it, or the name needs a URN. */
 function isHidden(found: AttributePath & { kind: 'attribute' }, profile: Profile): boolean {
   if (found.field.attribute.returned === 'never' || found.sub?.attribute.returned === 'never') return true;
   return found.unqualified && !profile.allows('unqualified-extension');

@@ -1,4 +1,4 @@
-// Names of schemas and messages (RFC 7643 §10.2 and §10.3, RFC 7644 §8.2).
+// Defines the names of schemas and messages (RFC 7643 §10.2 and §10.3, RFC 7644 §8.2).
 
 export const USER_URN = 'urn:ietf:params:scim:schemas:core:2.0:User';
 export const GROUP_URN = 'urn:ietf:params:scim:schemas:core:2.0:Group';

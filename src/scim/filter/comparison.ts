@@ -18,6 +18,7 @@ function readLiteral(token: Token, field: Field | undefined, profile: Profile): 
   if (token.kind !== 'word') throw invalidFilter(`A value is missing at position ${token.at}.`);
   const text = token.text;
   if (text === 'null') return null;
+  // For an attribute with text, an unquoted `true` or `5` is text, which only some profiles accept.
   const textual = field !== undefined && isTextual(field);
   if (!textual && (text === 'true' || text === 'false')) return text === 'true';
   if (!textual && isNumberText(text)) return Number(text);
@@ -51,6 +52,7 @@ function convert(value: FilterValue, field: Field, at: number, profile: Profile)
   return value;
 }
 
+/** Refuses operators that do not apply to the type of the value (RFC 7644, table 3). @throws 400 invalidFilter */
 function checkOperator(
   operator: CompareOperator,
   value: FilterValue,

@@ -27,11 +27,13 @@ export interface Lexer {
   position(): number;
 }
 
+// Character codes.
 const QUOTE = 34;
 const BACKSLASH = 92;
 /** ( ) [ ] */
 const BRACKETS = new Set([40, 41, 91, 93]);
 
+/** A blank, or a control character from tab to carriage return. */
 function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }

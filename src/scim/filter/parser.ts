@@ -26,6 +26,7 @@ interface Parsing {
   depth: number;
 }
 
+/** Returns a word in lower case, because keywords and operators ignore case; empty for another token. */
 function keyword(token: Token): string {
   return token.kind === 'word' ? token.text.toLowerCase() : '';
 }
@@ -58,15 +59,18 @@ function parseTerm(parsing: Parsing, scope: NameScope): Filter {
   const token = parsing.lexer.next();
   if (token.kind === '(') return parseGroup(parsing, scope, token);
   if (token.kind !== 'word') throw invalidFilter(`An attribute is missing at position ${token.at}.`);
+  // Elsewhere `not` is the name of an attribute.
   if (keyword(token) === 'not' && parsing.lexer.peek().kind === '(') {
     return { kind: 'not', branch: parseGroup(parsing, scope, parsing.lexer.next()) };
   }
   const located = scope.resolve(token);
   const next = parsing.lexer.peek();
+  // A value filter stands directly behind its attribute.
   if (next.kind === '[' && next.at === token.end) return parseElement(parsing, located, token);
   return parseExpression(parsing, located, token);
 }
 
+/** Counts one more level of brackets. @throws 400 invalidFilter beyond MAX_DEPTH */
 function enter(parsing: Parsing, token: Token): void {
   if (++parsing.depth > MAX_DEPTH)
     throw invalidFilter(`The filter nests too deeply at position ${token.at}.`);
@@ -109,6 +113,7 @@ function parseElement(parsing: Parsing, located: Located, token: Token): Filter 
   parsing.depth--;
   const end = parsing.lexer.position();
   const after = parsing.lexer.peek();
+  // Only a name directly behind the bracket, with a dot before it, continues the value filter.
   if (after.kind !== 'word' || after.at !== end || !after.text.startsWith('.')) {
     return { kind: 'element', attribute, filter };
   }

@@ -40,6 +40,7 @@ export function resourceScope(type: ResourceType, profile: Profile): NameScope {
         return { field: undefined, steps: [found.section.urn, found.name], path, isPart: false };
       }
       if (found.kind !== 'attribute') throw unknown(token);
+      // A filter on `password` would let a client guess it.
       if (found.field.attribute.returned === 'never') throw unknown(token);
       if (found.unqualified && !profile.allows('unqualified-extension')) throw unknown(token);
       const field = found.sub ?? found.field;

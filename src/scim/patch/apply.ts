@@ -71,9 +71,11 @@ function changeAttribute(
 /** Returns the new value of an undeclared member of an open extension; `value` is the canonical form of `operation.value`. */
 function changeMember(operation: PatchOperation, current: unknown, value: unknown): unknown {
   const { op } = operation;
+  // An `add` extends a list, and replaces a single value.
   if (op === 'replace' || (op === 'add' && !Array.isArray(current))) return value;
   const given = listOf(value);
   if (op === 'add') return [...new Set([...(current as unknown[]), ...given])];
+  // A `remove` without a value removes all; with values it removes these only.
   if (operation.value === undefined) return undefined;
   const listed = new Set(given);
   if (!Array.isArray(current)) return listed.has(current) ? undefined : current;
@@ -92,6 +94,7 @@ function own(draft: JsonObject, name: string): unknown {
 
 function applyOperation(draft: JsonObject, operation: PatchOperation, profile: Profile): void {
   const { target } = operation;
+  // The members of a group are stored apart from it.
   if (target.kind === 'members') return;
   if (target.kind === 'section') {
     draft[target.section.urn] = undefined;

@@ -139,14 +139,13 @@ function isCanonical(field: Field, filter: Filter, profile: Profile): boolean {
 function addElement(change: Change, elements: readonly JsonObject[]): JsonObject[] {
   const { op, field, filter, sub, value, profile } = change;
   if (isUnassigned(value)) return [...elements];
-  if (
-    op === 'replace' &&
-    filter &&
-    !(isCanonical(field, filter, profile) && profile.allows('replace-creates'))
-  ) {
+  const mayCreate =
+    op !== 'replace' || !filter || (isCanonical(field, filter, profile) && profile.allows('replace-creates'));
+  if (!mayCreate) {
     throw noTarget(`No value of "${field.path}" matches the filter.`);
   }
   const start = requiredMembers(filter);
+  // Only a filter of equalities says what the new element contains.
   if (filter && !evaluateFilter(filter, start)) {
     throw noTarget(`No value of "${field.path}" matches, and the filter does not say which value to create.`);
   }

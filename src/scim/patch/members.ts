@@ -92,6 +92,7 @@ function filteredSteps(
   const named = namedMembers(filter);
   if (op === 'remove') return [named ? { kind: 'remove', values: named } : { kind: 'removeWhere', filter }];
   if (named?.length !== 1) throw invalidPath('Members can be set by a filter on "value" only.');
+  // A value without identifier would change other sub-attributes only, which are not stored: the member stays.
   const given = isObject(raw) && identifierIn(raw) === undefined ? [] : memberValues(raw, profile);
   const values = given.length > 0 ? given : named;
   const expected = expectedSteps(op, named, profile);

@@ -1,5 +1,4 @@
 // Generates the discovery documents (RFC 7644 §4) from the resource types.
-import { MAX_PATCH_OPERATIONS } from '../patch/operation.ts';
 import type { Attribute, Schema } from '../attributes.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { serviceProviderSchemas } from './service-provider.ts';
@@ -8,17 +7,14 @@ import { RESOURCE_TYPE_URN, SCHEMA_URN, SERVICE_PROVIDER_CONFIG_URN } from '../u
 export interface ServiceProviderOptions {
   /** Address of the SCIM root, without a trailing slash. */
   readonly baseUrl: string;
-  /** Limits of a bulk request; false when bulk is not supported. */
-  readonly bulk: { readonly maxOperations: number; readonly maxPayloadSize: number } | false;
+  /** Limits of a bulk request: operations, and bytes. */
+  readonly bulk: { readonly maxOperations: number; readonly maxPayloadSize: number };
+  /** Largest number of resources in one answer. */
   readonly maxResults: number;
-  readonly sort?: boolean;
-  /** Page sizes of cursors (RFC 9865 §4); undefined: cursors are not supported. */
-  readonly pagination?: { readonly defaultPageSize: number; readonly maxPageSize: number };
-  readonly etag?: boolean;
+  /** Page sizes of cursors (RFC 9865 §4). */
+  readonly pagination: { readonly defaultPageSize: number; readonly maxPageSize: number };
   /** URIs of the supported security events (RFC 9967 §4); undefined: none. */
   readonly eventUris?: readonly string[] | undefined;
-  readonly documentationUri?: string;
-  readonly authenticationSchemes?: readonly object[];
 }
 
 const BEARER = {
@@ -31,28 +27,19 @@ const BEARER = {
 
 /** Returns the document of `/ServiceProviderConfig` (RFC 7643 §5). */
 export function serviceProviderConfig(options: ServiceProviderOptions): Record<string, unknown> {
-  const { bulk } = options;
   return {
     schemas: [SERVICE_PROVIDER_CONFIG_URN],
-    ...(options.documentationUri !== undefined && { documentationUri: options.documentationUri }),
     patch: { supported: true },
-    bulk: {
-      supported: bulk !== false,
-      // authentik uses this number as the limit of PATCH operations, even when bulk is not supported.
-      maxOperations: bulk === false ? MAX_PATCH_OPERATIONS : bulk.maxOperations,
-      maxPayloadSize: bulk === false ? 0 : bulk.maxPayloadSize,
-    },
+    bulk: { supported: true, ...options.bulk },
     filter: { supported: true, maxResults: options.maxResults },
     changePassword: { supported: false },
-    sort: { supported: options.sort ?? false },
-    etag: { supported: options.etag ?? true },
+    sort: { supported: true },
+    etag: { supported: true },
     // `cursorTimeout` is left out, because cursors do not expire.
-    ...(options.pagination && {
-      pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', ...options.pagination },
-    }),
+    pagination: { cursor: true, index: true, defaultPaginationMethod: 'index', ...options.pagination },
     // Asynchronous requests (RFC 9967 §2.5) are not supported.
     ...(options.eventUris && { securityEvents: { asyncRequest: 'none', eventUris: options.eventUris } }),
-    authenticationSchemes: options.authenticationSchemes ?? [BEARER],
+    authenticationSchemes: [BEARER],
     meta: {
       resourceType: 'ServiceProviderConfig',
       location: `${options.baseUrl}/ServiceProviderConfig`,

@@ -1,4 +1,4 @@
-// The enterprise extension of User (RFC 7643 §4.3 and §8.7.1).
+// Defines the enterprise extension of User (RFC 7643 §4.3 and §8.7.1).
 import { attribute, type Schema } from '../attributes.ts';
 import { ENTERPRISE_USER_URN } from '../urns.ts';
 

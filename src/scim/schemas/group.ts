@@ -1,4 +1,4 @@
-// The core Group schema (RFC 7643 §4.2 and §8.7.1).
+// Defines the core Group schema (RFC 7643 §4.2 and §8.7.1).
 import { attribute, type Schema } from '../attributes.ts';
 import { GROUP_URN } from '../urns.ts';
 

@@ -1,4 +1,4 @@
-// The core User schema (RFC 7643 §4.1 and §8.7.1).
+// Defines the core User schema (RFC 7643 §4.1 and §8.7.1).
 import { attribute, type Attribute, type Schema } from '../attributes.ts';
 import { USER_URN } from '../urns.ts';
 import { pluralParts } from './common.ts';
