@@ -15,7 +15,7 @@ import { toTimeline } from './timeline.ts';
 import { formerRecordText } from './former-record.ts';
 import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
-import { iso } from '../support/iso.ts';
+import { isoTime } from '../support/iso-time.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
 import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyOf } from './stored-fields.ts';
 
@@ -118,7 +118,7 @@ async function explainAt(
     id: found.id,
     name: found.name,
     stored: storedOf(found),
-    deletedAt: found.deleted ? iso(found.deleted.deletedAt) : null,
+    deletedAt: found.deleted ? isoTime(found.deleted.deletedAt) : null,
     ...detail,
     values: look?.values ?? detail.values,
     ...related,
@@ -127,22 +127,22 @@ async function explainAt(
     link: linkOf(link),
     platform: look?.platform ?? null,
     condition: await conditionOf(scope, found, link),
-    exception: exception && !isDecided ? { reason: exception.reason, since: iso(exception.since) } : null,
-    deadLetterSince: where.blockedSince === null ? null : iso(where.blockedSince),
+    exception: exception && !isDecided ? { reason: exception.reason, since: isoTime(exception.since) } : null,
+    deadLetterSince: where.blockedSince === null ? null : isoTime(where.blockedSince),
     mark: markOf(where),
-    lookAgainAt: where.alarmAt === null || isDecided ? null : iso(where.alarmAt),
+    lookAgainAt: where.alarmAt === null || isDecided ? null : isoTime(where.alarmAt),
     guard: where.guard,
     approval: approval ? `${scope.connection}.${approval.id}` : null,
     rejections: await rejectionsOf(scope, found, where.guard, memberships),
     firstApprovals: approval ? await firstApprovalsOf(scope, found, where.guard, memberships) : [],
     suspectedDrift: where.suspectedDrift,
-    hold: hold ? { since: iso(hold.since), by: hold.by, note: hold.note ?? null } : null,
+    hold: hold ? { since: isoTime(hold.since), by: hold.by, note: hold.note ?? null } : null,
     ...obstacleOf(breaker),
     fleet,
     policy: policyOf(scope, found.name),
     handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readPlatform ?? true) : null,
-    lastReconcile: last ? { at: iso(last.endedAt), outcome: last.outcome } : null,
-    restored: restored ? { at: iso(restored.at), backup: backupText(restored) } : null,
+    lastReconcile: last ? { at: isoTime(last.endedAt), outcome: last.outcome } : null,
+    restored: restored ? { at: isoTime(restored.at), backup: backupText(restored) } : null,
     ...log,
   };
   const verdict = toVerdict(facts);

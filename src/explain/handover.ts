@@ -7,7 +7,7 @@ import { toListedHandover, type ListedHandover } from '../ops/handover.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { timeLimit } from '../support/time-limit.ts';
-import { iso } from '../support/iso.ts';
+import { isoTime } from '../support/iso-time.ts';
 
 export interface HandoverExplanation {
   /** `later`, `due`: the items are to be moved. Other states are those of the command handover list. */
@@ -47,15 +47,15 @@ export async function handoverOf(
     const isDue = at <= clock.now();
     const { deployment, folder } = setting;
     const obstacle = reads ? await obstacleTo(scope, setting) : undefined;
-    const when = isDue ? `is due since ${iso(at)}` : `is due on ${iso(at)}`;
+    const when = isDue ? `is due since ${isoTime(at)}` : `is due on ${isoTime(at)}`;
     const text =
       obstacle === undefined
-        ? `handover: ${isDue ? 'the next reconcile' : `the first reconcile after ${iso(at)}`} moves the workbooks, reports and top folders of the account below the folder ${folder} of the deployment ${deployment}; scim-bridge plan lists them`
+        ? `handover: ${isDue ? 'the next reconcile' : `the first reconcile after ${isoTime(at)}`} moves the workbooks, reports and top folders of the account below the folder ${folder} of the deployment ${deployment}; scim-bridge plan lists them`
         : `handover: it ${when}, and ${obstacle}`;
     return {
       state: isDue ? 'due' : 'later',
-      closedAt: iso(link.closedAt),
-      at: iso(at),
+      closedAt: isoTime(link.closedAt),
+      at: isoTime(at),
       deployment,
       folder,
       moved: null,

@@ -9,7 +9,7 @@ import type { FoundResource } from '../ops/find.ts';
 import { awaitsDecision } from '../reconcile/done-changes.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation } from './explanation.ts';
-import { iso } from '../support/iso.ts';
+import { isoTime } from '../support/iso-time.ts';
 
 /** Returns the times and identifying values of the record; null without one. */
 export function storedOf({ record }: FoundResource): Explanation['stored'] {
@@ -17,8 +17,8 @@ export function storedOf({ record }: FoundResource): Explanation['stored'] {
   const { active, externalId } = JSON.parse(record.text || '{}') as { active?: boolean; externalId?: string };
   return {
     version: record.version,
-    created: iso(record.created),
-    lastModified: iso(record.lastModified),
+    created: isoTime(record.created),
+    lastModified: isoTime(record.lastModified),
     active: active ?? null,
     externalId: externalId ?? null,
   };
@@ -28,8 +28,8 @@ export function storedOf({ record }: FoundResource): Explanation['stored'] {
 export function obstacleOf(state: BreakerState): Pick<Explanation, 'breaker' | 'pause'> {
   const { open, since = 0, status = 0, only = null, ofOtherKey = false, pause } = state;
   return {
-    breaker: open || isKeyRefused(state) ? { open, since: iso(since), status, only, ofOtherKey } : null,
-    pause: pause ? { ...pause, until: iso(pause.until) } : null,
+    breaker: open || isKeyRefused(state) ? { open, since: isoTime(since), status, only, ofOtherKey } : null,
+    pause: pause ? { ...pause, until: isoTime(pause.until) } : null,
   };
 }
 
@@ -42,7 +42,7 @@ export const linkOf = (link: Link): Explanation['link'] => ({
   departed: link.departed === true,
   creating: link.creating === true,
   attempts: link.attempts ?? 0,
-  lastWrite: link.writtenAt === undefined ? null : iso(link.writtenAt),
+  lastWrite: link.writtenAt === undefined ? null : isoTime(link.writtenAt),
 });
 
 /** Returns the condition with advice; null without one. */
@@ -57,9 +57,9 @@ export async function conditionOf(
   const { reason, message, since, status, write } = condition;
   const approvals = awaitsDecision(link) ? await readApprovalIds(connection, outbox) : undefined;
   const advice = isBySettingsOfThen(condition, settings)
-    ? `The settings have changed since ${iso(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
+    ? `The settings have changed since ${isoTime(since)}: scim-bridge dead-letters retry ${ref} tries it again, or scim-bridge sync ${ref}.`
     : adviceFor(reason, { ref, approvals, target: target.name, message, write });
-  return { reason, message, since: iso(since), status: status ?? null, advice };
+  return { reason, message, since: isoTime(since), status: status ?? null, advice };
 }
 
 /** Returns the pending mark; null without one. */
@@ -68,11 +68,11 @@ export function markOf({ mark }: ResourceStatus): Explanation['mark'] {
   const { generation, since, request, priority, state, dueAt } = mark;
   return {
     generation,
-    since: iso(since),
+    since: isoTime(since),
     request,
     priority,
     state,
-    nextTry: dueAt === null ? null : iso(dueAt),
+    nextTry: dueAt === null ? null : isoTime(dueAt),
   };
 }
 

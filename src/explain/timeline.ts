@@ -3,7 +3,7 @@ import { initiatorTypeOf } from '../ops/initiator.ts';
 import { STATUS_WORDS, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import type { Explanation } from './explanation.ts';
-import { iso } from '../support/iso.ts';
+import { isoTime } from '../support/iso-time.ts';
 
 type Facts = Pick<Explanation, 'stored' | 'deletedAt' | 'mark' | 'lastReconcile' | 'log' | 'restored'>;
 type Event = Explanation['timeline'][number];
@@ -29,10 +29,10 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
   for (const entry of log) {
     const key = `${entry.accepted} ${entry.request}`;
     if (!accepted.has(key))
-      events.push({ at: iso(entry.accepted), event: 'accepted', text: originOf(entry.request) });
+      events.push({ at: isoTime(entry.accepted), event: 'accepted', text: originOf(entry.request) });
     accepted.add(key);
     events.push({
-      at: iso(entry.at),
+      at: isoTime(entry.at),
       event: entry.status === 'success' ? 'applied' : 'noted',
       text: told(entry),
     });

@@ -9,7 +9,6 @@ import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isoTime } from '../support/iso-time.ts';
 import type { Logger } from '../support/logger.ts';
 import { findResources, type Searched } from './find.ts';
-import { iso } from '../support/iso.ts';
 
 /** One handover, as the command prints it. Times are ISO 8601. */
 export interface ListedHandover {

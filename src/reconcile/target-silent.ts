@@ -4,7 +4,7 @@ import type { BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
 import type { RateLimited, TargetSilence } from '../sync/target-calls.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
-import { iso } from '../support/iso.ts';
+import { isoTime } from '../support/iso-time.ts';
 
 /** The target gave no good answer to a command. */
 export class TargetSilent extends Error {
@@ -42,7 +42,7 @@ export function targetSilent(
   // True: a process of the service uses another key, and that one is refused. If this process was refused itself, the refused
   // key is the one of its own settings.
   const ofOtherKey = silence?.last?.status === 401 ? undefined : state.ofOtherKey;
-  const how = `The target ${target} ${breakerWords({ status, only: refusedMethods, ofOtherKey })} since ${iso(since)}`;
+  const how = `The target ${target} ${breakerWords({ status, only: refusedMethods, ofOtherKey })} since ${isoTime(since)}`;
   if (status === 401)
     return new TargetSilent(
       `${how}: ${newKeyAdvice(target, { only: refusedMethods, ofOtherKey })}, then repeat the command.`,
@@ -62,7 +62,7 @@ export function targetRefusesRate(
 ): TargetSilent {
   // Without an answer of its own, this process knows the status from the pause that another process stored.
   const status = limited ? 429 : (pause?.status ?? 429);
-  const since = limited ? ` since ${iso(limited.since)}, last at ${iso(limited.last)}` : '';
+  const since = limited ? ` since ${isoTime(limited.since)}, last at ${isoTime(limited.last)}` : '';
   const wait = pause ? `: ${pauseWords(pause)}` : '';
   return new TargetSilent(
     `The target ${target} ${breakerWords({ status })}${since}${wait}. Repeat the command later; if it stays, ` +

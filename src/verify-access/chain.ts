@@ -15,7 +15,7 @@ import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
 import { stillIn, waitingText, type DesiredAccess, type LeavingGroup } from './desired-access.ts';
-import { iso } from '../support/iso.ts';
+import { isoTime } from '../support/iso-time.ts';
 import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
 import { defaultNotes, type SecurityContext } from './security-context.ts';
@@ -100,7 +100,7 @@ export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
 function pushLink(facts: Facts): ChainLink {
   const { record } = facts.person;
   const detail = record ? `accepted; version ${record.version}` : 'accepted: deleted at the source';
-  return { stage: 'push', ok: true, at: iso(pushedAt(facts)), detail };
+  return { stage: 'push', ok: true, at: isoTime(pushedAt(facts)), detail };
 }
 
 function storedLink(facts: Facts): ChainLink {
@@ -108,7 +108,7 @@ function storedLink(facts: Facts): ChainLink {
   return {
     stage: 'stored',
     ok: true,
-    at: iso(pushedAt(facts)),
+    at: isoTime(pushedAt(facts)),
     afterMs: 0,
     tookMs: facts.storedTookMs,
     detail,
@@ -120,7 +120,7 @@ function appliedLink(facts: Facts): ChainLink {
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
   const times = {
     // A write before the push did not apply it.
-    ...(at === undefined || at < pushedAt(facts) ? {} : { at: iso(at) }),
+    ...(at === undefined || at < pushedAt(facts) ? {} : { at: isoTime(at) }),
     // Without a write of this push the duration is unknown: a later write may be one of a reconcile.
     ...(writes.ofPushAt === undefined ? {} : { afterMs: writes.ofPushAt - pushedAt(facts) }),
     tookMs,
@@ -230,7 +230,7 @@ function visibleLink(facts: Facts): ChainLink {
       ? { ok: false, detail: `${seen.detail}, although ${wanted.why}${becauseOf(facts)}` }
       : seen;
   const through = facts.unlinked?.kind === 'former' ? `; ${facts.unlinked.why}` : '';
-  return { stage, at: iso(seenAtMs), tookMs, ...shown, detail: `${shown.detail}${through}` };
+  return { stage, at: isoTime(seenAtMs), tookMs, ...shown, detail: `${shown.detail}${through}` };
 }
 
 /**

@@ -16,7 +16,6 @@ import { json, route, stateOf, type AdminContext, type AdminRoute } from '../rou
 import { arrayOf, body, booleanField, object, textField, toQuery } from '../schema-fields.ts';
 import { refTo } from '../schemas.ts';
 import { actor, operatorFields, type OperatorFields } from '../operator-fields.ts';
-import { iso } from '../../../support/iso.ts';
 
 interface Order extends OperatorFields {
   connection: string;
