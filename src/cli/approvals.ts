@@ -1,6 +1,6 @@
 // Defines the command approvals, which lists the changes that the guard holds and decides about them.
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Decision } from '../directory/guard/decisions.ts';
+import type { Decision } from '../directory/guard/stored-decisions.ts';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../guard/judge.ts';
 import { decideApproval, listApprovals, previewDecision, showApproval } from '../ops/approvals.ts';
 import type { Approval } from '../ops/approval-lookup.ts';

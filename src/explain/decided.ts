@@ -1,5 +1,5 @@
 // Reads the decisions about the changes of a resource: rejections, and first approvals that still need a second person.
-import type { Decision } from '../directory/guard/decisions.ts';
+import type { Decision } from '../directory/guard/stored-decisions.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { FoundResource } from '../ops/find.ts';

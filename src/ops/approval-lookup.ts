@@ -1,6 +1,6 @@
 // Finds approvals by their ids, with the changes that each of them covers.
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Decision } from '../directory/guard/decisions.ts';
+import type { Decision } from '../directory/guard/stored-decisions.ts';
 import type { FirstApproval, StoredFirstApproval } from '../directory/guard/first-approvals.ts';
 import type { ChangeList, Destruction } from '../directory/guard/held-changes.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';

@@ -1,7 +1,7 @@
 // Lists the changes that the guard holds, and records the decision of an operator about them.
 import type { Act, Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import type { Decision } from '../directory/guard/decisions.ts';
+import type { Decision } from '../directory/guard/stored-decisions.ts';
 import type { StoredFirstApproval } from '../directory/guard/first-approvals.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import type { DestructiveKind, GuardSettings } from '../guard/judge.ts';

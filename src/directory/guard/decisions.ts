@@ -1,6 +1,5 @@
 // Stores decisions of operators about held changes. One script stores the decision with its audit entry and a note of what
-// is still to be moved; further scripts move the changes in portions, so that none stops Redis for long. Readers and later
-// decisions finish a note that a killed process left behind.
+// is still to be moved; stored-decisions.ts moves the changes.
 import { createHash, randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { DESTRUCTIVE_KINDS, type DestructiveKind } from '../../guard/judge.ts';
@@ -17,34 +16,12 @@ import {
 } from './first-approvals.ts';
 import {
   createHeldChanges,
-  idOfList,
-  parseChange,
   rangesOf,
   changeText,
   type ChangeList,
   type Destruction,
 } from './held-changes.ts';
-
-/** A decision of an operator; the newest fifty are kept, and older rejections whose changes are still rejected. */
-export interface Decision {
-  /** Id of the list; of a decision about a part of it, followed by `~` and the digest of the decided changes. */
-  id: string;
-  /** Number of the approval. */
-  serial: number;
-  /** Last place of the list. */
-  upTo: number;
-  /** Number of the decision: the score of the changes that it rejected in `guardRejected`. */
-  number: number;
-  action: 'approve' | 'reject' | 'withdraw';
-  at: number;
-  by: string;
-  note?: string;
-  /** Which part of the list was decided, in words; absent: all. */
-  selection?: string;
-  kinds: Record<DestructiveKind, number>;
-  /** The first decided changes, at most `SHOWN`. */
-  items: Destruction[];
-}
+import { createStoredDecisions, type Decision, type DecisionSettings } from './stored-decisions.ts';
 
 /**
  * `noted`: this is the first approval; a second person has to approve the same changes under `id`. `samePerson`: the first
@@ -74,16 +51,10 @@ export interface DecisionOptions {
   portions?: number | undefined;
 }
 
-type StoredDecision = Omit<Decision, 'items'> & { part?: string; items: string[] };
-
 /** Number of decisions that are kept. */
 const KEPT = 50;
 /** Number of decided changes that are kept for display. */
 const SHOWN = 200;
-/** Decisions among which a process finds the one that it just made. */
-const RECENT = 10;
-/** Changes of one script; 120 take about 5 ms. */
-const PORTION = 120;
 /** Hexadecimal digits of a digest: with 128 bits two different choices do not share one. */
 const DIGEST_LENGTH = 32;
 /** Lifetime of a selection whose decision was never stored. */
@@ -91,47 +62,18 @@ const SELECTION_MS = 3_600_000;
 
 export function createDecisions(
   deps: { redis: Redis; scripts: Scripts; keys: Keyspace },
-  common: { target: string; targets: string[]; kinds: typeof DESTRUCTIVE_KINDS; expiryMs: number },
+  common: DecisionSettings & { expiryMs: number },
 ) {
   const { redis, scripts, keys } = deps;
   const { target } = common;
   const held = createHeldChanges(deps, target);
   const firsts = createFirstApprovals(deps, common, held);
-
-  /** Moves the changes that the last decision has not moved yet. @param portions largest number of scripts */
-  async function carryOn(portions = Infinity): Promise<void> {
-    for (let round = 0; round < portions; round++) {
-      const [, more] = await scripts.run('guard_move', keys.base, { ...common, count: PORTION });
-      if (more === 0) return;
-    }
-  }
-
-  /** Moves what a killed process has left of the last decision. */
-  async function finishLast(): Promise<void> {
-    if ((await redis.exists(keys.key('guardDeciding', target))) === 1) await carryOn();
-  }
+  const storedDecisions = createStoredDecisions(deps, common);
 
   /** Returns the currently held changes; undefined when there are none. */
   async function open() {
-    await finishLast();
+    await storedDecisions.finishLast();
     return held.open();
-  }
-
-  async function storedDecisions(): Promise<StoredDecision[]> {
-    await finishLast();
-    const found = await redis.lrange(keys.key('guardDecisions', target), 0, -1);
-    return found.map((text) => {
-      const stored = JSON.parse(text) as Omit<StoredDecision, 'id'>;
-      return { ...stored, id: idOfList(target, stored) };
-    });
-  }
-
-  /** Returns the stored decisions, newest first. */
-  async function decisions(): Promise<Decision[]> {
-    return (await storedDecisions()).map(({ items, ...rest }) => ({
-      ...rest,
-      items: items.map(parseChange),
-    }));
   }
 
   /**
@@ -146,26 +88,13 @@ export function createDecisions(
     if (action !== 'withdraw' && part === undefined && current?.serial === serial)
       return { source: 'guardHeld', serial, upTo };
     if (action === 'reject') return undefined;
-    const numbers = await rejectionsOf({ serial, upTo: last === undefined ? undefined : upTo, part });
+    const numbers = await storedDecisions.rejectionsOf({
+      serial,
+      upTo: last === undefined ? undefined : upTo,
+      part,
+    });
     if (numbers.length === 0) return undefined;
     return { source: 'guardRejected', serial, upTo, numbers, ...(part === undefined ? {} : { part }) };
-  }
-
-  /**
-   * Returns the numbers of the rejections that an id names: the rejection with exactly this id; otherwise all rejections of
-   * parts of this list. Without a last place, returns all rejections under the serial.
-   */
-  async function rejectionsOf(list: {
-    serial: number;
-    upTo: number | undefined;
-    part: string | undefined;
-  }): Promise<number[]> {
-    const all = (await storedDecisions()).filter(
-      ({ action, serial, upTo }) =>
-        action === 'reject' && serial === list.serial && upTo === (list.upTo ?? upTo),
-    );
-    const same = list.upTo === undefined ? [] : all.filter(({ part }) => part === list.part);
-    return (same.length > 0 || list.part !== undefined ? same : all).map((each) => each.number);
   }
 
   /**
@@ -300,28 +229,20 @@ export function createDecisions(
     });
     if (tag === 'busy' || tag === 'changed') return 'again';
     if (tag !== 'decided') return { kind: tag as 'expired' | 'unknown' };
-    await carryOn(portions);
-    const kinds = (await movedBy(Number(number))) ?? kindsOf(counts as number[]);
+    await storedDecisions.carryOn(portions);
+    const kinds = (await storedDecisions.movedBy(Number(number))) ?? kindsOf(counts as number[]);
     return { kind: 'decided', items: Object.values(kinds).reduce((sum, each) => sum + each, 0), kinds };
-  }
-
-  /** Returns how many changes a decision moved: the source may have taken a chosen change back meanwhile. */
-  async function movedBy(number: number): Promise<Decision['kinds'] | undefined> {
-    const newest = await redis.lrange(keys.key('guardDecisions', target), 0, RECENT - 1);
-    return newest
-      .map((text) => JSON.parse(text) as StoredDecision)
-      .find((decision) => decision.number === number)?.kinds;
   }
 
   return {
     ...held,
     open,
     heldRefs: async () => {
-      await finishLast();
+      await storedDecisions.finishLast();
       return held.heldRefs();
     },
-    decisions,
-    finishLast,
+    decisions: storedDecisions.decisions,
+    finishLast: storedDecisions.finishLast,
     listOf,
     decide,
     firstApprovals: firsts,

@@ -1,0 +1,111 @@
+// Reads the stored decisions of a target, and moves the changes of the last one in portions, so that no script stops Redis for
+// long. A process that was killed leaves a note of what is still to be moved; the next read or decision finishes it.
+import type { Redis } from 'ioredis';
+import type { DESTRUCTIVE_KINDS, DestructiveKind } from '../../guard/judge.ts';
+import type { Keyspace } from '../keys.ts';
+import type { Scripts } from '../redis/scripts.ts';
+import { idOfList, parseChange, type Destruction } from './held-changes.ts';
+
+/** A decision of an operator; the newest fifty are kept, and older rejections whose changes are still rejected. */
+export interface Decision {
+  /** Id of the list; of a decision about a part of it, followed by `~` and the digest of the decided changes. */
+  id: string;
+  /** Number of the approval. */
+  serial: number;
+  /** Last place of the list. */
+  upTo: number;
+  /** Number of the decision: the score of the changes that it rejected in `guardRejected`. */
+  number: number;
+  action: 'approve' | 'reject' | 'withdraw';
+  at: number;
+  by: string;
+  note?: string;
+  /** Which part of the list was decided, in words; absent: all. */
+  selection?: string;
+  kinds: Record<DestructiveKind, number>;
+  /** The first decided changes, at most `SHOWN` of decisions.ts. */
+  items: Destruction[];
+}
+
+type StoredDecision = Omit<Decision, 'items'> & { part?: string; items: string[] };
+
+/** The arguments that every script of a decision takes. */
+export interface DecisionSettings {
+  target: string;
+  /** The target alone, in the form that the functions for marks read (`p.targets`). */
+  targets: string[];
+  kinds: typeof DESTRUCTIVE_KINDS;
+}
+
+/** Decisions among which a process finds the one that it just made. */
+const RECENT = 10;
+/** Changes of one script; 120 take about 5 ms. */
+const PORTION = 120;
+
+/** Creates the reader of the decisions of one target. */
+export function createStoredDecisions(
+  { redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace },
+  settings: DecisionSettings,
+) {
+  const { target } = settings;
+
+  /** Moves the changes that the last decision has not moved yet. @param portions largest number of scripts */
+  async function carryOn(portions = Infinity): Promise<void> {
+    for (let round = 0; round < portions; round++) {
+      const [, more] = await scripts.run('guard_move', keys.base, {
+        ...settings,
+        count: PORTION,
+      });
+      if (more === 0) return;
+    }
+  }
+
+  /** Moves what a killed process has left of the last decision. */
+  async function finishLast(): Promise<void> {
+    if ((await redis.exists(keys.key('guardDeciding', target))) === 1) await carryOn();
+  }
+
+  async function storedDecisions(): Promise<StoredDecision[]> {
+    await finishLast();
+    const found = await redis.lrange(keys.key('guardDecisions', target), 0, -1);
+    return found.map((text) => {
+      const stored = JSON.parse(text) as Omit<StoredDecision, 'id'>;
+      return { ...stored, id: idOfList(target, stored) };
+    });
+  }
+
+  /** Returns the stored decisions, newest first. */
+  async function decisions(): Promise<Decision[]> {
+    return (await storedDecisions()).map(({ items, ...rest }) => ({
+      ...rest,
+      items: items.map(parseChange),
+    }));
+  }
+
+  /**
+   * Returns the numbers of the rejections that an id names: the rejection with exactly this id; otherwise all rejections of
+   * parts of this list. Without a last place, returns all rejections under the serial.
+   */
+  async function rejectionsOf(list: {
+    serial: number;
+    upTo: number | undefined;
+    part: string | undefined;
+  }): Promise<number[]> {
+    const all = (await storedDecisions()).filter(
+      ({ action, serial, upTo }) =>
+        action === 'reject' && serial === list.serial && upTo === (list.upTo ?? upTo),
+    );
+    const same = list.upTo === undefined ? [] : all.filter(({ part }) => part === list.part);
+    return (same.length > 0 || list.part !== undefined ? same : all).map((each) => each.number);
+  }
+
+  /** Returns how many changes a decision moved: the source may have taken a chosen change back meanwhile. */
+  async function movedBy(number: number): Promise<Decision['kinds'] | undefined> {
+    const newest = await redis.lrange(keys.key('guardDecisions', target), 0, RECENT - 1);
+    return newest
+      .map((text) => JSON.parse(text) as StoredDecision)
+      .find((decision) => decision.number === number)?.kinds;
+  }
+
+  return { carryOn, finishLast, decisions, rejectionsOf, movedBy };
+}
