@@ -17,6 +17,7 @@ export async function waitForRemovals({ outbox, work, writes }: SyncContext): Pr
   const held = await outbox.guardStore.areHeld(groups.map((group) => removal(group, work.id)));
   for (const [index, group] of groups.entries()) {
     const ref = refOf('Group', group);
+    // A held removal waits for its decision, not for a sync of the group.
     if (held[index] !== true && (await outbox.isAtRest(ref))) await outbox.mark([ref], 'edit', work.request);
   }
   const afterMs = held.length > 0 && !held.includes(false) ? { afterMs: HELD_RETRY_MS } : {};

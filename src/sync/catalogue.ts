@@ -38,6 +38,7 @@ const CONFLICT_KEEP_MS = 1000;
 /** Interval between reads of the key's owner after a failure. */
 const ASK_AGAIN_MS = 30_000;
 
+/** Creates the empty cache of one target. @param types of the mapped attributes, by name */
 export function createCatalogue(
   deps: { client: PlatformClient; clock: Clock },
   types: Record<string, UserAttributeType>,
@@ -50,6 +51,7 @@ export function createCatalogue(
   let failedAt = Number.NEGATIVE_INFINITY;
   let absentAt: number | undefined;
 
+  /** Reads the definitions, and creates those that are missing. */
   async function load(signal: AbortSignal): Promise<Map<string, Definition>> {
     const names = Object.keys(types);
     if (names.length === 0) return new Map();
@@ -66,6 +68,7 @@ export function createCatalogue(
         // New definitions are kept, because a lagging list may not show them yet.
         existing = new Map([...existing, ...(await byName(signal))]);
         if (existing.has(name)) continue;
+        // A 400 without a definition in the list refuses the definition itself.
         if (error.status === 400) throw error;
         // The definition exists and the list lags; the next sync reads it again.
         const counts = { seen: existing.size };
@@ -81,6 +84,7 @@ export function createCatalogue(
     );
   }
 
+  /** Returns the account of the API key, read once; undefined: the key has none. */
   function ownAccount(call: CallOptions): Promise<ConsoleUser | undefined> {
     if (absentAt !== undefined && clock.now() - absentAt > KEEP_MS) {
       owner = undefined;

@@ -25,7 +25,8 @@ export async function writeCombinedPatch(
   const core = coreOperations(desired.core, link.core ?? {}, link.unsure);
   // A single change is one write in any form.
   if (names.length === 0 || names.length + core.length < 2) return names;
-  if (clock.now() < target.lacks.combinedPatchUntil) return names;
+  const wasRefused = clock.now() < target.lacks.combinedPatchUntil;
+  if (wasRefused) return names;
   const values = names.map((name): PlatformPatchOperation => ({
     op: 'replace',
     path: `${EXTENSION}:${name}`,
@@ -42,6 +43,7 @@ export async function writeCombinedPatch(
       target.client.users.patch(link.id ?? '', [...core, ...values], context.call),
     );
   } catch (error) {
+    // Another status says nothing about the combined form, so failures.ts judges the error.
     if (!isStatus(error, 400, 403, 409, 501)) throw error;
     if (isStatus(error, 400)) context.isCombinedPatchRefused = true;
     if (isStatus(error, 501)) rememberRefusal(context);

@@ -56,9 +56,12 @@ export function createConcurrency(
     limit: () => limit,
     ended: ({ status, durationMs }, isShort) => {
       if (TOO_MANY.has(status)) return halve(clock.now() - durationMs);
+      // Only the latency of a success tells how busy the platform is.
       if (status < 200 || status >= 300) return;
       const isSlower = noteLatency(durationMs);
+      // A higher limit helps only if calls waited for a slot. Below the start it rises again in any case.
       if (!isShort && limit >= start) return;
+      // The limit changes by 1 after as many successes as it allows calls at once.
       if (++good < limit) return;
       good = 0;
       const top = clock.now() < cutAt + REMEMBERED_MS ? ceiling : most;

@@ -11,7 +11,8 @@ export function condition(context: SyncContext, reason: string, message: string,
   const created: Condition = { reason, message, since };
   if (status !== undefined) created.status = status;
   const { settings } = context.outbox;
-  if (BY_SETTINGS.has(reason) && settings !== '') created.settings = settings;
+  const hasPrint = settings !== '';
+  if (BY_SETTINGS.has(reason) && hasPrint) created.settings = settings;
   return created;
 }
 

@@ -13,7 +13,7 @@ import { resumeRemovals } from './protected-user.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Handles a user who was deleted at the source or is out of scope. */
+/** Returns the outcome for a user who was deleted at the source or is out of scope. */
 export async function depart(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
   const { gate, link, target, work } = context;
   if (link.creating && link.core) {
@@ -21,6 +21,7 @@ export async function depart(context: SyncContext, exists: Exists): Promise<Sync
     const left = { inScope: false, active: false, core: link.core, attributes: {}, faults: [] };
     await findUser(context, left, exists);
   }
+  // There is no account to close.
   if (link.id === undefined) {
     return { kind: 'synced', writes: context.writes, forget: true, dropGrants: true };
   }
@@ -40,15 +41,17 @@ export async function depart(context: SyncContext, exists: Exists): Promise<Sync
     }
   }
   link.departed = true;
+  // Only the policy `sync` removes an account.
   const deleteAt = target.policy.policy === 'sync' ? deletionDue(context) : undefined;
   if (deleteAt !== undefined && deleteAt <= context.clock.now()) return deleteAccount(context);
   return ended(context, { dropGrants: true, ...(deleteAt === undefined ? {} : { alarmAt: deleteAt }) });
 }
 
-/** Returns the time at which the account is deleted, Unix milliseconds; undefined: never. */
+/** Returns the time from which the account is deleted, Unix milliseconds, 0 for at once; undefined: never. */
 function deletionDue({ target, work }: SyncContext): number | undefined {
   const { deprovision, deleteAfterDays } = target.policy.users;
   if (deprovision === 'delete') return 0;
+  // The days count from the deletion at the source. The account of a user out of scope stays.
   if (deleteAfterDays === null || work.deletedAt === undefined) return undefined;
   return work.deletedAt + deleteAfterDays * DAY_MS;
 }

@@ -33,6 +33,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
   // A comparison found that the group is gone, which needs no decision of the guard.
   const wasSeenGone = link.observed?.displayName === null;
   const isGoneThere = wasSeenGone && (await isAbsent(context, 'Group', link));
+  // Only the policy `sync` removes anything; the link notes the members who leave, for a later change of the policy.
   if (link.id !== undefined && target.policy.policy !== 'sync' && !isGoneThere) {
     link.departed = true;
     link.leavers ??= [];
@@ -53,6 +54,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
   }
   if (isGoneThere) noteDeleted(context, 'delete group');
   await dropPendingMembers(context);
+  // The group is gone or has no managed member left, so no kept removal has an object any more.
   const rejected = membersWithSign(await context.outbox.pendingMembers(context.work.id), 'r');
   if (rejected.length > 0) await context.outbox.ackMembers(context.work, '-', rejected);
   return { kind: 'synced', writes: context.writes, forget: true };
@@ -65,6 +67,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
 async function deleteOrEmpty(context: SyncContext, id: string): Promise<SyncOutcome | undefined> {
   const { link, target } = context;
   const pending = await context.outbox.pendingMembers(context.work.id);
+  // An adopted group existed before the bridge, which must not delete it.
   if (link.origin === 'adopted') return removeAll(context, pending);
   const { guardStore } = context.outbox;
   const [isDeletionRejected] = await guardStore.areRejected([{ kind: 'delete', ref: context.work.ref }]);

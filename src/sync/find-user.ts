@@ -101,6 +101,7 @@ export async function isUnlisted(context: SyncContext, { core }: DesiredUser): P
   const externalId = core.externalId === null ? null : String(core.externalId);
   // Noted before the list is checked, so that of two processes with the same externalId at least one sees the other's note.
   const isRecent = externalId !== null && (await target.recentExternalIds.note(externalId));
+  // After a lost answer, a refusal, or a recent write of this externalId, an account may exist that the list does not show yet.
   if (link.creating || link.condition || isRecent) return false;
   const asking = { countNew: outbox.countNew, signal: call.signal };
   const wanted = { userName: String(core.userName), externalId };
@@ -240,7 +241,9 @@ async function exactMatches(
 async function renamed(context: SyncContext, core: Core, externalId: string | null): Promise<WireUser[]> {
   if (externalId === null) return [];
   const holders = (await context.directory.lookup('User', 'externalid', externalId)) ?? [];
-  if (holders.length > 1 || typeof core.displayName !== 'string') return [];
+  const isShared = holders.length > 1;
+  // Without a display name, too few names are left to compare.
+  if (isShared || typeof core.displayName !== 'string') return [];
   const found = await byExternalId(context, externalId);
   return found.filter((user) => {
     const shown = observedCore(user, core);
@@ -264,12 +267,14 @@ async function byExternalId({ target, call }: SyncContext, externalId: string): 
   try {
     return await target.client.users.findBy('externalId', externalId, call);
   } catch (error) {
+    // The platform does not support the filter.
     if (!isStatus(error, 400, 501)) throw error;
     target.lacks.externalIdFilter = true;
     return [];
   }
 }
 
+/** Returns the account with its holder, as `correlate` takes it. */
 async function toCandidate(context: SyncContext, user: WireUser, exists: Exists): Promise<Candidate> {
   const holder = await context.links.holderOf(context.target.name, 'User', user.id);
   if (holder === undefined || holder === context.work.ref) {
@@ -291,6 +296,7 @@ async function observedAttributes(
   const echoed = echoedAttributes(user, desired.attributes);
   if (Object.keys(desired.attributes).every((name) => name in echoed)) return echoed;
   const account = await resolveAccount(context);
+  // Without the account id the value list cannot be read.
   if (account.kind !== 'found') return echoed;
   const values = await context.target.client.values.list(account.id, context.call);
   const unset = Object.fromEntries(Object.keys(desired.attributes).map((name) => [name, null]));

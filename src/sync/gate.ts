@@ -9,6 +9,7 @@ import type { Gate, SyncContext } from './context.ts';
 import { administratorStateOf, UNCHECKED } from './last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
 
+/** Returns the state before the first decision. */
 export const openGate = (): Gate => ({
   refused: [],
   unasked: [],
@@ -18,6 +19,7 @@ export const openGate = (): Gate => ({
   closed: false,
 });
 
+/** A destructive write of the resource of this sync. */
 type Wish = Omit<Destruction, 'ref'>;
 
 /**

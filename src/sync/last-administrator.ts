@@ -82,6 +82,7 @@ async function lookUp(
   return 'last';
 }
 
+/** Returns the folded userName of the account to be closed. */
 const nameOf = ({ link }: SyncContext): string => fold(String(link.core?.userName ?? ''));
 
 /** Returns whether the account is a known administrator: by a cached answer, its link, or its held change. */
@@ -90,6 +91,7 @@ const isKnownAdministrator = (context: SyncContext): boolean =>
   context.link.isAdministrator === true ||
   context.link.condition?.reason === 'LastAdministrator';
 
+/** Most links that one command reads from Redis. */
 const LINKS_PORTION = 1000;
 
 /** Returns the userNames of all users whose deactivation is pending or held, including this one. */

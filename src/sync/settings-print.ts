@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../support/canonical-json.ts';
 import type { TargetSettings } from './target.ts';
 
+/** Characters of the print; 8 of base64url are 48 bits. */
 const LENGTH = 8;
 
 /** Returns a short text that changes with the mapping, the scope, the policy and the adoption; undefined settings: ''. */

@@ -50,6 +50,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
 async function syncInScope(context: SyncContext, name: string, exists: Exists): Promise<SyncOutcome> {
   const { link, target } = context;
   const { client, policy } = target;
+  // The group is wanted, so a deletion that was sent before is no longer the reason of an absence.
   delete link.deleting;
   if (link.id === undefined) {
     let found = await findGroup(context, name, exists);
@@ -63,7 +64,9 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
       };
     }
   }
-  if (link.departed || (link.leavers && policy.policy === 'sync')) await comeBack(context);
+  const hasLeaversToRemove = link.leavers !== undefined && policy.policy === 'sync';
+  if (link.departed || hasLeaversToRemove) await comeBack(context);
+  // `create-only` writes nothing more to a completed group.
   if (policy.policy === 'create-only' && !link.making) {
     await noteLeavers(context);
     await dropPendingMembers(context);
@@ -73,7 +76,8 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   const pending = await context.outbox.pendingMembers(context.work.id);
   const removed =
     policy.policy === 'sync' ? await removeMembers(context, pending) : { isWaiting: false, ignored: [] };
-  if (link.core?.displayName !== name || link.unsure !== undefined) {
+  const isNameConfirmed = link.core?.displayName === name && link.unsure === undefined;
+  if (!isNameConfirmed) {
     warnOfRoles(context, String(link.core?.displayName), name);
     const rename: PlatformPatchOperation[] = [{ op: 'replace', path: 'displayName', value: name }];
     try {
@@ -81,6 +85,7 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
         client.groups.patch(link.id ?? '', rename, context.call),
       );
     } catch (error) {
+      // 409: another group has the name.
       const taken = isStatus(error, 409) && (await nameTakenElsewhere(context, name));
       if (taken) return { ...taken, writes: context.writes };
       const afterMs =
@@ -91,6 +96,7 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
     link.core = { displayName: name };
     await context.save();
   }
+  // Other policies remove no member, so the link notes the members who should leave.
   if (policy.policy !== 'sync') {
     await noteLeavers(context);
     await dropPendingMembers(context, '-');
@@ -99,6 +105,7 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   const { coalesceMs, underWay } = added;
   if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   throwIfIgnored([...removed.ignored, ...added.ignored]);
+  // A created group is complete when no member is under way.
   if (underWay === 0) delete link.making;
   if (removed.isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   return ended(context);

@@ -64,6 +64,7 @@ export async function syncUser(context: SyncContext, exists: Exists): Promise<Sy
 async function syncInScope(context: SyncContext, desired: DesiredUser, exists: Exists): Promise<SyncOutcome> {
   const { work, link, target } = context;
   const { policy } = target;
+  // The user is wanted, so a deletion that was sent before is no longer the reason of an absence.
   delete link.deleting;
   if (link.id === undefined) {
     let found: FoundAccount = (await isUnlisted(context, desired))
@@ -74,9 +75,11 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
       return { kind: 'blocked', writes: context.writes, condition: found.condition };
     if (found.kind === 'later') return { ...found, writes: context.writes };
   }
+  // A link that a repair restored contains only the id.
   if (link.core === undefined) await observeLinked(context, desired);
   noteLeftOpen(context, desired.active);
   await resumeRemovals(context);
+  // `create-only` writes nothing more to a completed account. Its groups may add the user.
   if (policy.policy === 'create-only' && !link.making) {
     if (link.observedGeneration !== work.generation) {
       link.observedGeneration = work.generation;
@@ -84,6 +87,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
     }
     return { kind: 'synced', writes: context.writes };
   }
+  // The user comes back: the memberships of a departed user were dropped.
   if (link.departed) {
     delete link.departed;
     await context.save({ rewriteMemberships: true });
@@ -100,6 +104,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
   const pendingSigns = [...work.pendingGroups.values()];
   const mayGainAccess =
     desired.active && attributeChanges(desired.attributes, link.attributes ?? {}, link.unsure).length > 0;
+  // Before the removals, new values would add to the access of the groups that the user is leaving.
   if (mayGainAccess && mayBe(link, true) && pendingSigns.includes('-')) return waitForRemovals(context);
   const attributes = await writeAttributes(context, desired);
   if (attributes.kind === 'later') return { ...attributes, writes: context.writes };
@@ -127,6 +132,7 @@ async function syncInScope(context: SyncContext, desired: DesiredUser, exists: E
     await setActive(context, true);
   }
   delete link.making;
+  // Without a mark the link is current, and nothing reads the generation (`outbox.readiness`).
   delete link.observedGeneration;
   // A user whose protected name was changed has lost the protection only now, with the write of the new name.
   await resumeRemovals(context);
@@ -141,12 +147,14 @@ async function writeCore(context: SyncContext, desired: DesiredUser): Promise<Sy
   try {
     const paths = operations.flatMap(({ path }) => path ?? []);
     const { externalId } = desired.core;
+    // Noted before the write, so that no process creates another account with this externalId without a look-up.
     if (typeof externalId === 'string' && paths.includes('externalId'))
       await target.recentExternalIds.note(externalId);
     await context.attempt(paths, 'update user', () =>
       target.client.users.patch(link.id ?? '', operations, context.call),
     );
   } catch (error) {
+    // 409: another account has the userName, whose holder may be about to give it up.
     if (!isStatus(error, 409)) throw error;
     const waiting = await waitForName(context, String(desired.core.userName));
     if (waiting === undefined) throw error;
