@@ -12,6 +12,7 @@ export function waitingBehindClosing(entries: readonly PlanEntry[]): Map<Ref, st
   for (const { action, ref, reason } of entries)
     if (action === 'deactivate' && ref && reason === HELD_BY_GUARD) names.set(ref, []);
   for (const entry of entries) if (isValue(entry)) names.get(entry.ref)?.push(entry.attribute);
+  // An addition that is only reported waits for the account.
   for (const { action, effect, member, name } of entries)
     if (action === 'addMember' && effect === 'report' && member?.ref)
       names.get(member.ref)?.push(membershipIn(name));

@@ -5,6 +5,7 @@ import type { ReconcileScope } from './scope.ts';
 
 /** Holder name of a hold because of an unrecognised tenant; a hold of an operator is not changed. */
 const HOLDER = 'reconcile';
+/** Number of links that are removed at once. */
 const PORTION = 1000;
 
 /** Holds all writes to the target. @returns the question for the operator */

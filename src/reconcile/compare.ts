@@ -15,6 +15,7 @@ export interface DesiredAccount {
   attributes: Record<string, unknown>;
 }
 
+/** A value at the platform (`before`) that is not the desired one (`after`). */
 export interface Difference {
   /** A core path, `active`, or `attributes.<name>`. */
   name: string;
@@ -31,7 +32,7 @@ export interface ComparedAttributes {
 }
 
 /** Attribute types that SCIM lists return (contract 2.4). */
-const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
+export const LISTED: ReadonlySet<UserAttributeType> = new Set(['string', 'number']);
 
 /** Creates an empty record of the attributes that the platform's lists return. */
 export function createVisibility(): ComparedAttributes {
@@ -43,6 +44,7 @@ export function createVisibility(): ComparedAttributes {
       if (isShown) shown.add(name);
       else expected.set(name, (expected.get(name) ?? 0) + 1);
     },
+    // One account without the value may have lost it. With two, the list may not return the attribute at all.
     isVisible: (name) => shown.has(name) || (expected.get(name) ?? 0) < 2,
   };
 }
@@ -140,12 +142,14 @@ export function differences(
 ): Difference[] {
   const found: Difference[] = [];
   const active = observed.active !== false;
+  // Of an account out of scope only the state is managed.
   if (!wanted.inScope) {
     return active && !wanted.active ? [{ name: 'active', before: true, after: false }] : found;
   }
   if (active !== wanted.active) found.push({ name: 'active', before: active, after: wanted.active });
   for (const path in wanted.core) {
     const value = wanted.core[path];
+    // A core attribute without desired value is not managed.
     if (typeof value !== 'string') continue;
     const shown = shownCore(observed, path);
     visibility.note(path, shown !== undefined);
@@ -154,6 +158,7 @@ export function differences(
   const extension = observed[EXTENSION];
   for (const name in wanted.attributes) {
     const type = types[name];
+    // The attribute has left the settings, so its value stays.
     if (type === undefined) continue;
     const value = wanted.attributes[name] ?? null;
     if (values !== undefined) {
@@ -161,6 +166,7 @@ export function differences(
       if (!sameValue(before, value)) found.push({ name: `attributes.${name}`, before, after: value });
       continue;
     }
+    // The user list shows no value of this type, so only `values` can differ.
     if (!LISTED.has(type)) continue;
     const held = extension?.[name] ?? null;
     if (value !== null || held !== null) visibility.note(`attributes.${name}`, held !== null);
@@ -180,7 +186,8 @@ export function unlistedChanges(
   link: Link,
   types: Record<string, UserAttributeType>,
 ): Difference[] {
-  if (!wanted.inScope || link.core?.userName === undefined) return [];
+  const isRestored = link.core?.userName === undefined;
+  if (!wanted.inScope || isRestored) return [];
   return Object.entries(wanted.attributes).flatMap(([name, after]) => {
     const type = types[name];
     const before = link.attributes?.[name] ?? null;

@@ -12,11 +12,13 @@ import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import { rejectedRefs } from './held.ts';
 import type { ScanResult } from './scope.ts';
 
+/** All stored resources of a kind by their state. */
 export interface Cover {
+  /** The number of resources in each state. */
   coverage: Coverage;
   /** Linked resources that the list does not show. */
   absent: Ref[];
-  /** Resources with a dirty mark. */
+  /** Resources with a mark. */
   pending: Ref[];
   /** Resources without link and mark; also added to `scan.lost`. */
   lost: Ref[];
@@ -57,8 +59,9 @@ export async function compareWithList(
   cover: Cover,
   { matched, isListed }: { matched: number; isListed: (platformId: string) => boolean },
 ): Promise<Cover> {
-  const found = cover.coverage.linked === matched ? cover : emptyCover();
-  if (found !== cover) {
+  const areAllShown = cover.coverage.linked === matched;
+  const found = areAllShown ? cover : emptyCover();
+  if (!areAllShown) {
     for await (const portion of scan.scope.coverage.resources(kind)) {
       scan.signal.throwIfAborted();
       addPortion(found, portion);
@@ -90,11 +93,12 @@ export async function unlistedWaiting(
   return found;
 }
 
+/** Number of links that are read from Redis at once. */
 const PORTION = 1000;
 
 /** Deleted resources whose account is not closed yet. Their records are gone, so no other list contains them. */
 export interface Orphans {
-  /** Resources with a dirty mark. */
+  /** Resources with a mark. */
   pending: Ref[];
   /** Resources without a mark; also added to `scan.lost`. */
   lost: Ref[];

@@ -6,8 +6,11 @@ import type { Resource } from '../scim/index.ts';
 import { desiredFromRecord, type DesiredAccount } from './compare.ts';
 import type { ScanResult } from './scope.ts';
 
+/** The mapped record of a user. */
 export interface UserToVerify {
+  /** Version of the record. */
   version: number;
+  /** Its desired state at the target. */
   wanted: DesiredAccount;
   /** Attributes whose mapping failed. */
   faults: string[];
@@ -22,6 +25,7 @@ export async function usersToVerify(
   const wanted = new Map<Ref, UserToVerify>();
   for await (const users of directory.usersIn(observed.map(({ ref }) => parseRef(ref).id))) {
     for (const { record, groups } of users) {
+      // A damaged record cannot be mapped; the user is compared as one without record.
       if (record.damaged) continue;
       const desired = await target.mapping.user(JSON.parse(record.text) as Resource, record.id, groups);
       wanted.set(`User:${record.id}`, {

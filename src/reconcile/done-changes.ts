@@ -37,6 +37,7 @@ export function doneOfUser(user: UserCase): DoneChanges | undefined {
   // `mayBe`: by the link the account may still be active, so its deactivation was to come.
   if (wanted?.active !== true && mayBe(link, true) && isClosed) items.push({ kind: 'deactivate', ref });
   if (isLeaver && !observed) items.push({ kind: 'delete', ref });
+  // A leaver's attributes are not emptied: the account is closed. Without `values` the platform's are not known.
   if (!isLeaver && values)
     for (const [name, value] of Object.entries(wanted.attributes))
       if (isEmpty(value) && !isEmpty(link.attributes?.[name]) && isEmpty(values.get(name)))
@@ -56,6 +57,7 @@ export async function countDecidable(
   for (const { items } of done)
     for (const [index, verdict] of (await guardStore.verdictsOn(items)).entries()) {
       const ref = items[index]?.ref;
+      // Without a verdict, nothing of the change waits for a decision.
       if (!ref || !verdict) continue;
       const known = counts.get(ref) ?? { held: 0, rejected: 0 };
       counts.set(ref, { ...known, [verdict]: known[verdict] + 1 });

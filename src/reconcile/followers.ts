@@ -9,6 +9,7 @@ import { asking } from './platform-reads.ts';
 
 /** Number of users whose groups are read at once. */
 const PORTION = 200;
+/** Actions after which the resource has another account or group than before. */
 export const NEWLY_LINKED: ReadonlySet<string> = new Set(['create', 'adopt', 'relink']);
 /** Actions of a user's sync after which no attribute is written. */
 const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
@@ -22,6 +23,7 @@ interface Following {
   name: string;
 }
 
+/** A group with its id at the platform; null: this plan creates it. */
 interface GroupOfPlan {
   ref: Ref;
   platformId: string | null;
@@ -66,6 +68,7 @@ function withoutRefusedAdoptions(entries: PlanEntry[], verified: readonly Verifi
   });
 }
 
+/** Returns the entries with the definitions and memberships that follow from them. */
 async function withAllFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
@@ -164,7 +167,8 @@ async function membersOf(
     // The sync of the group adds members with an account, and those that this plan creates or links.
     const isWritten = anew !== undefined || (link.id !== undefined && link.departed !== true);
     if (!isWritten || isProtected(link, target.policy.users.protected)) return [];
-    if (id !== undefined && present?.has(id)) return [];
+    const isMember = id !== undefined && present?.has(id) === true;
+    if (isMember) return [];
     const account = anew ? (id === undefined ? {} : { id }) : link;
     const name = anew?.name ?? String(link.core?.userName ?? '');
     return [{ parent, group, user: member, link: account, name }];

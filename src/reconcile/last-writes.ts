@@ -12,7 +12,9 @@ import type { VerifiedResource } from './verified.ts';
  */
 export type ValueWrittenAt = (entry: PlanEntry) => number | undefined;
 
+/** One write of the bridge. */
 interface Write {
+  /** Unix milliseconds. */
   at: number;
   /** Value that was written; undefined for a membership. */
   value?: unknown;
@@ -79,6 +81,7 @@ async function search(
   return writes;
 }
 
+/** Returns the name of a membership among the writes of a group. */
 const memberName = (user: string): string => `member ${user}`;
 
 /** Returns the names of an entry as the log has them, each with the value that the bridge wants. */

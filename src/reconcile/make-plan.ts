@@ -184,6 +184,7 @@ export async function makePlan(
   };
 }
 
+/** Returns the times of a restore in the form of the plan. */
 const inIso = ({ at, backupAt }: Restored): NonNullable<Plan['restored']> => ({
   at: new Date(at).toISOString(),
   backup: backupAt === undefined ? null : new Date(backupAt).toISOString(),
@@ -245,6 +246,7 @@ async function verifySuspects(
 const withLostCause = ({ lost }: ScanResult, verified: VerifiedResource[]): VerifiedResource[] =>
   verified.map((each) => (lost.has(each.ref) ? { ...each, entries: each.entries.map(toNotApplied) } : each));
 
+/** Returns the entry of a lost resource: nothing of it was applied before, so no mapping can have changed. */
 const toNotApplied = (entry: PlanEntry): PlanEntry =>
   entry.attribution.cause === 'mapping changed'
     ? { ...entry, attribution: { ...entry.attribution, cause: 'not applied' } }

@@ -1,4 +1,4 @@
-// Converts a plan to drift notes and dirty marks for the worker. The guard judges the whole plan before the first mark.
+// Converts a plan to drift notes and marks for the worker. The guard judges the whole plan before the first mark.
 import type { Drift, Noted } from '../directory/outbox/drift.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { unmanagedName } from '../directory/member-names.ts';

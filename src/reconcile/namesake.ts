@@ -13,6 +13,7 @@ export interface Strangers {
   taken: TakenIds;
 }
 
+/** An account that no connection is linked to, under the name of the user. */
 type Namesake = { id: string; userName: string };
 
 /** Returns the id of an account of another connection with the externalId or userName of the user. */
@@ -43,6 +44,7 @@ export async function findNamesake(
     scan.scope.target.client.users.findBy('userName', userName, { signal }),
   );
   if (found === 'unknown' || found === 'absent') return 'unknown';
+  // The platform may ignore letter case or the filter, so each hit is compared again.
   const exact = found.filter((user) => fold(user.userName) === fold(userName));
   const holders = await scan.scope.drifts.linkedTo(
     'User',

@@ -24,6 +24,7 @@ export async function readExceptions(
   return {
     total,
     items: items.map((each) => {
+      // A target on hold is an exception without a resource.
       const count = each.ref === null ? undefined : counts.get(each.ref);
       const told = [
         each.message,

@@ -22,7 +22,7 @@ export interface UserCase {
   ref: Ref;
   link: Link;
   basis: Basis;
-  /** Whether the user has a dirty mark. */
+  /** Whether the user has a mark, so that a push is pending. */
   marked: boolean;
   /** Desired state mapped from the record; undefined when the source deleted the user. */
   wanted: DesiredAccount | undefined;
@@ -40,12 +40,14 @@ export interface UserCase {
   adoptable?: AdoptableAccount | undefined;
 }
 
+/** An account that the sync may adopt. */
 export interface AdoptableAccount {
   account: WireUser;
   /** Attribute values that were read; null: unset. */
   values: Record<string, unknown>;
 }
 
+/** Settings of the target, and what its lists show, by which differences become entries. */
 export interface TargetRules {
   policy: SyncPolicy;
   types: Record<string, UserAttributeType>;
@@ -114,6 +116,7 @@ function created(
   };
 }
 
+/** Returns the userName: the desired one, or the last known. */
 const nameOf = ({ link, observed, wanted }: UserCase): string =>
   String(wanted?.core.userName ?? observed?.userName ?? link.core?.userName ?? '');
 
@@ -201,6 +204,7 @@ function adoptedChanges(user: UserCase, wanted: DesiredAccount, rules: TargetRul
   return changes(adopted, wanted, account, found, rules);
 }
 
+/** Returns the deletion of a leaver's account; only the policy `sync` deletes. */
 function deletion(user: UserCase, observed: WireUser, { policy }: TargetRules): PlanEntry {
   return {
     ...base(user, user.marked ? 'source changed' : 'mapping changed'),
@@ -224,6 +228,7 @@ function changes(
   const ours: Cause = user.marked ? 'source changed' : 'mapping changed';
   const causeOf = ({ name }: Difference): Cause =>
     sameValue(valueOf(applied, name), valueOf(wanted, name)) ? 'platform changed' : ours;
+  // `create-only` writes nothing more to a completed account.
   const frozen = rules.policy.policy === 'create-only' && user.link.making !== true;
   const entries: PlanEntry[] = [];
   const add = (

@@ -35,11 +35,13 @@ export async function readAdoptable(
   const account = await asking(scan, (signal) => client.users.get(id, { signal }));
   if (account === 'absent' || account === 'unknown') return 'unknown';
   const echoed = echoedAttributes(account, attributes as DesiredUser['attributes']);
-  if (Object.keys(attributes).every((name) => name in echoed)) return { account, values: echoed };
+  const areAllEchoed = Object.keys(attributes).every((name) => name in echoed);
+  if (areAllEchoed) return { account, values: echoed };
   const found = await asking(scan, (signal) => client.accounts.search(account.userName, { signal }));
   if (found === 'unknown') return 'unknown';
   const named = found === 'absent' ? [] : exactAccounts(found, account.userName, account.externalId);
   const [match] = named;
+  // Without exactly one account of this name its value list is not known.
   if (!match || named.length > 1) return { account, values: echoed };
   const values = await readValues(scan, { account: match.id });
   if (values === 'unknown') return 'unknown';

@@ -46,5 +46,6 @@ export async function readPutOff(
 /** Returns whether the sync of a user may wait for removals from groups: such a sync has no failed attempts. */
 const mayWait = ({ attempts, condition }: Link): boolean => attempts === undefined && condition === undefined;
 
+/** Returns whether the platform ignored the write more than once. */
 const isFailing = ({ attempts = 0, condition }: Link): boolean =>
   condition?.reason === 'NotApplied' && attempts >= FAILS_AGAIN;

@@ -56,16 +56,21 @@ export function recognised({
   recognition,
 }: UserScan): Pick<RunFindings, 'tenantSuspicion' | 'isRecognised'> {
   const { linked, same, hasMoved } = recognition;
+  // A tenant at a new address is judged by a linked account that is there, or by a complete list.
   const isRecognised = !hasMoved || linked === 0 || same > 0 || proof.complete;
   return { isRecognised, tenantSuspicion: isRecognised ? whyAnotherTenant(recognition) : undefined };
 }
 
-/** Returns where the next run continues, the groups with equal members, and whether the current rules are mapped. */
+/**
+ * Returns where the next run continues, the groups with equal members, and whether the current rules are mapped.
+ * @param values position at which the next run continues to read value lists; undefined: none was read
+ * @param isMappedByAll whether this run mapped all users, by rules that all processes have
+ */
 export function findingsOf(
   groups: GroupScan,
   users: UserScan,
   values: number | undefined,
-  mapsAll: boolean,
+  isMappedByAll: boolean,
   verified: VerifiedResource[],
 ): Pick<RunFindings, 'cursors' | 'groupsSeen' | 'mapped'> {
   const groupsSeen = new Map<Ref, string>();
@@ -77,6 +82,6 @@ export function findingsOf(
   return {
     cursors: { members: groups.cursor, ...(values === undefined ? {} : { values }) },
     groupsSeen,
-    mapped: mapsAll && users.proof.complete && groups.proof.complete,
+    mapped: isMappedByAll && users.proof.complete && groups.proof.complete,
   };
 }

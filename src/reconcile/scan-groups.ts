@@ -82,6 +82,7 @@ async function addDesired(
   for (const ref of cover.lost) found.withMembers.add(ref);
 }
 
+/** Reads the list once, and compares each page as it arrives. */
 async function scanOnce(scan: ScanResult, choice: GroupChoice): Promise<GroupScan> {
   const { scope, signal, counts } = scan;
   const reader = createListProof<WireGroup>();
@@ -174,6 +175,7 @@ async function takeTurns(scan: ScanResult, found: GroupScan): Promise<void> {
       left -= Math.min(left, records.length);
       if (left === 0) return;
     }
+    // The order of creation was read to its end from the first group on.
     if (start === 0) return;
   }
 }

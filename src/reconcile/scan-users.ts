@@ -112,15 +112,20 @@ async function countNamesakes(
   return namesakes;
 }
 
+/** Returns whether a user attribute is one that no account of the list shows. */
+const isHidden = (visibility: ScanResult['visibility'], name: string): boolean =>
+  name.startsWith('attributes.') && !visibility.isVisible(name);
+
 /**
  * Notes mapped attributes that the platform does not define, or defines with another type, as visible. No account has a value for
  * them. Without this note the missing values would count as not returned by the lists, and would not be differences.
  */
 async function noteUndefined(scan: ScanResult, { suspects }: UserScan): Promise<void> {
   const { visibility, scope } = scan;
-  const isHidden = (name: string): boolean => name.startsWith('attributes.') && !visibility.isVisible(name);
-  if (![...suspects.values()].some((names) => names.some(isHidden))) return;
+  const hasHidden = [...suspects.values()].some((names) => names.some((name) => isHidden(visibility, name)));
+  if (!hasHidden) return;
   const faults = await asking(scan, (signal) => scope.target.catalogue.faults(signal));
+  // Without the definitions nothing is known, and the missing values count as not returned.
   if (faults === 'absent' || faults === 'unknown') return;
   for (const name of [...faults.missing, ...faults.conflicts.keys()])
     visibility.note(`attributes.${name}`, true);
@@ -138,7 +143,7 @@ async function decideHidden(
   const hidden = new Map<string, Ref[]>();
   for (const [ref, names] of suspects)
     for (const name of names)
-      if (name.startsWith('attributes.') && !visibility.isVisible(name))
+      if (isHidden(visibility, name))
         hidden.set(name, [...(hidden.get(name) ?? []), ref].slice(0, LOST_SAMPLES));
   const lost = await findLost(scan, hidden);
   for (const [ref, names] of suspects) {

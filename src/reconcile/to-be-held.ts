@@ -13,6 +13,7 @@ const TO_BE_HELD = '; to be held by the guard until an operator decides';
 /** Returns whether the guard is to hold the change. */
 export const isToBeHeld = (entry: PlanEntry): boolean => isChange(entry) && entry.reason.endsWith(TO_BE_HELD);
 
+/** A change that takes something away, as plan entry and in the form of the guard. */
 interface Removal {
   entry: PlanEntry;
   item: Destruction;
@@ -73,12 +74,14 @@ export async function withToBeHeld(
   );
 }
 
+/** Returns whether a push caused the change. */
 const isPushed = ({ attribution }: PlanEntry): boolean => attribution.cause === 'source changed';
 
 /** Returns the user whose membership or value is removed. */
 const accountOfRemoval = ({ action, member, ref }: PlanEntry): Ref | undefined =>
   (action === 'removeMember' ? member?.ref : action === 'clearAttribute' ? ref : undefined) ?? undefined;
 
+/** Returns the number of removals of each resource. */
 function countByRef(removals: readonly Removal[]): Map<Ref, number> {
   const counts = new Map<Ref, number>();
   for (const { item } of removals) counts.set(item.ref, (counts.get(item.ref) ?? 0) + 1);

@@ -80,10 +80,12 @@ async function verifyUser(
   const desiredName = wanted?.wanted.core.userName;
   if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return { ref, entries: [] };
   const observed = await readUser(scan, link);
+  // Left out and counted as unknown: without a read nothing is known of the account.
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;
   const namesake = present || !wanted ? undefined : await findNamesake(scan, wanted.wanted, strangers);
   if (namesake === 'unknown') return undefined;
+  // Only the value list shows whether a person has emptied a value by hand.
   const isEmptied = present && mayBeEmptied(link, wanted);
   const isRead = present && (isEmptied || withValues(ref));
   const values = isRead
@@ -149,6 +151,7 @@ export const rulesOf = ({ scope: { target }, visibility }: ScanResult) => ({
 export const faultEntries = (user: ConflictCase, wanted: UserToVerify | undefined): PlanEntry[] =>
   isUnmappable(wanted) ? [conflict(user, `attribute ${wanted.faults.join('; ')}`)] : [];
 
+/** The part of a user that a conflict entry shows. */
 type ConflictCase = Pick<UserCase, 'ref' | 'link' | 'basis'>;
 
 /** Returns a conflict entry, which needs an operator. */

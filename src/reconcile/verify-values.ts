@@ -3,7 +3,7 @@
 import { parseLink } from '../directory/outbox/links.ts';
 import { refOf, type Ref } from '../directory/records.ts';
 import { mapBounded } from '../support/bounded.ts';
-import { createVisibility, differences, desiredFromLink } from './compare.ts';
+import { createVisibility, differences, desiredFromLink, LISTED } from './compare.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { ScanResult } from './scope.ts';
 import { accountOf, readValues } from './platform-reads.ts';
@@ -11,6 +11,7 @@ import { accountOf, readValues } from './platform-reads.ts';
 /** Number of users whose value list is read in each run, the longest unread first. */
 const VALUES_IN_TURN = 100;
 
+/** Findings about the values of some users. */
 interface ValueLook {
   /** Users whose values differ. */
   suspects: Set<Ref>;
@@ -27,7 +28,8 @@ export async function verifyValues(scan: ScanResult, full: boolean): Promise<Val
   const { directory, target, runs } = scan.scope;
   const { types } = target.mapping;
   const look: ValueLook = { suspects: new Set(), read: 0, of: 0, cursor: undefined };
-  if (!Object.values(types).some((type) => type !== 'string' && type !== 'number')) return look;
+  const isAnyUnlisted = Object.values(types).some((type) => !LISTED.has(type));
+  if (!isAnyUnlisted) return look;
   look.of = await directory.count('User');
   let left = full ? Infinity : Math.min(VALUES_IN_TURN, look.of);
   const begin = full ? 0 : await runs.cursor('values');
@@ -53,9 +55,10 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
   const observed = await drifts.observe(refs);
   await mapBounded(observed, concurrency, async ({ ref, text }) => {
     const link = parseLink(text);
-    const values = link.id === undefined || link.departed ? undefined : await readValues(scan, link);
+    const isManaged = link.id !== undefined && !link.departed;
+    const values = !isManaged ? undefined : await readValues(scan, link);
     if (values === undefined) {
-      // Without an account there is no value list to be read.
+      // There is no managed account with a known id, or the tenant has no value list.
       look.of--;
       return;
     }
@@ -67,6 +70,7 @@ async function compareValues(scan: ScanResult, refs: Ref[], look: ValueLook): Pr
     scan.onProgress({ phase: 'values', done: look.read, total: look.of });
     const { attributes } = desiredFromLink(link);
     const wanted = { inScope: true, active: true, core: {}, attributes };
+    // An account without core values: only the attributes are compared.
     const nobody = { id: link.id ?? '', userName: '', active: true };
     if (differences(wanted, nobody, target.mapping.types, createVisibility(), values).length > 0)
       look.suspects.add(ref);

@@ -23,6 +23,7 @@ import type { UnlinkedAccount } from './unlinked.ts';
 import type { Visibility } from './visibility.ts';
 
 export interface Facts {
+  /** The name under which the operator asked for the user. */
   asked: string;
   target: string;
   person: FoundResource;
@@ -30,7 +31,7 @@ export interface Facts {
   link: Link;
   /** Whether the settings delete the account of a leaver after its deactivation. */
   deletesLeavers: boolean;
-  /** Whether the user has a dirty mark, so that a change is not applied yet. */
+  /** Whether the user has a mark, so that a change is not applied yet. */
   isMarked: boolean;
   writes: LastWrites;
   reading: Reading | undefined;
