@@ -13,6 +13,7 @@ import { attributeChanges, EXTENSION, fitsExtension, isEmpty, writeOrder } from 
 import type { DesiredUser } from './mapping.ts';
 import { writeCombinedPatch } from './combined-patch.ts';
 
+/** How the writing of attributes ended. */
 export type AttributeResult =
   | { kind: 'done' }
   /** All values are written except those whose removal the guard holds. */
@@ -22,7 +23,10 @@ export type AttributeResult =
 
 /** Time that a new account may need to appear in the user list (contract 12.1). */
 const NEW_ACCOUNT_MS = 60_000;
+/** The wait after a 404 grows by this step with each attempt. */
 const RETRY_STEP_MS = 1000;
+/** Shortest and longest time between two searches for a new account; in between, as long as the search has taken. */
+const SEARCH_AGAIN_MS = { least: 250, most: 5000 };
 /** Number of failed attempts from which a web page in place of the user list means that the tenant has none. */
 const PASSING_PAGES = 3;
 
@@ -86,6 +90,7 @@ async function noteEmptied(context: SyncContext, { attributes }: DesiredUser): P
   });
   if (seen.length === 0) return;
   const account = await resolveAccount(context);
+  // Without the account id the values cannot be read; the guard goes on holding them.
   if (account.kind !== 'found') return;
   const values = await target.client.values.list(account.id, call).catch((error: unknown) => {
     if (!isGone(error)) throw error;
@@ -138,7 +143,8 @@ async function refusedRemovals(
   const { link } = context;
   const unsure = link.unsure ?? [];
   const refused = new Map<string, Permission>();
-  if (link.core?.active === false && !unsure.includes('active')) return refused;
+  const isClosed = link.core?.active === false && !unsure.includes('active');
+  if (isClosed) return refused;
   // A value that was never read may be set at the platform.
   const mayBeSet = (name: string): boolean =>
     !isEmpty(link.attributes?.[name]) || unsure.includes(`attributes.${name}`);
@@ -168,6 +174,7 @@ async function writeValue(
       target.client.values.set(account, attributeId, value, context.call),
     );
   } catch (error) {
+    // Only a stored account id can be out of date.
     if (!isGone(error) || link.account === undefined) throw error;
     delete link.account;
     target.catalogue.refresh();
@@ -252,7 +259,10 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
   link.searchingSince ??= clock.now();
   const searchedMs = clock.now() - link.searchingSince;
   if (searchedMs < NEW_ACCOUNT_MS)
-    return { kind: 'later', afterMs: Math.max(250, Math.min(searchedMs, 5000)) };
+    return {
+      kind: 'later',
+      afterMs: Math.max(SEARCH_AGAIN_MS.least, Math.min(searchedMs, SEARCH_AGAIN_MS.most)),
+    };
   // If the SCIM user is gone too, its 404 restarts the sync with a new account.
   await target.client.users.get(link.id ?? '', context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
@@ -270,6 +280,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
 async function hasNoUserList({ target, link, call }: SyncContext, error: unknown): Promise<boolean> {
   const isPage = error instanceof EndpointAbsent || error instanceof PlatformIntermediary;
   if (!isPage && !isStatus(error, 404)) return false;
+  // The pages may still stop.
   if (isPage && (link.attempts ?? 0) < PASSING_PAGES) return false;
   // Throws if this list is answered with a web page too: then the pages come from a proxy.
   await target.client.attributes.list(call);

@@ -7,9 +7,12 @@ import { fold } from '../directory/records.ts';
 import type { Clock } from '../support/sources.ts';
 import { settledWithin } from '../support/within.ts';
 
-/** Size of the Bloom filter for each text, and number of bits that each text sets. */
+/** Size of the Bloom filter for each text. */
 const BITS_PER_TEXT = 16;
+/** Number of bits that each text sets. */
 const HASHES = 8;
+/** Smallest size of a Bloom filter. */
+const LEAST_BITS = 1024;
 /** Requested page size; the platform may lower it. */
 const PAGE_SIZE = 500;
 /** Number of pages that are read at the same time. */
@@ -45,14 +48,17 @@ export async function readAccountList(
 
   /** Adds the names of a page. @returns whether the page continues the one before without a gap */
   function take({ startIndex, totalResults, resources }: ListPage<WireUser>): boolean {
+    // An account vanished, so the pages behind it have moved.
     if (totalResults < highest) return false;
     highest = totalResults;
     const expectedLength = Math.min(size, totalResults - startIndex + 1);
+    // The platform sent fewer or more accounts than it counts.
     if (resources.length !== expectedLength) return false;
     // Every page but the first begins with the last account of the page before.
     if (last !== undefined && resources[0]?.id !== last.id) return false;
     const added = last === undefined ? resources : resources.slice(1);
     for (const { id, userName, externalId } of added) {
+      // An account came twice, so another one may be missing.
       if (ids.has(id)) return false;
       ids.add(id);
       names.add(nameKey(userName));
@@ -63,7 +69,9 @@ export async function readAccountList(
   }
 
   if (!take(first)) return { kind: 'unproven' };
+  // The first page has all accounts.
   if (size >= total) return { kind: 'read', names };
+  // Pages of one account cannot overlap.
   if (size < 2) return { kind: 'unproven' };
   const starts: number[] = [];
   for (let start = size; start < total; start += size - 1) starts.push(start);
@@ -91,20 +99,22 @@ export interface ListedAccounts {
 
 /** Number of new users within NEW_USERS_MS from which a list is read. */
 const MANY = 2;
+/** Time for which new users are counted together. */
 const NEW_USERS_MS = 60_000;
 /** Longest time that a sync waits for the list before it looks up its own account. */
 const LIST_WAIT_MS = 1000;
 /** Time without another attempt after a list that was unproven, too long or not readable. */
 const RETRY_MS = 60_000;
-/** Lifetime of a list: LIFE_PER_READING times as long as the list took to read, within these limits. */
+/** A list lives this many times as long as it took to read, within the two limits below. */
+const LIFE_PER_READING = 20;
 const SHORTEST_LIFE_MS = 120_000;
 const LONGEST_LIFE_MS = 900_000;
-const LIFE_PER_READING = 20;
 /** Part of the lifetime after which the next list is read in the background. */
 const RENEW_AFTER = 0.75;
 /** Number of look-ups that the list saves for each new user: one by externalId, one by userName. */
 const SAVED_PER_USER = 2;
 
+/** Creates the empty list of one target. */
 export function createListedAccounts(deps: {
   client: Pick<PlatformClient, 'users'>;
   clock: Clock;
@@ -179,12 +189,13 @@ interface BloomFilter {
 
 /** Creates an empty filter. @param capacity expected number of texts; with more texts, more are found by mistake */
 function createBloomFilter(capacity: number): BloomFilter {
-  const bits = Math.max(1024, Math.ceil(capacity) * BITS_PER_TEXT);
+  const bits = Math.max(LEAST_BITS, Math.ceil(capacity) * BITS_PER_TEXT);
   const bytes = new Uint8Array(Math.ceil(bits / 8));
 
   /** Calls `visit` with the bit positions of a text until it returns false. */
   function visitAll(text: string, visit: (bit: number) => boolean): boolean {
     const first = hash(text, 0x811c9dc5);
+    // The step is odd, so it is never 0.
     const second = hash(text, 0x01000193) | 1;
     for (let index = 0; index < HASHES; index++)
       if (!visit(((first + index * second) >>> 0) % bits)) return false;

@@ -21,6 +21,7 @@ export interface AttributeRule {
   onEmpty: 'keep' | 'clear';
 }
 
+/** The settings of a target by which records are mapped. */
 export interface MappingRules {
   users: { scope: string };
   groups: { include: string[]; exclude: string[]; rename: { match: string; to: string }[] };
@@ -141,6 +142,7 @@ export function compileAttribute(
   };
 }
 
+/** Returns a function that reads the raw value of one attribute: all values for a list type, else the first. */
 function compileRule(rule: AttributeRule, userType: ResourceType): (resource: Resource) => unknown {
   if (rule.expression !== undefined) {
     return compileExpression(rule.expression);
@@ -154,8 +156,10 @@ function compileRule(rule: AttributeRule, userType: ResourceType): (resource: Re
   };
 }
 
+/** Returns a text that is not empty; null for any other value. */
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
+/** Returns the core attributes; of several addresses the primary one, else the first of type `work`, else the first. */
 function coreOf(resource: Resource): Core {
   const name = (resource.name ?? {}) as { givenName?: unknown; familyName?: unknown };
   const emails = (Array.isArray(resource.emails) ? resource.emails : []) as {

@@ -45,6 +45,9 @@ export type WriteOutcome = 'applied' | 'refused' | 'failed';
 /** Time after which a waiting resource is synced again, in case the notification was lost. */
 const WAITING_MS = 15_000;
 
+/** Waits between attempts of a write that the platform answers with success and does not carry out. */
+const IGNORED_BACKOFF = { baseMs: 1000, maxMs: 60_000 };
+
 /** Interval of attempts while a refusal may come from a proxy, because the platform answers no other call. */
 const UNREACHABLE_MS = 30_000;
 
@@ -56,6 +59,7 @@ export async function syncResource(
   signal: AbortSignal,
 ): Promise<void> {
   const begin = await deps.outbox.begin(ref, priority);
+  // The ref has no mark, another sync of it is running, or the target is stopped.
   if (begin.kind !== 'begun') return;
   const { work } = begin;
   addSuspectedDrift(work);
@@ -108,11 +112,13 @@ function traceCalls(step: Step): TraceCall {
 
 /** Marks values with suspected drift as unsure, so that they are written again, and notes what the platform had. */
 function addSuspectedDrift({ suspectedDrift, observedDrift, link }: DueWork): void {
-  if (suspectedDrift === '') return;
+  const hasDriftNote = suspectedDrift !== '';
+  if (!hasDriftNote) return;
   link.unsure = [...new Set([...(link.unsure ?? []), ...(JSON.parse(suspectedDrift) as string[])])];
   if (observedDrift !== '') link.observed = { ...link.observed, ...(JSON.parse(observedDrift) as object) };
 }
 
+/** Creates the context of a sync. Each save extends the lease. */
 function createContext(
   deps: SyncDeps,
   work: DueWork,
@@ -222,6 +228,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   context.provisioning.append();
   if (outcome.kind === 'synced' || outcome.kind === 'held') {
     logCondition(context, outcome.condition);
+    // The guard drops the changes of this resource that the sync would no longer make.
     if (work.held) {
       const refused = context.gate.refused.map(({ item }) => item);
       const isGone = outcome.kind === 'synced' && outcome.forget === true;
@@ -277,12 +284,13 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   const { link, work } = context;
   const { writes } = context;
   if (error instanceof LeaseLost) throw error;
+  // The process stops: another one goes on at once.
   if (context.call.signal.aborted) return { kind: 'later', writes, afterMs: 0 };
   if (!(error instanceof PlatformError) && !(error instanceof WriteIgnored)) throw error;
   context.provisioning.failed('', error);
   link.attempts = (link.attempts ?? 0) + 1;
   if (error instanceof WriteIgnored) {
-    const afterMs = backoffMs(link.attempts, { baseMs: 1000, maxMs: 60_000 }, deps.random);
+    const afterMs = backoffMs(link.attempts, IGNORED_BACKOFF, deps.random);
     return { kind: 'later', writes, afterMs, condition: toCondition(context, 'NotApplied', error.message) };
   }
   if (mayBeTransient(error)) link.transientRefusals = (link.transientRefusals ?? 0) + 1;
@@ -299,6 +307,7 @@ async function toOutcome(context: SyncContext, deps: SyncDeps, error: unknown): 
   const { afterMs, pauseMs } = verdict.kind === 'later' ? verdict : { afterMs: UNREACHABLE_MS, pauseMs: 0 };
   if (pauseMs > 0 && error instanceof PlatformResponse) {
     const { status, retryAfterMs } = error;
+    // The pause after a 401 is the bridge's own choice (failures.ts), also with a Retry-After.
     await deps.target.budget.pause(pauseMs, { status, asked: status !== 401 && retryAfterMs !== undefined });
   }
   context.logger.warn(

@@ -23,6 +23,7 @@ export function typedUserAttributes(
   });
 }
 
+/** Returns the name in a path of the extension; undefined for another path. */
 function extensionName(from: string | undefined): string | undefined {
   const prefix = `${USER_ATTRIBUTE_URN}:`;
   return from?.toLowerCase().startsWith(prefix.toLowerCase()) ? from.slice(prefix.length) : undefined;

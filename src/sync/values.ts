@@ -8,13 +8,16 @@ export type MappedValue =
   | { kind: 'clear' }
   | { kind: 'invalid'; reason: string };
 
+/** A converted single value. */
 type Scalar = { kind: 'value'; value: string | number | boolean } | { kind: 'invalid'; reason: string };
 
+/** Returns the fault of a value that has no form in the wanted type. */
 const invalid = (wanted: string, raw: unknown): Scalar => ({
   kind: 'invalid',
   reason: `is ${Array.isArray(raw) ? 'a list' : typeof raw} and cannot become ${wanted}`,
 });
 
+/** Converts a single value to a type. */
 function toScalar(type: 'string' | 'number' | 'boolean', raw: unknown): Scalar {
   switch (type) {
     case 'string':
@@ -49,6 +52,7 @@ export function toAttributeValue(
   if (raw === null) return { kind: 'clear' };
   if (type === 'string' || type === 'number' || type === 'boolean') {
     const single: unknown = Array.isArray(raw) && raw.length === 1 ? raw[0] : raw;
+    // An empty list has no value for a single attribute.
     if (Array.isArray(single) && single.length === 0)
       return { kind: onEmpty === 'clear' ? 'clear' : 'absent' };
     return toScalar(type, single);

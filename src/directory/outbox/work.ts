@@ -35,7 +35,7 @@ export interface DueWork {
   storedId: string | undefined;
   /** A user's groups. */
   groups: GroupName[];
-  /** Pending memberships of a user: group id → `+` or `-`. */
+  /** Pending memberships of a user: group id → sign (`+`, `-` or `r`). */
   pendingGroups: Map<string, string>;
   /** Whether the guard holds a change of this resource, or did so before a decision. */
   held: boolean;
