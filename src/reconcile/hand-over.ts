@@ -83,7 +83,9 @@ export async function handOver(
 const isRefusalOfItem = (error: unknown): boolean =>
   error instanceof PlatformResponse && [400, 403, 404].includes(error.status);
 
+/** How the handover of one person ended. */
 interface Ended {
+  /** Numbers of items. */
   moved: number;
   refused: number;
   /** Reason why the handovers stop, as a sentence. */
@@ -104,7 +106,9 @@ async function handOverPerson(
   const stopped = await whyStopped(scope, options.signal);
   if (stopped !== undefined) return { ...nothing, problem: stopped };
   const begun = await beginHandover(scope, place, person, options);
+  // The account is open or has changed since the plan.
   if (!begun) return nothing;
+  // The account owns nothing any more, and no earlier run left an item to confirm.
   if (owned.length === 0 && !begun.items.some(({ state }) => state === 'planned')) {
     await handovers.note(ref, { head: { ...begun.head, state: 'moved', endedAt: scope.clock.now() } });
     return nothing;
@@ -215,7 +219,8 @@ async function isInDoubt(
 ): Promise<boolean> {
   const { id } = parseRef(ref);
   const [status, record] = await Promise.all([outbox.resourceStatus(ref), directory.get('User', id)]);
-  if (status.mark || status.blockedSince !== null) return true;
+  const isUnsynced = status.mark !== null || status.blockedSince !== null;
+  if (isUnsynced) return true;
   if (status.guard.some(({ state }) => state !== 'approved')) return true;
   // The source deleted the person.
   if (!record) return false;
@@ -240,7 +245,8 @@ async function personFolder(
   const known = head.folder === undefined ? undefined : children.get(head.folder);
   if (head.folder !== undefined && known !== undefined) return { id: head.folder, name: known };
   const taken = new Set(children.values());
-  if (head.folderName !== undefined && head.folder === undefined) {
+  const isCreateUnanswered = head.folderName !== undefined && head.folder === undefined;
+  if (isCreateUnanswered) {
     // The name was free when it was chosen: a folder with it was created by a run whose answer was lost.
     const ours = [...children].find(([, name]) => name === head.folderName);
     if (ours) return { id: ours[0], name: ours[1] };
@@ -308,6 +314,7 @@ async function confirmMoves(
   return { moved: moved.length, open: missed.length - kept.length - left.length };
 }
 
+/** Returns the item without the reason of a refusal. */
 const withoutReason = ({ type, id, name, from, state }: HandedItem): HandedItem => ({
   type,
   id,

@@ -6,8 +6,11 @@ import { notedLeavers } from '../sync/left-members.ts';
 import type { SyncPolicy } from '../sync/target.ts';
 import { leftBy, type Basis, type Cause, type PlanEntry } from './entry.ts';
 
+/** A member of a group. */
 export interface Member {
+  /** Null: an unmanaged account. */
   ref: Ref | null;
+  /** Null: a user without account. */
   platformId: string | null;
   name: string;
 }
@@ -20,10 +23,12 @@ export interface MemberDifferences {
   surplus: Member[];
 }
 
+/** Stored state of a group, and the observed one. */
 export interface GroupCase {
   ref: Ref;
   link: Link;
   basis: Basis;
+  /** Whether the group has a mark, so that a push is pending. */
   marked: boolean;
   /** Pending removals of members may have been lost, so a managed member that the source does not have must be removed. */
   isLost: boolean;
@@ -110,6 +115,7 @@ function deletion(group: GroupCase, { policy }: GroupRules): PlanEntry {
 function existence(group: GroupCase, { policy }: GroupRules): PlanEntry[] {
   const { link, namesake, observed, wantedName = '' } = group;
   const after = { displayName: wantedName };
+  // `create-only` writes nothing more to a completed group.
   const frozen = policy.policy === 'create-only' && link.id !== undefined && link.making !== true;
   if (link.id === undefined || observed === undefined) {
     if (group.takenBy !== undefined)
@@ -203,6 +209,7 @@ function leftMembers(group: GroupCase, rules: GroupRules): PlanEntry[] {
 /** Returns the entries of members that the platform lacks, and of members that only the platform has. */
 function differingMembers(group: GroupCase, { policy, members }: GroupRules): PlanEntry[] {
   const { missing = [], surplus = [] } = group.members ?? {};
+  // `create-only` writes nothing more to a completed group.
   const frozen = policy.policy === 'create-only' && group.link.making !== true;
   const isUnwritten = group.isLost || (group.isBack && group.link.departed === true);
   const isLeaver = isLeaverOf(group);

@@ -8,6 +8,7 @@ import type { Plan } from './plan.ts';
 import { readPutOff, type PutOff } from './put-off.ts';
 import type { Progress, ReconcileScope } from './scope.ts';
 
+/** Interval of looks at the marks. */
 const POLL_MS = 200;
 /** Resources whose marks are read by one command. */
 const MARKS_PORTION = 1000;
@@ -21,10 +22,12 @@ export interface End {
 }
 
 export interface AwaitOptions {
+  /** Ends the wait. */
   signal: AbortSignal;
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** The end of a run after which the platform is as desired. */
 export const CONVERGED: End = { outcome: 'converged' };
 
 /**
@@ -47,12 +50,14 @@ export function toHeld(
   };
 }
 
+/** Returns the number of dead letters, and where they are listed. */
 export const deadLetters = (count: number): string =>
   `${counted(count, 'dead letter')}: see scim-bridge dead-letters list`;
 
 /** The words for dead letters behind those for held changes; '' without any. */
 const besides = (letters: number): string => (letters > 0 ? `; ${deadLetters(letters)}` : '');
 
+/** Returns the end of a run with dead letters. */
 const blocked = (count: number): End => ({ outcome: 'blocked', message: deadLetters(count) });
 
 /**
@@ -74,7 +79,7 @@ async function withoutApplied({ drifts }: ReconcileScope, refs: readonly Ref[]):
 export const releaseAdvice = (target: string): string => `scim-bridge release --target ${target} ends a hold`;
 
 /**
- * Waits until no resource of the plan has a dirty mark, and returns the end of the run. It does not wait for a resource
+ * Waits until no resource of the plan has a mark, and returns the end of the run. It does not wait for a resource
  * whose sync waits for a person or fails again and again.
  * @param saved a saved plan; with it only the removals and dead letters of the plan count, otherwise all of the target
  */

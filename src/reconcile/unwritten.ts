@@ -12,6 +12,7 @@ import { isChange, type Action, type PlanEntry } from './entry.ts';
 import { WAITS_FOR_GROUP } from './plan-groups.ts';
 import type { ReconcileScope } from './scope.ts';
 
+/** The guard's kind of each action that takes something away. */
 const KIND_OF: Partial<Record<Action, DestructiveKind>> = {
   deactivate: 'deactivate',
   delete: 'delete',
@@ -24,9 +25,11 @@ export type MembershipWait = 'held' | 'rejected' | 'heldRemoval';
 /** Actions on the values of an account that exists and is to be active. */
 const VALUES: ReadonlySet<Action> = new Set(['setAttribute', 'clearAttribute', 'update', 'reactivate']);
 
+/** Number of resources that are read from Redis at once. */
 const PORTION = 1000;
 /** Reason of a change of the comparison that the guard holds. */
 export const HELD_BY_GUARD = 'held by the guard until an operator decides: see scim-bridge approvals list';
+/** Reasons of entries that no sync writes, by cause. */
 const REASONS = {
   rejected: 'rejected by an operator, so it is not written: see scim-bridge exceptions',
   held: HELD_BY_GUARD,

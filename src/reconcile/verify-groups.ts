@@ -25,6 +25,9 @@ export interface GroupStrangers {
   taken: ReadonlyMap<string, string>;
 }
 
+/** Number of accounts that are read at the same time for one group. */
+const CONCURRENT_READS = 2;
+
 export interface VerifyGroupsOptions {
   /** Returns whether the members of a group are compared too. */
   withMembers: (ref: Ref) => boolean;
@@ -76,10 +79,11 @@ async function verifyGroup(
   const displayName = record && (JSON.parse(record.text) as Resource & { displayName: string }).displayName;
   const wantedName = displayName === undefined ? undefined : target.mapping.groupName(displayName);
   const isDeleted = !record && (await scan.scope.drifts.deletedAtSource(id));
-  if (record && wantedName === undefined)
-    return link.id === undefined || link.departed || marked
-      ? { ref, entries: [] }
-      : { ref, entries: [], leftOut: link.id };
+  const isLeftOut = record !== undefined && wantedName === undefined;
+  // The last sync has noted that the group is left out, or the pending one will.
+  const isNoted = link.departed === true || marked;
+  if (isLeftOut)
+    return link.id === undefined || isNoted ? { ref, entries: [] } : { ref, entries: [], leftOut: link.id };
   // Pending memberships are read before the member list, so that a write in between is not taken for drift.
   const signs = await outbox.pendingMembers(id);
   // Member changes were not written while a group was out of scope, or while the policy left its members. So the sync of
@@ -158,14 +162,16 @@ async function doneOfGroup(
   // The pending sync of a marked group writes the removals that were not judged yet.
   const leavers = marked ? all.filter((_, index) => verdicts[index] !== undefined) : all;
   if (isDeleted && !observed) return [{ kind: 'delete', ref }, ...leavers.map(toRemoval)];
+  // Without the member list nothing shows who has left.
   if (!observed || !isRead) return [];
   const present = new Set((observed.members ?? []).map(({ value }) => value));
   const links = await scan.scope.links.getMany(
     scan.scope.target.name,
     leavers.map((user) => refOf('User', user)),
   );
-  const gone = await mapBounded(leavers, 2, async (user, index) => {
+  const gone = await mapBounded(leavers, CONCURRENT_READS, async (user, index) => {
     const platformId = isUnmanaged(user) ? unmanagedId(user) : links[index]?.id;
+    // A user without account has no membership that somebody could have removed; a listed member is there.
     if (platformId === undefined || present.has(platformId)) return false;
     const account = await asking(scan, (signal) =>
       scan.scope.target.client.users.get(platformId, { signal }),
@@ -207,6 +213,7 @@ async function findNamesake(
   return free && { id: free.id, name: free.displayName };
 }
 
+/** Returns the userName that the bridge last wrote or read. */
 const nameOf = (link: Link): string => String(link.core?.userName ?? '');
 
 /** Returns the pending memberships of a group, without additions of users who are out of scope. */
@@ -235,28 +242,35 @@ async function compareMembers(
   const expected = new Set<string>();
   const missing: Member[] = [];
   for (const { user, link } of ours) {
+    // A user without account is no member at the platform.
     if (link.id === undefined) continue;
     expected.add(link.id);
-    // A closed or protected user need not be a member.
-    const settled =
+    // A departed or protected user need not be a member, and a pending membership is no drift.
+    const isDue =
       !link.departed && !isProtected(link, scan.scope.target.policy.users.protected) && !signs.has(user);
-    if (settled && !present.has(link.id))
+    if (isDue && !present.has(link.id))
       missing.push({ ref: refOf('User', user), platformId: link.id, name: nameOf(link) });
   }
-  const absent = await mapBounded(missing, 2, (member) => isReallyMissing(scan, group, member));
+  const absent = await mapBounded(missing, CONCURRENT_READS, (member) =>
+    isReallyMissing(scan, group, member),
+  );
   const unexpected = [...present].filter(([id]) => !expected.has(id) && !signs.has(unmanagedName(id)));
   const holders = await scan.scope.drifts.linkedTo(
     'User',
     unexpected.map(([id]) => id),
   );
-  const surplus = await mapBounded(unexpected, 2, async ([platformId, display], index): Promise<Member[]> => {
-    const holder = holders[index];
-    if (!holder) return unmanagedMember(scan, platformId, display);
-    const link = parseLink(holder.text);
-    if (isProtected(link, scan.scope.target.policy.users.protected) || signs.has(parseRef(holder.ref).id))
-      return [];
-    return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
-  });
+  const surplus = await mapBounded(
+    unexpected,
+    CONCURRENT_READS,
+    async ([platformId, display], index): Promise<Member[]> => {
+      const holder = holders[index];
+      if (!holder) return unmanagedMember(scan, platformId, display);
+      const link = parseLink(holder.text);
+      if (isProtected(link, scan.scope.target.policy.users.protected) || signs.has(parseRef(holder.ref).id))
+        return [];
+      return [{ ref: holder.ref, platformId, name: nameOf(link) || display }];
+    },
+  );
   return { missing: missing.filter((_, index) => absent[index]), surplus: surplus.flat() };
 }
 
@@ -273,6 +287,7 @@ async function isReallyMissing(scan: ScanResult, group: WireGroup, { platformId 
  */
 async function unmanagedMember(scan: ScanResult, platformId: string, display: string): Promise<Member[]> {
   const { members, target } = scan.scope;
+  // Under `owned` nothing is removed, so the account is not read.
   if (members === 'owned') return [{ ref: null, platformId, name: display }];
   const account = await asking(scan, (signal) => target.client.users.get(platformId, { signal }));
   if (account === 'absent' || account === 'unknown') return [];
