@@ -1,19 +1,23 @@
--- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged.
+-- Ends a sync: stores the link, releases the lease, and clears the mark if its generation is unchanged, which means that the
+-- resource did not change during the sync.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, ref, kind, id, fence, generation, outcome: synced|held|blocked|later, delayMs, priority, request,
---        forget (removes the link; the platform id that it had), dropGrants (pending additions of this user to groups end),
---        decided (the account's deactivation was written, held or rejected, or is no longer desired: groups that wait for
---        this before they remove the user continue),
+-- ARGV { target, ref, kind, id, fence, generation (of the mark that the sync began with), outcome: synced |
+--        held (by the guard) | blocked (a dead letter) | later (the sync goes on after delayMs), delayMs,
+--        priority (of the sync), request, forget (removes the link; the platform id that it had),
+--        dropGrants (pending additions of this user to groups end), decided (the account's deactivation was written,
+--        held or rejected, or is no longer desired: groups that wait for this before they remove the user continue),
 --        alarm (time of the next sync without a change),
 --        coalesceMs (time for which a group collects leavers before its sync), targets: [target],
 --        rulesReadGroups (lua/basis.lua), suspectedDrift (as the sync read it), platformKey (kind:platform id of the link),
 --        formerId (earlier platform id), log (as append_log.lua), exception (reason, absent: none),
---        exceptionSince (time of its condition) }, link
--- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"} | {"changed"} | {"fenced"}
+--        exceptionSince (time of its condition) }, then the text of the link (link.ts)
+-- RETURN {"cleared", milliseconds since the oldest change was accepted} | {"kept"}: the sync goes on later | {"changed"}: the
+--        resource was marked again | {"fenced"}: the lease was lost, and nothing was stored but the log
 -- NEEDS exceptions, link_states, links, load, log, marks, user_memberships
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
-if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
+local has_lease = redis.call('GET', lease) == p.fence
+if not has_lease then return { 'fenced' } end
 local now = clock()
 redis.call('DEL', lease)
 redis.call('ZREM', key('inflight', p.target), p.ref)
@@ -37,13 +41,14 @@ end
 -- After a change during the sync, the next sync asks the guard again; a sync that continues later has not asked it yet. The end
 -- of a protection does not depend on the guard.
 local was_protected = redis.call('HGET', key('exceptionReasons', p.target), p.ref) == 'Protected'
-if p.outcome ~= 'later' or was_protected then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
+local has_asked_guard = p.outcome ~= 'later'
+if has_asked_guard or was_protected then set_exception(p.target, p.ref, p.exception, p.exceptionSince) end
 if p.dropGrants then drop_grants(p.target, p.id) end
 if p.decided then mark_removals(p.target, p.id, now + p.coalesceMs) end
-local has_held = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)) == 1
+local has_guard_items = redis.call('EXISTS', key('guardItems', p.target .. ':' .. p.ref)) == 1
 if p.alarm then
   redis.call('ZADD', key('alarms', p.target), p.alarm, p.ref)
-elseif p.outcome == 'synced' and not has_held then
+elseif p.outcome == 'synced' and not has_guard_items then
   redis.call('ZREM', key('alarms', p.target), p.ref) -- the alarm of a held change that was decided
 end
 
@@ -52,7 +57,8 @@ local mark_text = redis.call('HGET', marks, p.ref)
 local generation, since = string.match(mark_text or '', '^(%d+) (%d+)')
 -- A mark that came during the sync has a due time of its own: now for a change of the source, later for a group that
 -- collects its members. The earlier one of both times counts (make_due).
-if generation ~= p.generation then
+local was_marked_again = generation ~= p.generation
+if was_marked_again then
   local score, due = dirty_score(p.target, p.ref), now
   if score and p.outcome == 'synced' then due = score % SPAN end
   if score and p.outcome == 'later' then due = now + p.delayMs end
@@ -76,6 +82,7 @@ if p.outcome == 'synced' then
   local stored = redis.call('HGET', key(p.kind == 'User' and 'users' or 'groups'), p.id)
   local has_pending = p.kind == 'Group' and redis.call('EXISTS', key('pendingMembers', p.target .. ':' .. p.id)) == 1
   local is_written = stored and not p.forget and not has_pending
+  -- A brief scan skips resources in the `synced` set (lua/synced.lua).
   if is_written and not settled_state(p.target, p.kind, p.id, stored, texts[1], p.rulesReadGroups) then
     redis.call('SADD', name_synced(p.target, p.kind), p.id)
   end

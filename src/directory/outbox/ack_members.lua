@@ -1,11 +1,11 @@
--- Clears pending memberships that the platform has confirmed, unless they were reversed meanwhile. A removal that a person
--- rejected, or of a protected user, is kept with the sign `r`, so that each sync judges it. Users and groups that wait for them
--- become due.
+-- Clears pending memberships of a group (lua/pending_groups.lua) that the platform has confirmed, unless the source reversed
+-- them meanwhile. A removal that an operator rejected, or of a protected user, is kept with the sign `r`, so that each sync
+-- judges it. Users and groups that wait for them become due.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, ref, group, fence, leaseMs, sign: '+' added or '-' removed, removals: 'kept' (they get the sign `r`) or
---        'moot' (they end with the guard's decisions about them), users, request (read by lua/marks.lua),
---        targets: [target] (read by lua/synced.lua), log (as append_log.lua) }
--- RETURN {"cleared", number} | {"fenced"}
+-- ARGV { target, ref (of the group), group (its id), fence, leaseMs, sign: '+' added or '-' removed, removals: 'kept' (they get
+--        the sign `r`) or 'moot' (there is nothing to remove, so they end with the guard's decisions about them; absent: they
+--        are written), users (their ids), request, targets: [target], log (as append_log.lua) }
+-- RETURN {"cleared", number of pending memberships} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 -- The log is written before the fence is checked: the platform has these memberships even after a lost lease.
 write_log(p.target, p.log)
@@ -13,11 +13,13 @@ local lease = key('lease', p.target .. ':' .. p.ref)
 if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
-local marks = key('pendingMembers', p.target .. ':' .. p.group)
+local pending_members = key('pendingMembers', p.target .. ':' .. p.group)
 local cleared = 0
 for _, user in ipairs(p.users) do
-  local sign = redis.call('HGET', marks, user)
-  if sign == p.sign or (sign == 'r' and p.sign == '-' and p.removals ~= 'kept') then
+  local sign = redis.call('HGET', pending_members, user)
+  -- A kept removal ends when the platform has no such member any more.
+  local ends_kept_removal = sign == 'r' and p.sign == '-' and p.removals ~= 'kept'
+  if sign == p.sign or ends_kept_removal then
     cleared = cleared + 1
     if p.removals == 'moot' then
       end_decided_removal(p.target, p.group, user)
@@ -25,7 +27,7 @@ for _, user in ipairs(p.users) do
       if p.removals == 'kept' then
         set_pending(p.group, user, 'r')
       else
-        redis.call('HDEL', marks, user)
+        redis.call('HDEL', pending_members, user)
         redis.call('HDEL', key('pendingGroups', p.target .. ':' .. user), p.group)
       end
       if p.sign == '-' then end_removal(p.target, p.group, user) else requeue(p.target, 'User:' .. user, EDIT) end

@@ -1,22 +1,23 @@
 -- Links a resource by order of an operator. All its memberships become pending and it is marked, so that every value is
 -- written once.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, targets: [target], ref, kind, id, platformId, request }, link
--- RETURN {"imported"} | {"unchanged"} | {"taken"} | {"busy"} | {"unknown"}
+-- ARGV { target, targets: [target], ref, kind, id, platformId, request }, then the text of the link (link.ts)
+-- RETURN {"imported"} | {"unchanged"}: it is linked so already | {"taken"}: the platform id is linked to another stored
+--        resource | {"busy"}: a sync of the resource is running | {"unknown"}: the resource is not stored
 -- NEEDS exceptions, groups, links, pending_groups
 local records = key(p.kind == 'User' and 'users' or 'groups')
 if redis.call('HEXISTS', records, p.id) == 0 then return { 'unknown' } end
 if redis.call('EXISTS', key('lease', p.target .. ':' .. p.ref)) == 1 then return { 'busy' } end
 local platform_key = p.kind .. ':' .. p.platformId
 local holder = ref_linked_to(p.target, platform_key)
-if holder and holder ~= p.ref and redis.call('HEXISTS', records, string.match(holder, ':(.*)$')) == 1 then
-  return { 'taken' }
-end
+local is_other = holder and holder ~= p.ref
+if is_other and redis.call('HEXISTS', records, string.match(holder, ':(.*)$')) == 1 then return { 'taken' } end
 local stored = redis.call('HGET', key('links', p.target), p.ref)
 local former = stored and cjson.decode(stored).id
 if former == p.platformId then return { 'unchanged' } end
 if former then unlink(p.target, p.kind .. ':' .. former, p.ref) end
-if holder and holder ~= p.ref then
+-- The other resource was deleted at the source; the platform id can have one link only.
+if is_other then
   redis.call('HDEL', key('links', p.target), holder)
   redis.call('HDEL', key('groupsSeen', p.target), holder)
   set_exception(p.target, holder)

@@ -1,20 +1,24 @@
--- Stores suspected drift and marks its refs; the worker repairs it. A ref is skipped if its record or link changed since the
--- difference was seen.
+-- Stores differences that a comparison with the platform has found (suspected drift), and marks their refs, so that a sync
+-- repairs them. A ref is skipped if its record or link changed since the difference was seen. `suspectedDrift` has the names of
+-- the values that differ, as a JSON list; `observedDrift` these names with the values of the platform, for the log.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], request, run, fence (of the reconcile run; absent: no run), drifts: [{ ref, kind, id,
 --        version (0: no record), link (SHA-1 of its text), names, observed (values of the names at the
 --        platform, as JSON text), add: [user], remove: [user, or @ and the platform id of an unmanaged member],
 --        done: [as remove] (members that the platform does not have any more, so their pending removal ends; absent: none),
 --        priority }] }
--- RETURN {"noted", one of applied | stale | busy for each} | {"fenced"}
+-- RETURN {"noted", for each drift applied, stale (record or link changed) or busy (a sync is running)} | {"fenced"}: another
+--        reconcile run has begun
 -- NEEDS guard_items, pending_groups
 if p.fence and redis.call('GET', key('run', p.target)) ~= p.fence then return { 'fenced' } end
 
+-- Returns the version of the stored record, its first word; 0: there is none.
 local function version_of(drift)
   local stored = redis.call('HGET', key(drift.kind == 'User' and 'users' or 'groups'), drift.id)
   return stored and tonumber(string.match(stored, '^%d+')) or 0
 end
 
+-- Adds names to the suspected drift of a ref.
 local function suspect(ref, names)
   local known = redis.call('HGET', key('suspectedDrift', p.target), ref)
   local all, seen = {}, {}
@@ -27,25 +31,32 @@ local function suspect(ref, names)
   redis.call('HSET', key('suspectedDrift', p.target), ref, cjson.encode(all))
 end
 
+-- Stores one drift and returns its outcome.
 local function note(drift)
   local ref, link = drift.ref, redis.call('HGET', key('links', p.target), drift.ref) or ''
-  if version_of(drift) ~= drift.version or redis.sha1hex(link) ~= drift.link then return 'stale' end
+  local has_changed = version_of(drift) ~= drift.version or redis.sha1hex(link) ~= drift.link
+  if has_changed then return 'stale' end
   if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 then return 'busy' end
   if #drift.names > 0 then
     suspect(ref, drift.names)
     redis.call('HSET', key('observedDrift', p.target), ref, drift.observed)
   end
+  -- The source may have changed memberships since the comparison: pushes do not wait for it.
   for _, user in ipairs(drift.add) do
     if redis.call('SISMEMBER', key('members', drift.id), user) == 1 then set_pending(drift.id, user, '+') end
   end
   for _, user in ipairs(drift.remove) do
-    if string.sub(user, 1, 1) == '@' then
+    local is_unmanaged = string.sub(user, 1, 1) == '@'
+    if is_unmanaged then
       redis.call('HSET', key('pendingMembers', p.target .. ':' .. drift.id), user, '-')
-    elseif redis.call('SISMEMBER', key('members', drift.id), user) == 0 then set_pending(drift.id, user, '-') end
+    else
+      set_removal(drift.id, user, '-')
+    end
   end
   for _, user in ipairs(drift.done or {}) do end_decided_removal(p.target, drift.id, user) end
   -- A marked ref keeps its generation and only becomes due now.
-  if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then requeue(p.target, ref, drift.priority) else mark(ref, drift.priority) end
+  local is_marked = redis.call('HEXISTS', key('marks', p.target), ref) == 1
+  if is_marked then requeue(p.target, ref, drift.priority) else mark(ref, drift.priority) end
   return 'applied'
 end
 

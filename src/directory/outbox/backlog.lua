@@ -1,18 +1,22 @@
--- Returns the backlog of a target: pending marks, blocked and held resources, and the last run. Reads only, in constant time.
+-- Returns the backlog of a target: marks, dead letters, held changes, exceptions, and the last reconcile run. Writes nothing.
+-- The time that it takes does not depend on the number of marks.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, kinds (of the guard), exceptions (reasons) }
--- RETURN {"backlog", now, dirty, inflight, blocked, oldest (time of acceptance, or ''), hold (JSON or ''), last run (JSON or ''),
---        last success (or ''), held of each kind, [action, writes, ...], number of waiting marks of each priority,
---        [exceptions, time of the oldest or ''] of each reason, marks that are due now, load (read_load),
---        number of consecutive runs that failed or did not compare everything, time since which a schedule
---        starts runs (or ''), longest time between two of them (or '')}
+-- ARGV { target, kinds, exceptions (reasons of exceptions) }
+-- RETURN {"backlog", time of Redis, number of marks, number of delivered marks, number of dead letters, time of the oldest
+--        change that is not applied (or ''), hold (JSON as hold.lua stores it, or ''), last run (JSON, or ''), time of the last
+--        successful run (or ''), held changes of each kind, [action of reconcile runs, number of its writes, ...],
+--        waiting marks of each priority, [number of exceptions, time of the oldest or ''] of each reason,
+--        marks that are due now, load (read_load), number of consecutive runs that failed or did not compare everything, time
+--        since which a schedule starts runs (or ''), longest time between two of them (or '')}
 -- NEEDS load
--- Acceptance of the oldest change: the delivered marks are in `accepted`, the others in `dirty`.
+-- Time of the oldest change that is not applied. Delivered marks are in `accepted` by the time of their oldest change; of the
+-- others in `dirty` the due time is used, which is that time unless the sync was put off.
 local oldest = tonumber(redis.call('ZRANGE', key('accepted', p.target), 0, 0, 'WITHSCORES')[2])
 local function note_age(time)
   if not oldest or time < oldest then oldest = time end
 end
-local run = redis.call('HMGET', key('reconcile', p.target), 'last', 'lastSuccessAt', 'failures', 'expectedSince', 'expectedGapMs')
+local last_run, last_success_at, failures, expected_since, expected_gap_ms = unpack(redis.call('HMGET',
+  key('reconcile', p.target), 'last', 'lastSuccessAt', 'failures', 'expectedSince', 'expectedGapMs'))
 local held = {}
 for index, kind in ipairs(p.kinds) do
   held[index] = redis.call('ZCARD', key('guardHeld', p.target .. ':' .. kind))
@@ -37,13 +41,13 @@ return {
   redis.call('ZCARD', key('blocked', p.target)),
   oldest and string.format('%d', oldest) or '',
   redis.call('GET', key('hold', p.target)) or '',
-  run[1] or '', run[2] or '',
+  last_run or '', last_success_at or '',
   held,
   redis.call('HGETALL', key('reconcileWrites', p.target)),
   priorities,
   exceptions,
   due,
   read_load(p.target),
-  run[3] or '0',
-  run[4] or '', run[5] or '',
+  failures or '0',
+  expected_since or '', expected_gap_ms or '',
 }

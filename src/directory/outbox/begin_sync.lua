@@ -5,10 +5,15 @@
 -- RETURN {"clean"}: no mark | {"busy"}: stopped, or another sync is running; the ref becomes due again |
 --        {"begun", fence, generation, since, request, record, link, groups, pendingGroups, held, tombstone, suspectedDrift,
 --        basis, observedDrift}
---        groups: [id, displayName, ...] of a user; pendingGroups: [group, sign, ...] of a user
---        held: 1 when the guard holds, approved or rejected a change of this ref; tombstone: of a deleted resource;
---        suspectedDrift, observedDrift: as apply_drift.lua wrote them; basis: of the record as it is now (lua/basis.lua)
+--        generation, since, request: of the mark (lua/mark_texts.lua); record: as stored (lua/heads.lua), '' if deleted;
+--        link: its text (link.ts), or ''; groups: [id, displayName, ...] of a user;
+--        pendingGroups: [group, sign, ...] of a user (lua/pending_groups.lua);
+--        held: 1 if the guard holds, approved or rejected a change of this ref, else 0;
+--        tombstone: JSON, of a deleted resource, or ''; suspectedDrift, observedDrift: as apply_drift.lua wrote them, or '';
+--        basis: of the record as it is now (lua/basis.lua)
 -- NEEDS basis, marks, stopped
+-- `inflight`: refs that were delivered to the queue, by the time at which their job or worker counts as lost; `deliveries`:
+-- their jobs (lua/marks.lua).
 local inflight, deliveries = key('inflight', p.target), key('deliveries', p.target)
 local mark_text = redis.call('HGET', key('marks', p.target), p.ref)
 if not mark_text then

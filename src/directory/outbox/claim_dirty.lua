@@ -1,11 +1,14 @@
 -- Takes due marks of a target for the queue: lost deliveries again under their old delivery id, then new ones by priority.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, limit, room (how many may be in flight before only deactivations are taken), leaseMs, address }
+-- ARGV { target, limit (most marks), room (number of delivered marks from which only deactivations are taken),
+--        leaseMs (time after which a delivery without a sync counts as lost), address (of the platform, lua/stopped.lua) }
 -- RETURN list of {ref, delivery id, priority}; empty while the target is stopped
 -- NEEDS load, marks, renamed, stopped
+-- Members of renamed groups that are still to be marked: the message makes the relay call this script again.
 if mark_renamed(p.target) then redis.call('PUBLISH', base .. 'marked', p.target) end
 -- On hold the first address is not stored: the hold may belong to a restore, which is about to load the address of its backup.
-if redis.call('EXISTS', key('hold', p.target)) == 1 then return {} end
+local is_on_hold = redis.call('EXISTS', key('hold', p.target)) == 1
+if is_on_hold then return {} end
 note_first_address(p.target, p.address)
 if is_stopped(p.target, p.address) then return {} end
 local inflight, dirty, deliveries = key('inflight', p.target), key('dirty', p.target), key('deliveries', p.target)
@@ -13,6 +16,7 @@ local now = clock()
 sample_load(p.target, now)
 local claims = {}
 
+-- Delivers a ref: the caller adds a job for each claim.
 local function hand_over(ref, delivery, priority)
   -- Outside of the dirty set the age of a mark is kept in `accepted`.
   local mark_text = redis.call('HGET', key('marks', p.target), ref)
@@ -22,14 +26,17 @@ local function hand_over(ref, delivery, priority)
   claims[#claims + 1] = { ref, tostring(delivery), priority }
 end
 
+-- Resources whose alarm is due: they are synced again without a change.
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('alarms', p.target), '-inf', now, 'LIMIT', 0, p.limit)) do
   redis.call('ZREM', key('alarms', p.target), ref)
   mark_at(p.target, ref, EDIT, now)
 end
 
+-- Deliveries whose job or worker counts as lost.
 for _, ref in ipairs(redis.call('ZRANGEBYSCORE', inflight, '-inf', now, 'LIMIT', 0, p.limit)) do
   local delivery = redis.call('HGET', deliveries, ref)
-  if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then
+  local is_marked = redis.call('HEXISTS', key('marks', p.target), ref) == 1
+  if not is_marked then
     redis.call('ZREM', inflight, ref)
     redis.call('HDEL', deliveries, ref)
   elseif redis.call('ZSCORE', dirty, ref) then
@@ -51,7 +58,8 @@ for priority = DEACTIVATION, RECONCILE do
     local due = redis.call('ZRANGEBYSCORE', dirty, priority * SPAN, priority * SPAN + now, 'LIMIT', 0, limit)
     for _, ref in ipairs(due) do
       -- A ref with a running sync stays in the set; ack_dirty notifies the relay when the sync ends.
-      if redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 0 then
+      local is_syncing = redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1
+      if not is_syncing then
         redis.call('ZREM', dirty, ref)
         hand_over(ref, next_number(), priority)
       end

@@ -1,7 +1,7 @@
--- Deletes links after the target became another tenant, and marks their resources, so that each is looked up again.
+-- Deletes links after the target became another tenant, and marks their resources, so that each is looked up there.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], refs, request, priority }
--- RETURN {"forgotten", how many}
+-- RETURN {"forgotten", number of links}
 -- NEEDS exceptions, link_states, links, marks
 local forgotten = 0
 for _, ref in ipairs(p.refs) do

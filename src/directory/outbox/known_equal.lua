@@ -1,19 +1,24 @@
--- Compares fingerprints of accounts with those that were stored when the accounts were equal to their links
--- (note_prints.lua). The comparison runs in Redis, because transferring the stored fingerprints costs more.
+-- Compares fingerprints of accounts with those that were stored when the accounts were equal to their links (note_prints.lua),
+-- so that a reconcile does not compare these accounts again. The comparison runs in Redis, because transferring the stored
+-- fingerprints costs more.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, platformKeys: [kind:platform id, ...], prints: [print, ...] in the same order }; at most a few thousand
+-- ARGV { target, platformKeys: [kind:platform id, ...], prints: [fingerprint, ...] in the same order }; at most a few thousand
 -- RETURN {"others", position, ...}: accounts with another or no fingerprint, or with a mark; counted from 0
-local BLANK, others = 32, { 'others' }
+
+-- Byte value of the space between ref and fingerprint (lua/links.lua).
+local SPACE = 32
+local others = { 'others' }
 if #p.platformKeys == 0 then return others end
 local linked = redis.call('HMGET', key('linked', p.target), unpack(p.platformKeys))
 local marks = key('marks', p.target)
 local has_no_marks = redis.call('EXISTS', marks) == 0
-for index, held in ipairs(linked) do
+for index, stored in ipairs(linked) do
   local print = p.prints[index]
   -- Compared in place, because a substring of each text would cost more than the comparison.
-  local is_equal = held and string.byte(held, -#print - 1) == BLANK and string.find(held, print, -#print, true)
+  local is_equal = stored and string.byte(stored, -#print - 1) == SPACE and string.find(stored, print, -#print, true)
   if is_equal and not has_no_marks then
-    is_equal = redis.call('HEXISTS', marks, string.sub(held, 1, -#print - 2)) == 0
+    local ref = string.sub(stored, 1, -#print - 2)
+    is_equal = redis.call('HEXISTS', marks, ref) == 0
   end
   if not is_equal then others[#others + 1] = index - 1 end
 end

@@ -2,12 +2,13 @@
 -- keeps the request of its change, because an order for it only makes the sync happen now.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, refs, priority, request }
--- RETURN {"marked", number}
+-- RETURN {"marked", number of refs}
 -- NEEDS marks
 local order, now = p.request, clock()
 for _, target in ipairs(p.targets) do
   for _, ref in ipairs(p.refs) do
     local mark_text = redis.call('HGET', key('marks', target), ref)
+    -- The third word of a mark is its request (lua/mark_texts.lua).
     p.request = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$') or order
     mark_at(target, ref, p.priority, now)
   end

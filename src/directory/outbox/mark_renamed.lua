@@ -1,7 +1,7 @@
--- Marks a portion of the members of groups with a new name at each target.
+-- Marks a portion of the members of very large groups that have a new name, at each target (lua/renamed.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, request }
--- RETURN {"left"}: call it again | {"marked"}
+-- RETURN {"left"}: members are left, so call it again | {"marked"}: all are marked
 -- NEEDS renamed
 local left = false
 for _, target in ipairs(p.targets) do left = mark_renamed(target) or left end

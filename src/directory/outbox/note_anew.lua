@@ -1,12 +1,16 @@
--- Notes that the next run of a target maps everything, because resources may have been synced by other rules, or pushes have
--- left no marks. A repair stays noted. Each note is another text, so that a run that began before it does not end it.
+-- Notes that the next reconcile run of a target maps everything, because resources may have been synced by other rules, or
+-- pushes have left no marks. `mapped:<target>` has the digest of the rules of the last run that did so, or a note: 'anew
+-- number', or 'repaired number' after a repair of derived data. Each note has another number, so that a run that began before
+-- it does not end it (note_mapped.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, rules (digest: it is noted only where everything was mapped by other rules; absent: in any case) }
--- RETURN {"noted"} | {"none"}
+-- ARGV { target, rules (digest: nothing is noted if no run mapped everything, or it did so by these rules; absent: noted in
+--        any case) }
+-- RETURN {"noted"} | {"none"}: no note was needed
 local name = key('mapped', p.target)
 local former = redis.call('GET', name) or ''
-local noted = string.match(former, '^repaired') or string.match(former, '^anew')
-if p.rules and (former == '' or former == p.rules or noted) then return { 'none' } end
-local state = noted or 'anew'
-redis.call('SET', name, string.format('%s %d', state, redis.call('INCR', key('runs'))))
+local note = string.match(former, '^repaired') or string.match(former, '^anew')
+local is_needed = not p.rules or (former ~= '' and former ~= p.rules and not note)
+if not is_needed then return { 'none' } end
+-- A repair stays noted as one.
+redis.call('SET', name, string.format('%s %d', note or 'anew', redis.call('INCR', key('runs'))))
 return { 'noted' }

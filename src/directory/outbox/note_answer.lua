@@ -1,13 +1,22 @@
--- Records the result of a platform call for the shared breaker, which opens after consecutive failures.
+-- Records the result of a platform call for the breaker of a target (breaker.ts), which all processes share. It opens after
+-- consecutive failures: then no calls are sent, but a single one, the probe, after each probe interval. A successful probe
+-- closes it. `breaker:<target>` has: weight, the sum of the weights of the failures; status and since, the HTTP status of the
+-- last failure and the start of the failures; openedAt, probeAt (next probe), probeMs (interval) and probing (a probe is under
+-- way), only while it is open; and for 401 refusedKey, the mark of the refused API key, 'refused:<method>', accepted (the
+-- refused key succeeded with another method) and partial (the refusal was repeated after that).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, weight (0 = the platform answered), limit (weight at which it opens), status, method, keyMark (of the key of this process), grows (whether probes
---        become rarer), firstMs, longestMs (between probes), keepMs (time without failures after which the count expires) }
--- RETURN {"fine"} | {"failing"} | {"opened"} | {"open"} | {"closed"}
+-- ARGV { target, weight (of the failure; 0: the platform answered), limit (weight at which the breaker opens), status and
+--        method (of the call), keyMark (digest of the API key of this process), grows (whether probes become rarer),
+--        firstMs and longestMs (first and longest probe interval), keepMs (time without failures after which the count
+--        expires) }
+-- RETURN the state afterwards: {"fine"}: no failures | {"failing"}: not open | {"opened"}: by this call | {"open"} |
+--        {"closed"}: by this call
 local breaker = key('breaker', p.target)
 local opened_at, probing, probe_ms, before, since =
   unpack(redis.call('HMGET', breaker, 'openedAt', 'probing', 'probeMs', 'status', 'since'))
 -- While no probe is under way, only calls from before the opening end: they neither close the breaker nor delay probes.
-local late = opened_at and not probing
+local is_late = opened_at and not probing
+
 -- Returns whether calls of another method were answered with 401, and not with success since.
 local function is_refused_elsewhere()
   redis.call('HDEL', breaker, 'refused:' .. p.method)
@@ -16,8 +25,9 @@ local function is_refused_elsewhere()
   end
   return false
 end
-if p.weight == 0 then
-  if late then return { 'open' } end
+local is_success = p.weight == 0
+if is_success then
+  if is_late then return { 'open' } end
   if not is_refused_elsewhere() then
     redis.call('DEL', breaker)
     return { opened_at and 'closed' or 'fine' }
@@ -26,13 +36,15 @@ if p.weight == 0 then
   -- The key may be a new one, so the refusal counts as partial only after it was repeated.
   if redis.call('HEXISTS', breaker, 'partial') == 0 then
     -- A success with another key says nothing about the refused one.
-    if redis.call('HGET', breaker, 'refusedKey') == p.keyMark then redis.call('HSET', breaker, 'accepted', 1) end
+    local is_refused_key = redis.call('HGET', breaker, 'refusedKey') == p.keyMark
+    if is_refused_key then redis.call('HSET', breaker, 'accepted', 1) end
     redis.call('HDEL', breaker, 'status', 'since')
   end
   return { opened_at and 'closed' or 'failing' }
 end
 if p.status == 401 then
-  if redis.call('HGET', breaker, 'refusedKey') ~= p.keyMark then redis.call('HDEL', breaker, 'accepted', 'partial') end
+  local is_other_key = redis.call('HGET', breaker, 'refusedKey') ~= p.keyMark
+  if is_other_key then redis.call('HDEL', breaker, 'accepted', 'partial') end
   redis.call('HSET', breaker, 'refusedKey', p.keyMark)
   redis.call('HSETNX', breaker, 'refused:' .. p.method, clock())
   if redis.call('HEXISTS', breaker, 'accepted') == 1 then redis.call('HSET', breaker, 'partial', 1) end
@@ -44,8 +56,8 @@ local is_other = (tonumber(before) == 401) ~= (p.status == 401)
 if not since or is_other then redis.call('HSET', breaker, 'since', now) end
 redis.call('HSET', breaker, 'status', p.status)
 redis.call('PEXPIRE', breaker, p.keepMs)
-if late then return { 'open' } end
-if opened_at then
+if is_late then return { 'open' } end
+if opened_at then -- the probe has failed
   local wait = p.grows and math.min(probe_ms * 2, p.longestMs) or p.firstMs
   redis.call('HDEL', breaker, 'probing')
   redis.call('HSET', breaker, 'probeMs', wait, 'probeAt', now + wait)

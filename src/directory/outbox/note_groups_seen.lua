@@ -1,12 +1,13 @@
--- Stores when groups were last changed at the platform, because their members were found equal. A group that was deleted
--- meanwhile has no link any more and is left out.
+-- Stores for groups whose members were found equal when the platform last changed them (`groupsSeen`), so that a reconcile
+-- reads the members only after a later change. A group that was deleted meanwhile has no link any more and is left out.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, seen: [[ref, the platform's time of change]] }
--- RETURN {"noted", number}
+-- ARGV { target, seen: [[ref, the platform's time of change (meta.lastModified)]] }
+-- RETURN {"noted", number of groups}
 local noted = 0
 for _, each in ipairs(p.seen) do
   local ref, changed = unpack(each)
-  if redis.call('HEXISTS', key('links', p.target), ref) == 1 then
+  local is_linked = redis.call('HEXISTS', key('links', p.target), ref) == 1
+  if is_linked then
     redis.call('HSET', key('groupsSeen', p.target), ref, changed)
     noted = noted + 1
   end

@@ -1,9 +1,10 @@
--- Stores the digest of the rules by which a run mapped all users, unless the stored value has changed since the run began: a
--- repair, or a process with other rules, asks for one more run (note_anew).
+-- Stores the digest of the mapping rules by which a reconcile run mapped all users, unless the stored value has changed
+-- since the run began: a repair, or a process with other rules, asks for one more run (note_anew.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, digest, before (the value when the run began; absent: there was none) }
--- RETURN {"noted"} | {"changed"}
+-- RETURN {"noted"} | {"changed"}: nothing was stored
 local name = key('mapped', p.target)
-if (redis.call('GET', name) or nil) ~= p.before then return { 'changed' } end
+local has_changed = (redis.call('GET', name) or nil) ~= p.before
+if has_changed then return { 'changed' } end
 redis.call('SET', name, p.digest)
 return { 'noted' }

@@ -1,13 +1,14 @@
--- Stores fingerprints of accounts that are equal to their links, if the links are unchanged.
+-- Stores fingerprints of accounts that a comparison found equal to their links (lua/links.lua), if the links are unchanged
+-- since.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, prints: [[platformKey (kind:platform id), ref, SHA-1 of the link's text, print]] }
--- RETURN {"noted", number}
+-- ARGV { target, prints: [['kind:platform id', ref, SHA-1 of the link's text, fingerprint]] }
+-- RETURN {"noted", number of stored fingerprints}
 -- NEEDS links
 local noted = 0
 for _, each in ipairs(p.prints) do
-  local platform_key, ref, link, print = unpack(each)
-  local holder = ref_linked_to(p.target, platform_key)
-  if holder == ref and redis.sha1hex(redis.call('HGET', key('links', p.target), ref) or '') == link then
+  local platform_key, ref, link_digest, print = unpack(each)
+  local is_linked = ref_linked_to(p.target, platform_key) == ref
+  if is_linked and redis.sha1hex(redis.call('HGET', key('links', p.target), ref) or '') == link_digest then
     redis.call('HSET', key('linked', p.target), platform_key, ref .. ' ' .. print)
     noted = noted + 1
   end

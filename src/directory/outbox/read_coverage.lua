@@ -1,5 +1,5 @@
 -- Returns the state of one portion of stored resources at a target: linked and in line, pending, or excluded for a known
--- reason.
+-- reason. So an operator and a reconcile see which resources are not as desired, and why.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets, kind, cursor (of the scan), count, rulesReadGroups (lua/basis.lua),
 --        brief (linked resources are only counted, and their reverse links are not checked),
@@ -12,6 +12,7 @@
 -- With `brief`, ids of resources that are in line are added to the `synced` set.
 -- NEEDS link_states, links, spread, synced
 local family = p.kind == 'User' and 'users' or 'groups'
+-- Ids and records of this portion, in the same order, and the number of resources in line.
 local ids, records, linked_count = {}, {}, 0
 
 -- Reads one portion of `order:<kind>`: sets `ids` and `records` to those that are not in the `synced` set, and counts the
@@ -28,6 +29,7 @@ local function read_by_order()
   return found[1]
 end
 
+-- Reads one portion of all records.
 local function read_all()
   local found = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
   for index = 1, #found[2], 2 do
@@ -48,6 +50,7 @@ local links = call_with('HMGET', key('links', p.target), refs)
 local has_no_marks = redis.call('EXISTS', key('marks', p.target)) == 0
 local marks = has_no_marks and {} or call_with('HMGET', key('marks', p.target), refs)
 
+-- Returns the state of the resource at a place in `ids`; nil and the platform id: it is in line.
 local function state_of(place)
   local id, ref = ids[place], refs[place]
   if marks[place] then return is_scheduled(p.target, ref) and 'pending' or 'stuck' end
@@ -58,6 +61,7 @@ local function state_of(place)
 end
 
 for place, id in ipairs(ids) do
+  -- A resource that was deleted between the order and its record has none.
   if records[place] then
     local state, platform_id = state_of(place)
     if state then

@@ -1,8 +1,8 @@
--- Finds deleted resources whose account may be open at a target. Reads only.
+-- Finds resources that were deleted at the source and whose account may be open at a target. Writes nothing.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, cursor (of HSCAN), count }
--- RETURN {"read", next cursor, [ref, state, ...]}; the states as read_coverage.lua has them, and
---        orphan: neither closed nor marked
+-- ARGV { target, cursor (in the tombstones), count }
+-- RETURN {"read", next cursor, [ref, state, ...]}; states: those of read_coverage.lua except `closed`, and orphan: the account
+--        may be open, and there is no mark that would close it
 -- NEEDS link_states, spread
 local found = redis.call('HSCAN', key('tombstones'), p.cursor, 'COUNT', p.count)
 local refs, orphans = {}, {}
@@ -17,6 +17,7 @@ local function is_stored(ref)
   return redis.call('HEXISTS', key(kind == 'User' and 'users' or 'groups'), id) == 1
 end
 
+-- Returns the state of a deleted resource with a link.
 local function state_of(ref, link)
   if redis.call('HEXISTS', key('marks', p.target), ref) == 1 then
     return is_scheduled(p.target, ref) and 'pending' or 'stuck'
@@ -24,8 +25,9 @@ local function state_of(ref, link)
   return rest_of(p.target, ref, link) or 'orphan'
 end
 
-for position, ref in ipairs(refs) do
-  local state = links[position] and not is_stored(ref) and state_of(ref, links[position])
+for place, ref in ipairs(refs) do
+  local link = links[place]
+  local state = link and not is_stored(ref) and state_of(ref, link)
   if state and state ~= 'closed' then
     orphans[#orphans + 1] = ref
     orphans[#orphans + 1] = state

@@ -1,29 +1,28 @@
--- Marks resources without a mark (lost, or the target is new), and schedules marks that are in no list. Resources that may
--- have too much access get the highest priority.
+-- Marks resources that are not in line and have no mark (it was lost, or the target is new), and schedules marks that are
+-- neither in `dirty` nor in `inflight`. A leaver whose account may be open gets the highest priority.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, targets: [target], refs, request, priority }
--- RETURN {"restored", number}
+-- ARGV { target, targets: [target], refs, request, priority (of the other refs) }
+-- RETURN {"restored", number of refs}
 -- NEEDS link_states, marks
-local restored = 0
 
 local function priority_of(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   if kind ~= 'User' or not is_open(p.target, ref) then return p.priority end
   local stored = redis.call('HGET', key('users'), id)
+  -- The fourth word of a record is its state (lua/heads.lua).
   local is_leaver = not stored or string.match(stored, '^%d+ %d+ %d+ (%S+)') == 'inactive'
   return is_leaver and DEACTIVATION or p.priority
 end
 
 local function restore(ref)
   local priority = priority_of(ref)
-  if redis.call('HEXISTS', key('marks', p.target), ref) == 0 then return mark(ref, priority) end
+  local is_marked = redis.call('HEXISTS', key('marks', p.target), ref) == 1
+  if not is_marked then return mark(ref, priority) end
   if is_scheduled(p.target, ref) then return end
+  -- Without its delivery the ref counts as not delivered.
   redis.call('HDEL', key('deliveries', p.target), ref)
   make_due(p.target, ref, priority, clock())
 end
 
-for _, ref in ipairs(p.refs) do
-  restore(ref)
-  restored = restored + 1
-end
-return { 'restored', restored }
+for _, ref in ipairs(p.refs) do restore(ref) end
+return { 'restored', #p.refs }

@@ -1,8 +1,8 @@
 -- Makes one portion of a group's members pending for a running sync, because the group was created again at the platform, and
 -- renews the lease. A killed sync leaves the link as it was, so the next one begins again.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, ref, id, fence, leaseMs, cursor, count, targets: [target], log (as append_log.lua) }
--- RETURN {"rewritten", next cursor ('0': the last portion)} | {"fenced"}
+-- ARGV { target, ref and id (of the group), fence, leaseMs, cursor, count, targets: [target], log (as append_log.lua) }
+-- RETURN {"rewritten", next cursor} | {"fenced"}: the lease was lost
 -- NEEDS log, pending_groups
 write_log(p.target, p.log)
 local lease = key('lease', p.target .. ':' .. p.ref)
@@ -10,6 +10,7 @@ if redis.call('GET', lease) ~= p.fence then return { 'fenced' } end
 redis.call('PEXPIRE', lease, p.leaseMs)
 redis.call('ZADD', key('inflight', p.target), clock() + p.leaseMs, p.ref)
 local reply = redis.call('SSCAN', key('members', p.id), p.cursor, 'COUNT', p.count)
+-- SSCAN may return a member twice.
 local members, seen = {}, {}
 for _, user in ipairs(reply[2]) do
   if not seen[user] then members[#members + 1] = user end

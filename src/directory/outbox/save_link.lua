@@ -1,8 +1,8 @@
--- Saves the link of a running sync and renews its lease.
+-- Saves the link of a running sync before its next step, so that a killed sync loses nothing, and renews its lease.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, ref, kind, id, fence, leaseMs, request, targets: [target], platformId, formerId, takenFrom,
 --        rewriteMemberships, surplus, requeueGroups, resumed, coalesceMs, suspectedDrift, platformKey,
---        log (as append_log.lua) }, link
+--        log (as append_log.lua) }, then the text of the link (link.ts)
 --      platformId: the new platform id, whose reverse link is stored
 --      formerId: the platform id that the link had
 --      takenFrom: the former resource that was linked to the platform id
@@ -13,11 +13,11 @@
 --      coalesceMs: time for which such a group collects users before its sync
 --      suspectedDrift: the suspected drift that the sync has read; a note that was added since stays
 --      platformKey: kind:platform id of the link; the fingerprint of the account under this key is removed
--- RETURN {"saved"} | {"fenced"}
+-- RETURN {"saved"} | {"fenced"}: the lease was lost, and nothing was stored but the log
 -- NEEDS forget_link, groups, links, log, marks, pending_groups
 
--- A sync of a group reads all its pending members, so the more there are, the longer it collects: a third of a millisecond
--- for each. Without this a first load of a large group would cost the square of its size.
+-- A sync of a group reads all its pending members, so the more there are, the longer it collects: COLLECT_MS milliseconds for
+-- each, at most COLLECT_LIMIT_MS. Without this a first load of a large group would cost the square of its size.
 local COLLECT_MS, COLLECT_LIMIT_MS = 0.3, 60000
 
 -- Moves the pending and rejected removals of a former user to the user who takes the account over, because the account still
@@ -42,7 +42,7 @@ if p.formerId then unlink(p.target, p.kind .. ':' .. p.formerId, p.ref) end
 if p.takenFrom then
   -- A former user who is linked to another account by now keeps its removals, because they concern that account.
   local is_taken = forget_link(p.target, p.takenFrom, p.platformId)
-  if is_taken and p.kind == 'User' then inherit_removals_of(string.sub(p.takenFrom, 6)) end
+  if is_taken and p.kind == 'User' then inherit_removals_of(string.sub(p.takenFrom, #'User:' + 1)) end
 end
 if p.platformId then
   redis.call('HSET', key('linked', p.target), p.kind .. ':' .. p.platformId, p.ref)
@@ -54,7 +54,7 @@ if p.rewriteMemberships then
   for _, group in ipairs(groups_of(p.id)) do set_pending(group, p.id, '+') end
 end
 for _, user in ipairs(p.surplus or {}) do
-  if redis.call('SISMEMBER', key('members', p.id), user) == 0 then set_pending(p.id, user, '-') end
+  set_removal(p.id, user, '-')
 end
 for _, group in ipairs(p.resumed or {}) do
   if redis.call('HGET', key('pendingGroups', p.target .. ':' .. p.id), group) == 'r' then
@@ -69,8 +69,10 @@ if p.requeueGroups then
   for _, group in ipairs(redis.call('HKEYS', pending_groups)) do
     if redis.call('HGET', pending_groups, group) == '+' then
       local waiting = redis.call('HLEN', key('pendingMembers', p.target .. ':' .. group))
-      local collect = math.max(p.coalesceMs, math.min(COLLECT_LIMIT_MS, math.floor(waiting * COLLECT_MS)))
-      mark_at(p.target, 'Group:' .. group, EDIT, now, waiting > 1 and now + collect or now)
+      local collect_ms = math.max(p.coalesceMs, math.min(COLLECT_LIMIT_MS, math.floor(waiting * COLLECT_MS)))
+      -- A group that waits for this user alone has nobody to collect.
+      local due = waiting > 1 and now + collect_ms or now
+      mark_at(p.target, 'Group:' .. group, EDIT, now, due)
     end
   end
 end

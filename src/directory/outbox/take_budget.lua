@@ -1,20 +1,23 @@
--- Takes one request from the shared budget: a token bucket that is stored as the time when it is full again.
+-- Takes one request from the rate limit of a target, which all processes share: a token bucket that is stored as the time when
+-- it is full again (`budget:<target>`, Unix milliseconds with fractions). `paused:<target>` exists while the platform asked for
+-- a pause (budget.ts).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, intervalMs (between requests), burst }
+-- ARGV { target, intervalMs (between requests), burst (requests that a full bucket allows at once) }
 -- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
 --        | {"paused", milliseconds left} | {"open", milliseconds until the breaker lets a probe through}
 local now = clock()
 local paused = redis.call('PTTL', key('paused', p.target))
 local bucket = key('budget', p.target)
-local full = math.max(tonumber(redis.call('GET', bucket) or '0'), now)
-local wait = math.max(0, full - (p.burst - 1) * p.intervalMs - now)
+local full_at = math.max(tonumber(redis.call('GET', bucket) or '0'), now)
+local wait = math.max(0, full_at - (p.burst - 1) * p.intervalMs - now)
 if paused > wait then return { 'paused', paused } end
 local breaker = key('breaker', p.target)
+-- `probeAt` exists while the breaker is open (note_answer.lua).
 local probe_at, probe_ms = unpack(redis.call('HMGET', breaker, 'probeAt', 'probeMs'))
 if probe_at then
   if tonumber(probe_at) > now then return { 'open', tonumber(probe_at) - now } end
   -- This request is the probe; the next one is allowed after the probe interval.
   redis.call('HSET', breaker, 'probeAt', now + probe_ms, 'probing', 1)
 end
-redis.call('SET', bucket, string.format('%.3f', full + p.intervalMs), 'PX', math.ceil(full - now + p.intervalMs) + 1000)
+redis.call('SET', bucket, string.format('%.3f', full_at + p.intervalMs), 'PX', math.ceil(full_at - now + p.intervalMs) + 1000)
 return { 'taken', math.ceil(wait), redis.call('EXISTS', breaker) }
