@@ -1,28 +1,31 @@
 -- Stores an operator's decision about held changes with its audit entry, and notes what guard_move has to move. A rejected
 -- change can still be approved by the id of its approval.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, kinds, serial (number of the approval; its held changes have larger places),
+-- ARGV { target, kinds, serial (number of the open approval; the changes held under it have larger places),
 --        upTo (largest place in the list that was shown; place: score of a held change), source: guardHeld|guardRejected,
 --        ranges: [[from, to]] (first and last scores of the list),
 --        choice (id of the stored list of chosen changes; absent: all), chosen (number of chosen changes of each kind),
 --        part (digest of the choice, for the id of the decision; absent: all), selection (the choice in words, for display),
---        kept (most decisions to keep, apart from rejections that stand), shown (most changes to keep for display),
+--        kept (most decisions to keep, apart from rejections that are in force), shown (most changes to keep for display),
 --        action: approve|reject|withdraw (of a rejection: the guard judges its changes anew), expiryMs (of what is approved),
---        by, note, request, act (audit entry as in append_act; absent: none),
---        first ([field, text] of the first approval that this one completes; absent: one approval suffices) }
--- RETURN {"decided", number of each kind, number of the decision (absent: nothing was decided)}
+--        by (name of the operator), note (of the operator), request, act (audit entry: `log` of append_act.lua; absent: none),
+--        first ([field, text] of the first approval that this one completes, guard_first.lua; absent: one approval suffices) }
+-- RETURN {"decided", number of changes of each kind, number of the decision (absent: nothing was decided)}
 --        | {"expired"}: the approval is too old | {"unknown"}: there is no such approval, or nothing of the rejection is left
 --        | {"busy"}: an earlier decision is not moved yet
 --        | {"changed"}: the first approval is another one by now
 -- NEEDS guard, log, numbers
 local now = clock()
+-- What a decision still has to move; guard_move.lua ends it.
 local deciding = key('guardDeciding', p.target)
 if redis.call('EXISTS', deciding) == 1 then return { 'busy' } end
 local refused = guard_refusal(p.source, p.serial)
 if refused then return { refused } end
 local firsts = key('guardFirst', p.target)
-if p.first and redis.call('HGET', firsts, p.first[1]) ~= p.first[2] then return { 'changed' } end
+local is_other_first = p.first and redis.call('HGET', firsts, p.first[1]) ~= p.first[2]
+if is_other_first then return { 'changed' } end
 
+-- counts: numbers of changes by position of their kind; items: 'kind item' of the first `shown` changes.
 local counts, items, total = {}, {}, 0
 local choice = p.choice and key('guardChoice', p.target .. ':' .. p.choice)
 for index, kind in ipairs(p.kinds) do
@@ -34,8 +37,8 @@ for index, kind in ipairs(p.kinds) do
     for _, range in ipairs(p.ranges) do
       local from, to = range[1], range[2]
       counts[index] = counts[index] + redis.call('ZCOUNT', source, from, to)
-      for _, text in ipairs(redis.call('ZRANGEBYSCORE', source, from, to, 'LIMIT', 0, p.shown - #items)) do
-        items[#items + 1] = kind .. ' ' .. text
+      for _, item in ipairs(redis.call('ZRANGEBYSCORE', source, from, to, 'LIMIT', 0, p.shown - #items)) do
+        items[#items + 1] = kind .. ' ' .. item
       end
     end
   end
@@ -53,26 +56,27 @@ if choice then
 end
 -- The number is the score of the changes that this decision rejects, so that its id takes back these alone.
 local number = next_number()
-local decision = { serial = p.serial, upTo = p.upTo, part = p.part, number = tonumber(number), action = p.action, at = now, by = p.by, note = p.note,
-  selection = p.selection, kinds = {}, items = items }
+local decision = { serial = p.serial, upTo = p.upTo, part = p.part, number = tonumber(number), action = p.action, at = now,
+  by = p.by, note = p.note, selection = p.selection, kinds = {}, items = items }
 for index, kind in ipairs(p.kinds) do
   decision.kinds[kind] = counts[index]
   -- An approval of the whole list ends the window: what was written before it no longer counts towards the limit.
-  if counts[index] > 0 and p.action == 'approve' and not choice then redis.call('UNLINK', key('guardUsed', p.target .. ':' .. kind)) end
+  local ends_window = counts[index] > 0 and p.action == 'approve' and not choice
+  if ends_window then redis.call('UNLINK', key('guardUsed', p.target .. ':' .. kind)) end
 end
 local decisions = key('guardDecisions', p.target)
 redis.call('LPUSH', decisions, cjson.encode(decision))
--- Returns whether a change of an older rejection is still rejected.
-local function stands(older)
+-- Returns whether an older decision is a rejection that is in force: one of its changes is still rejected.
+local function is_in_force(older)
   if older.action ~= 'reject' then return false end
   for _, kind in ipairs(p.kinds) do
     if redis.call('ZCOUNT', key('guardRejected', p.target .. ':' .. kind), older.number, older.number) > 0 then return true end
   end
   return false
 end
--- The oldest decisions are removed. A rejection that stands is kept, because the id of its decision takes it back.
+-- The oldest decisions are removed. A rejection in force is kept, because an operator withdraws it by the id of its decision.
 for _, text in ipairs(redis.call('LRANGE', decisions, p.kept, -1)) do
-  if not stands(cjson.decode(text)) then redis.call('LREM', decisions, -1, text) end
+  if not is_in_force(cjson.decode(text)) then redis.call('LREM', decisions, -1, text) end
 end
 redis.call('HSET', deciding, 'action', p.action, 'source', p.source, 'number', number, 'ranges', cjson.encode(p.ranges),
   'choice', p.choice or '', 'expires', string.format('%d', now + p.expiryMs), 'request', p.request)

@@ -1,6 +1,7 @@
--- Ends a sync for the guard: removes approvals of applied changes, and held changes that are no longer desired; one portion.
+-- Ends a sync for the guard: removes one portion of the held, approved and rejected changes of its resource that the sync did
+-- not want any more, because they are written or no longer desired.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, targets: [target], ref, entries: ['kind subject'] (entries of guardItems that this sync did not want),
+-- ARGV { target, targets: [target], ref, entries: ['kind subject'] (of lua/guard_items.lua; this sync did not want them),
 --        isGone (the resource is gone at the source and the platform) }
 -- RETURN {"ended", number of removed entries}
 -- NEEDS guard_items, pending_groups
@@ -9,12 +10,13 @@ for _, entry in ipairs(p.entries) do
   local kind, subject = string.match(entry, '^(%S+) (.*)$')
   -- A rejected removal stays rejected until the source adds the member again, or the group is gone.
   local group = string.match(p.ref, ':(.*)$')
-  local stands = not p.isGone and kind == 'removeMembers'
+  local is_rejected_still = not p.isGone and kind == 'removeMembers'
     and redis.call('ZSCORE', key('guardRejected', p.target .. ':removeMembers'), p.ref .. ' ' .. subject)
     and redis.call('SISMEMBER', key('members', group), subject) == 0
-  if stands then
-    -- This sync did not read the rejection. As a pending membership the next sync reads and reports it.
-    if not redis.call('HGET', key('pendingMembers', p.target .. ':' .. group), subject) then set_pending(group, subject, 'r') end
+  if is_rejected_still then
+    -- The rejection came during this sync. As a pending membership ('r': not to be written) the next sync reads and reports it.
+    local is_pending = redis.call('HGET', key('pendingMembers', p.target .. ':' .. group), subject)
+    if not is_pending then set_pending(group, subject, 'r') end
   else
     drop_item(p.target, p.ref, kind, subject)
     dropped = dropped + 1

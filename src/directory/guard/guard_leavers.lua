@@ -1,20 +1,23 @@
--- Returns for each member of a group whether its removal is decided together with the deactivation of its account. A
--- deactivated account loses no access by the removal.
+-- Returns for each member that a group is to lose whether its removal is decided together with the deactivation of its account,
+-- so that a leaver needs one decision and not one for each group.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, users }
--- RETURN {"decisions", [stays | follows | waits]}: `stays`: no deactivation is pending, or it was rejected; `follows`: the
---        deactivation is held; `waits`: the deactivation is pending
+-- ARGV { target, users (their ids) }
+-- RETURN {"decisions", [stays | follows | waits]}: `stays`: no deactivation is pending, or it was rejected, so the removal
+--        needs a decision of its own; `follows`: the deactivation is held; `waits`: no sync has asked the guard for it yet
 -- NEEDS heads
 local now = clock()
 local serial, expires = unpack(redis.call('HMGET', key('guardApproval', p.target), 'serial', 'expires'))
 local of_kind = p.target .. ':deactivate'
 
+-- A user who is not stored was deleted at the source.
 local function decision(user)
   local stored, ref = redis.call('HGET', key('users'), user), 'User:' .. user
-  if stored and parse_head(stored).state ~= 'inactive' then return 'stays' end
-  if serial and tonumber(expires) > now then
+  local is_leaver = not stored or parse_head(stored).state == 'inactive'
+  if not is_leaver then return 'stays' end
+  local is_approval_open = serial and tonumber(expires) > now
+  if is_approval_open then
     local place = tonumber(redis.call('ZSCORE', key('guardHeld', of_kind), ref) or 0)
-    -- Places after the serial are held under the open approval; earlier ones are of an expired approval and judged again.
+    -- A place after the serial: held under the open approval. An earlier one is of an expired approval and judged again.
     if place > tonumber(serial) then return 'follows' end
   end
   if redis.call('ZSCORE', key('guardRejected', of_kind), ref) then return 'stays' end

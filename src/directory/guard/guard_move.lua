@@ -2,12 +2,17 @@
 -- them, so that the guard judges them anew; a rejected removal of a member becomes pending again. The last portion corrects
 -- the counts of the decision and removes its note.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, targets: [target], kinds, count (most changes) }
+-- ARGV { target, targets: [target], kinds, count (most changes of a portion) }
 -- RETURN {"moved", 1 when more is left, else 0}
 -- NEEDS exceptions, guard_items, marks, pending_groups
+
+-- Most waiting resources of one priority that become due at the end.
 local MOST_PUT_OFF = 500
 -- Most changes of a resource that are read.
 local MOST_READ = 1000
+-- The last decision as guard_decide.lua stored it: action approve|reject|withdraw; source, the family from which the changes
+-- are moved; number of the decision; ranges of scores in the source, [[from, to]] as JSON; choice, the id of the list of chosen
+-- changes, '' for all; expires, the end of an approval; 'moved:<kind>', the number of changes that were moved.
 local deciding = key('guardDeciding', p.target)
 local action, source, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
   'action', 'source', 'number', 'ranges', 'choice', 'expires', 'request'))
@@ -17,26 +22,32 @@ ranges = cjson.decode(ranges)
 local now = clock()
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
 
-local looked, moved, left = {}, {}, p.count
-local function move(kind, text)
-  local ref = string.match(text, '^%S+')
-  redis.call('ZREM', sets(source, kind), text)
+-- priorities: of the mark of each resource with a moved change; moved: number of moved changes of each kind; left: how many
+-- more changes this portion may move.
+local priorities, moved, left = {}, {}, p.count
+
+-- Moves one change. `item`: 'ref' or 'ref subject' (lua/guard_items.lua).
+local function move(kind, item)
+  local ref = string.match(item, '^%S+')
+  redis.call('ZREM', sets(source, kind), item)
   if action == 'approve' then
-    redis.call('ZADD', sets('guardApproved', kind), expires, text)
+    redis.call('ZADD', sets('guardApproved', kind), expires, item)
   elseif action == 'reject' then
-    redis.call('ZADD', sets('guardRejected', kind), number, text)
+    redis.call('ZADD', sets('guardRejected', kind), number, item)
   end
+  -- A rejected removal has the sign 'r'; it is to be written again.
   if source == 'guardRejected' and kind == 'removeMembers' then
-    set_removal(string.match(ref, '^Group:(.*)$'), string.match(text, ' (.*)$'), '-')
+    set_removal(string.match(ref, '^Group:(.*)$'), string.match(item, ' (.*)$'), '-')
   end
   moved[kind] = (moved[kind] or 0) + 1
-  local urgent = action ~= 'reject' and (kind == 'deactivate' or string.sub(ref, 1, 5) == 'User:')
-  looked[ref] = math.min(looked[ref] or EDIT, urgent and DEACTIVATION or EDIT)
+  -- A change of a user takes access away as soon as it is written, so it comes first; a rejection writes nothing.
+  local is_urgent = action ~= 'reject' and string.sub(ref, 1, #'User:') == 'User:'
+  priorities[ref] = math.min(priorities[ref] or EDIT, is_urgent and DEACTIVATION or EDIT)
 end
 
--- Returns whether a chosen change is still in the list of the decision.
-local function is_listed(kind, text)
-  local place = tonumber(redis.call('ZSCORE', sets(source, kind), text) or nil)
+-- Returns whether a chosen change is still in the list of the decision: a push or a sync may have ended it.
+local function is_listed(kind, item)
+  local place = tonumber(redis.call('ZSCORE', sets(source, kind), item) or nil)
   if not place then return false end
   for _, range in ipairs(ranges) do
     if place >= range[1] and place <= range[2] then return true end
@@ -49,42 +60,47 @@ if choice ~= '' then
   local entries = redis.call('LRANGE', list, 0, p.count - 1)
   redis.call('LTRIM', list, p.count, -1)
   for _, entry in ipairs(entries) do
-    local kind, text = string.match(entry, '^(%S+) (.*)$')
-    if is_listed(kind, text) then move(kind, text) end
+    local kind, item = string.match(entry, '^(%S+) (.*)$')
+    if is_listed(kind, item) then move(kind, item) end
   end
   left = left - #entries
 else
   for _, kind in ipairs(p.kinds) do
     for _, range in ipairs(ranges) do
       if left == 0 then break end
-      local texts = redis.call('ZRANGEBYSCORE', sets(source, kind), range[1], range[2], 'LIMIT', 0, left)
-      for _, text in ipairs(texts) do move(kind, text) end
-      left = left - #texts
+      local items = redis.call('ZRANGEBYSCORE', sets(source, kind), range[1], range[2], 'LIMIT', 0, left)
+      for _, item in ipairs(items) do move(kind, item) end
+      left = left - #items
     end
   end
 end
--- Returns the exception of a resource by its changes that are still held or rejected; of very many changes none is read.
+
+-- Returns the reason of the resource's exception (nil: none) by its changes that are still held or rejected, and whether one
+-- may be held. Of more than MOST_READ changes none is read.
 local serial = tonumber(redis.call('HGET', key('guardApproval', p.target), 'serial') or nil)
 local function exception_of(ref)
   local items, reason = key('guardItems', p.target .. ':' .. ref), action == 'reject' and 'Rejected' or nil
   if redis.call('SCARD', items) > MOST_READ then return reason, true end
   for _, entry in ipairs(redis.call('SMEMBERS', items)) do
     local kind, subject = string.match(entry, '^(%S+) (.*)$')
-    local text = subject == '' and ref or ref .. ' ' .. subject
-    local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), text) or nil)
-    if place and serial and place > serial then
+    local item = subject == '' and ref or ref .. ' ' .. subject
+    local place = tonumber(redis.call('ZSCORE', sets('guardHeld', kind), item) or nil)
+    local is_held = place and serial and place > serial -- under the open approval
+    if is_held then
+      -- The deactivation of the last administrator keeps the more exact reason.
       local before = redis.call('HGET', key('exceptionReasons', p.target), ref)
       return before == 'LastAdministrator' and kind == 'deactivate' and before or 'Held', true
     end
-    if redis.call('ZSCORE', sets('guardRejected', kind), text) then reason = 'Rejected' end
+    if redis.call('ZSCORE', sets('guardRejected', kind), item) then reason = 'Rejected' end
   end
   return reason, false
 end
 
-for ref, priority in pairs(looked) do
+for ref, priority in pairs(priorities) do
   local reason, may_be_held = exception_of(ref)
   set_exception(p.target, ref, reason, now)
-  -- The mark stands for the decided changes. Their alarm would try a dead letter again when the hold would have expired.
+  -- The mark below makes the sync happen, so the alarm at the end of the approval is not needed; of a dead letter it would only
+  -- repeat the refused write.
   if source == 'guardHeld' and not may_be_held then redis.call('ZREM', key('alarms', p.target), ref) end
   mark(ref, priority)
 end
@@ -97,7 +113,8 @@ for priority = DEACTIVATION, RECONCILE do
   local from, to = string.format('(%d', priority * SPAN + now), string.format('(%d', (priority + 1) * SPAN)
   for _, ref in ipairs(redis.call('ZRANGEBYSCORE', key('dirty', p.target), from, to, 'LIMIT', 0, MOST_PUT_OFF)) do
     local link = redis.call('HGET', key('links', p.target), ref)
-    if link and string.find(link, '"reason":"Held"', 1, true) then requeue(p.target, ref, priority) end
+    local waits_for_decision = link and string.find(link, '"reason":"Held"', 1, true)
+    if waits_for_decision then requeue(p.target, ref, priority) end
   end
 end
 
