@@ -1,9 +1,10 @@
 -- Stores new users with indexes and dirty marks, and resolves references that wait for them. The ids are new, so they have no
 -- groups and no marks. The values arrive in the order of the Redis commands (user-writes.ts), because sorting in Lua is slow.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }; number of users;
---      'family count' of each column of index entries; then id and record of each user; the request of each user; and for each
---      column its values, each followed by the ids of its users (joined by commas in a family whose values may be shared)
+-- ARGV (one batch and no calls) 1: { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) };
+--      2: number of users; 3: 'family number of values' of each column of index entries (lua/index_columns.lua); then id and
+--      record (lua/heads.lua) of each user; then the request of each user; then for each column its values,
+--      each followed by the ids of its users (joined by commas in a family whose values may be shared)
 -- RETURN 'stored': all users are stored, and no reference waited for one of them |
 --        {'stored', then 'stored groups' of each user, with the groups as put_user.lua returns them} |
 --        {'refused', then id and reason of each refused user}: no user is stored. Reasons: 'taken family id', with the id of
@@ -15,7 +16,8 @@ local count = tonumber(ARGV[2])
 local first, requests, at = 4, 4 + 2 * count, 4 + 3 * count
 
 local indexes, references, awaited = read_columns(ARGV[3], at)
-if #refusals > 1 then return refusals end
+local has_refused = #refusals > 1 -- the first value is the tag
+if has_refused then return refusals end
 
 -- Each user needs one number, for its place in the order and its generation.
 local number, now = redis.call('INCRBY', key('sequence'), count) - count, clock()
@@ -23,14 +25,17 @@ local since, score = string.format('%d', now), string.format('%d', NEW * SPAN + 
 local places, marks, due = with_room(), with_room(), with_room()
 for user = 1, count do
   number = number + 1
-  local id, text = ARGV[first + 2 * user - 2], string.format('%d', number)
+  local id, place = ARGV[first + 2 * user - 2], string.format('%d', number)
   local ref, last = 'User:' .. id, 2 * user
-  places[last - 1], places[last] = text, id
-  marks[last - 1], marks[last] = ref, text .. ' ' .. since .. ' ' .. ARGV[requests + user - 1]
+  places[last - 1], places[last] = place, id
+  -- 'generation since request' (lua/mark_texts.lua); the number is generation and place at once.
+  marks[last - 1], marks[last] = ref, place .. ' ' .. since .. ' ' .. ARGV[requests + user - 1]
   due[last - 1], due[last] = score, ref
 end
 
-if redis.call('ZADD', key('order', 'User'), 'NX', unpack(places, 1, 2 * count)) < count then
+-- A user that has a place was stored by an earlier attempt of this call.
+local number_new = redis.call('ZADD', key('order', 'User'), 'NX', unpack(places, 1, 2 * count))
+if number_new < count then
   for at = first, requests - 1, 2 do
     local id = ARGV[at]
     if redis.call('HEXISTS', key('users'), id) == 1 then
@@ -51,7 +56,8 @@ for _, target in ipairs(p.targets) do
   redis.call('PUBLISH', base .. 'marked', target)
 end
 
-if not p.events and not any_exists(references, awaited) then return 'stored' end
+local needs_more = p.events or any_exists(references, awaited)
+if not needs_more then return 'stored' end
 
 do
   -- NEEDS heal_users

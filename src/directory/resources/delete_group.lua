@@ -1,8 +1,8 @@
 -- Deletes a group: writes its tombstone, removes it from the indexes, removes its members and itself from parent groups, and
 -- marks every resource that changed.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { id, expected (absent: any version), now, request, targets, rulesReadGroups, events (lua/events.lua; absent: none),
---        most }
+-- ARGV { id, expected (version that the client knows; absent: any version), now, request, targets, rulesReadGroups,
+--        events (lua/events.lua; absent: none), most }
 --      rulesReadGroups: mapping rules read the groups of users, so the former members are marked too
 --      most: a group with more members is not deleted, because the script would block Redis for too long
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"} | {"many"}: the caller removes its members first
@@ -10,13 +10,15 @@
 local stored = redis.call('HGET', key('groups'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)
-if p.expected and record.version ~= p.expected then return { 'stale' } end
+local is_stale = p.expected and record.version ~= p.expected
+if is_stale then return { 'stale' } end
 if member_count(p.id) > p.most then return { 'many' } end
 
 -- Removes the group from its parent groups: they hold its id as a member value without a user (`unresolved`).
 local function leave_parents()
   for _, reference in ipairs(redis.call('SMEMBERS', key('references', p.id))) do
     local parent, value = string.match(reference, '^(%S+) (.*)$')
+    -- Another value may have the id as its folded form; it may name a user, so it stays.
     if value == p.id and remove_unresolved(parent, value) then
       raise_version(parent)
       mark('Group:' .. parent, EDIT)

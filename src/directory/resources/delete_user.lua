@@ -1,13 +1,14 @@
 -- Deletes a user: writes the tombstone, frees its names, removes it from every group, and marks all changed resources.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { id, expected (absent: any version), now, request, targets, rulesReadGroups (ignored),
+-- ARGV { id, expected (version that the client knows; absent: any version), now, request, targets, rulesReadGroups (ignored),
 --        events (lua/events.lua; absent: none) }
 -- RETURN {"removed", version} | {"stale"}: another version | {"missing"}
 -- NEEDS groups, guard, memberships
 local stored = redis.call('HGET', key('users'), p.id)
 if not stored then return { 'missing' } end
 local record = parse(stored)
-if p.expected and record.version ~= p.expected then return { 'stale' } end
+local is_stale = p.expected and record.version ~= p.expected
+if is_stale then return { 'stale' } end
 
 reset_synced_of_changed_targets()
 redis.call('HDEL', key('users'), p.id)

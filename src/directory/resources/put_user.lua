@@ -1,7 +1,8 @@
--- Replaces a stored user with its indexes, resolves references that wait for it, and marks it.
+-- Replaces a stored user with its index entries, adds it to groups that wait for it (lua/references.lua), and marks it. Runs
+-- for each call of a batch; lua/together.lua stores and marks the users at the end.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { targets, rulesReadGroups (lua/memberships.lua), events (lua/events.lua; absent: none) }, then id, now, request, the
---      required version (empty: any), state, text, entries as JSON: [[short family, value], ...]
+--      required version (empty: any), and the new record (lua/heads.lua): state, text, entries as JSON (lua/entries.lua)
 -- RETURN 'stored|unchanged version created modified groups', with the groups as JSON [group, displayName, ...] or nothing |
 --        'taken family id', with the id of the holder | 'stale' | 'missing'
 -- NEEDS heads, outcomes, together
@@ -10,11 +11,12 @@ local expected, state, text, entries = tonumber(texts[4]), texts[5], texts[6], t
 local stored = field('users', p.id)
 if not stored then return 'missing' end
 local record, at = parse_head(stored)
-if expected and record.version ~= expected then return 'stale' end
+local is_stale = expected and record.version ~= expected
+if is_stale then return 'stale' end
 
-if #text == #stored - at + 1 and string.find(stored, text, at, true) and is_sound(record, stored, at) then
-  return outcome('unchanged', record, record.modified)
-end
+-- Compared in place, because a copy of the stored text would cost more. A damaged record is written again.
+local has_same_text = #text == #stored - at + 1 and string.find(stored, text, at, true)
+if has_same_text and is_sound(record, stored, at) then return outcome('unchanged', record, record.modified) end
 
 if entries ~= record.entries then
   -- NEEDS references
@@ -23,13 +25,15 @@ if entries ~= record.entries then
   if family then return table.concat({ 'taken', family, holder }, ' ') end
   drop_entries(entries_of(record), p.id)
   add_entries(wanted, p.id)
+  -- The groups that were read for the batch are out of date then.
   if heal(p.id, references_to(wanted)) then known.groupsOf = nil end
 end
-local priority = record.state ~= 'inactive' and state == 'inactive' and DEACTIVATION or EDIT
+local is_deactivated = record.state ~= 'inactive' and state == 'inactive'
+local priority = is_deactivated and DEACTIVATION or EDIT
 local is_back = record.state ~= 'active' and state == 'active'
 local was = p.events and { text = string.sub(stored, at), state = record.state }
 record.version, record.entries, record.text, record.state = record.version + 1, entries, text, state
-record.checksum = nil
+record.checksum = nil -- so that `written` computes it anew
 change_user(p.id, written(record, text), priority, is_back)
 if p.events then
   -- NEEDS events

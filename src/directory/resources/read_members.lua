@@ -1,7 +1,7 @@
 -- Reads the members of a group, or their number when there are more than `most`.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { group, most (members and member values without a user, together) }
--- RETURN {'listed', ids of users, member values without a user} | {'many', number}
+-- ARGV { group (its id), most (members and member values without a user, together) }
+-- RETURN {'listed', ids of users, member values without a user (lua/references.lua)} | {'many', number of both}
 local count = redis.call('SCARD', key('members', p.group)) + redis.call('HLEN', key('unresolved', p.group))
 if count > p.most then return { 'many', count } end
 return { 'listed', redis.call('SMEMBERS', key('members', p.group)), redis.call('HKEYS', key('unresolved', p.group)) }

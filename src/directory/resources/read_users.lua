@@ -1,7 +1,7 @@
 -- Reads users with their groups atomically: by id, or by a value of an index.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { ids, groupsOnly (reads no records), bytes (limit of the records together; at least one user is read) } or
---      { family, value, lookup (absent; or family of the users that share the value) }
+--      { family and value (of an index, lua/entries.lua), lookup (family of other users that share the value; absent: none) }
 -- RETURN three lines for each user: 'id groups', with the groups as JSON [group, displayName, ...] or nothing; the head of
 --        the record; the text of the record. Head and text are empty for an unknown id or with groupsOnly. With `ids` the id
 --        is left out, because a client chose it and it may contain line breaks.
@@ -14,18 +14,21 @@ if not ids then
   for other in string.gmatch(others or '', '[^,]+') do ids[#ids + 1] = other end
 end
 
--- Splits a record into head and text; a damaged record gives exactly two lines too.
+-- Returns head and text of a record as two lines, as it is stored (lua/heads.lua); nil: there is none. A damaged record gives
+-- exactly two lines too.
 local function lines_of(stored)
-  local first = stored and string.find(stored, '\n', 1, true)
-  local is_two = first and first > 1 and not string.find(stored, '\n', first + 1, true)
-  return stored and (is_two and stored or 'damaged\n')
+  if not stored then return nil end
+  local line_end = string.find(stored, '\n', 1, true)
+  local has_two_lines = line_end and line_end > 1 and not string.find(stored, '\n', line_end + 1, true)
+  return has_two_lines and stored or 'damaged\n'
 end
 
 local lines, size = {}, 0
 for _, id in ipairs(ids) do
   if p.bytes then
     size = size + redis.call('HSTRLEN', key('users'), id)
-    if size > p.bytes and #lines > 0 then break end
+    local is_full = size > p.bytes and #lines > 0
+    if is_full then break end
   end
   lines[#lines + 1] = (p.ids and '' or id) .. ' ' .. named_groups_of(id)
   lines[#lines + 1] = not p.groupsOnly and lines_of(redis.call('HGET', key('users'), id)) or '\n'

@@ -1,7 +1,7 @@
--- Finds users whose record may contain a text, in one step of a scan of all records.
+-- Finds users whose record may contain a text, in one portion of a scan of all records. The caller checks the attributes.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { cursor, count (records of this step), needles: texts of which one suffices,
---        folded: the needles are lower-case ASCII, so letter case is ignored }
+-- ARGV { cursor, count (records of this portion), needles: texts to search for, of which one suffices,
+--        folded (true: the needles are lower-case ASCII, and letter case is ignored) }
 -- RETURN {"found", next cursor, bytes of the records that were searched, id, id, ...}
 local next_cursor, entries = unpack(redis.call('HSCAN', key('users'), p.cursor, 'COUNT', p.count))
 local reply, bytes = { 'found', next_cursor, 0 }, 0
