@@ -1,11 +1,14 @@
 -- Proves `memberCount` by the sum of all member sets (lua/member_sum.lua). Step `begin` starts the sum, prove_members.lua
--- adds each member set to it, and step `end` compares. If another run has restarted the sum, step `end` does nothing.
+-- adds each member set to it, and step `end` compares. If another proof has restarted the sum, step `end` does nothing.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { targets, step: begin | end, run: id of this run, cursor ('0': from the start), repair, request }
+-- ARGV { targets, step: begin | end, run (id of this proof), cursor ('0': from the start; else as `judge_removals_anew` returns
+--        it), repair (whether faults are repaired), request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
 local name = key('memberSum')
+-- Time after which the sum of a proof that was killed expires.
 local ABANDONED_MS = 6 * 60 * 60 * 1000
+-- Held removals that one call reads.
 local PORTION = 500
 
 -- Expires the approval of removals that were held because of the wrong count, and marks one portion of them, so that the guard
@@ -18,14 +21,17 @@ local function judge_removals_anew(from)
   local held = {}
   if redis.call('EXISTS', key('guardApproval', target)) == 1 then
     redis.call('HSET', key('guardApproval', target), 'expires', string.format('%d', now))
-    held = redis.call('ZRANGEBYSCORE', key('guardHeld', target .. ':removeMembers'), '(' .. place, '+inf', 'WITHSCORES', 'LIMIT', 0, PORTION)
+    -- [item, place, item, place, ...]; an item is 'ref user' (lua/guard_items.lua).
+    held = redis.call('ZRANGEBYSCORE', key('guardHeld', target .. ':removeMembers'), '(' .. place, '+inf',
+      'WITHSCORES', 'LIMIT', 0, PORTION)
   end
   for at = 1, #held, 2 do
     local ref = string.match(held[at], '^%S+')
     if not seen[ref] then mark_at(target, ref, EDIT, now) end
     seen[ref] = true
   end
-  if #held == 2 * PORTION then return index .. '-' .. held[#held] end
+  local may_have_more = #held == 2 * PORTION
+  if may_have_more then return index .. '-' .. held[#held] end
   return p.targets[index + 1] and index + 1 .. '-0' or '0'
 end
 

@@ -6,6 +6,7 @@
 -- ARGV { targets, cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS indexes, member_sum, proof
+-- Time after which `rebuilding` expires, if no repair ends it.
 local REBUILD_MS = 24 * 60 * 60 * 1000
 local reply = redis.call('HSCAN', key('groupsOf'), p.cursor, 'COUNT', p.count)
 
@@ -18,18 +19,22 @@ local function is_removal_pending(user, group)
   return false
 end
 
+-- Returns whether the member set of a stored group is lost, or is being restored by this repair.
 local function has_lost_its_set(group)
   if redis.call('HEXISTS', key('groups'), group) == 0 then return false end
   return redis.call('EXISTS', key('members', group)) == 0 or redis.call('SISMEMBER', key('rebuilding'), group) == 1
 end
 
+-- Proves the groups of one user, ids joined by commas.
 local function prove(user, groups)
   local is_known, kept, seen = redis.call('HEXISTS', key('users'), user) == 1, {}, {}
   local surplus
   for group in string.gmatch(groups, '[^,]+') do
     local membership = 'User:' .. user .. ' in Group:' .. group
-    local is_member = not seen[group] and redis.call('SISMEMBER', key('members', group), user) == 1
-    if not is_member and not seen[group] and is_known and has_lost_its_set(group) and not is_removal_pending(user, group) then
+    local is_new = not seen[group]
+    local is_member = is_new and redis.call('SISMEMBER', key('members', group), user) == 1
+    local may_be_restored = is_new and not is_member and is_known
+    if may_be_restored and has_lost_its_set(group) and not is_removal_pending(user, group) then
       fault('members', 'missing', membership, function()
         redis.call('SADD', key('rebuilding'), group)
         redis.call('PEXPIRE', key('rebuilding'), REBUILD_MS)
@@ -41,7 +46,8 @@ local function prove(user, groups)
     if is_member then kept[#kept + 1] = group else surplus = membership end
     seen[group] = true
   end
-  if not surplus and #kept > 0 then return end
+  local is_right = not surplus and #kept > 0
+  if is_right then return end
   fault('groupsOf', 'surplus', surplus or 'User:' .. user, function()
     if #kept == 0 then return redis.call('HDEL', key('groupsOf'), user) end
     redis.call('HSET', key('groupsOf'), user, table.concat(kept, ','))

@@ -1,13 +1,16 @@
--- Proves one portion of the guard's held, approved or rejected items, or of `guardItems` of a resource: each item is an
--- entry of `guardItems` of its resource, and each entry there has an item.
+-- Proves one portion of the guard's held, approved or rejected items, or of `guardItems` of a resource: each item ('ref' or
+-- 'ref subject') is an entry ('kind subject') of `guardItems` of its resource, and each entry there has an item
+-- (lua/guard_items.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, family: guardHeld | guardApproved | guardRejected | guardItems, id (kind; or ref), cursor, count, repair }
+-- ARGV { target, family: guardHeld | guardApproved | guardRejected | guardItems,
+--        id (kind of the items; for guardItems a ref), cursor, count, repair }
 -- RETURN as prove_records.lua
 -- NEEDS proof
 local is_of_resource = p.family == 'guardItems'
 local name = key(p.family, p.target .. ':' .. p.id)
 local reply = redis.call(is_of_resource and 'SSCAN' or 'ZSCAN', name, p.cursor, 'COUNT', p.count)
 
+-- Proves an entry of `guardItems`: one of the three lists has its item.
 local function prove_entry(entry)
   local kind, subject = string.match(entry, '^(%S+) (.*)$')
   local item = subject == '' and p.id or p.id .. ' ' .. tostring(subject)
@@ -17,6 +20,7 @@ local function prove_entry(entry)
   fault('guardItems', 'surplus', p.id, function() redis.call('SREM', name, entry) end, p.id .. ' ' .. entry)
 end
 
+-- Proves an item of a list: `guardItems` of its resource has its entry.
 local function prove_item(item)
   local ref, subject = string.match(item, '^(%S+) ?(.*)$')
   if not ref then return end

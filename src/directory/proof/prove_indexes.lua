@@ -1,6 +1,7 @@
 -- Proves one portion of an index, of an order, or of the names of groups: each entry has a record that it belongs to.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { family, kind, cursor, count, repair }
+-- ARGV { family (of an index (lua/entries.lua), order:User, order:Group or groupNames), kind, cursor, count,
+--        repair (whether faults are repaired) }
 -- RETURN as prove_records.lua
 -- NEEDS indexes, proof
 local is_order, is_name = string.sub(p.family, 1, 6) == 'order:', p.family == 'groupNames'
@@ -11,17 +12,19 @@ local function prove_id(id, drop)
   if redis.call('HEXISTS', key(RECORDS[p.kind]), id) == 0 then fault(p.family, 'surplus', p.kind .. ':' .. id, drop) end
 end
 
--- Proves an index entry: each holder has a record with this value. The entries of a damaged record are kept, because they
--- cannot be compared with it.
+-- Proves an index entry: each holder (ids joined by commas) has a record with this value. The entries of a damaged record are
+-- kept, because they cannot be compared with it.
 local function prove_value(value, holders)
   local seen, kept, wrong_id = {}, {}, nil
   for id in string.gmatch(holders, '[^,]+') do
     local record = sound_record(p.kind, id)
-    local is_right = not seen[id] and (record == nil or record and has_entry(record, p.family, value))
+    local is_damaged = record == nil -- `false`: there is no record
+    local is_right = not seen[id] and (is_damaged or record and has_entry(record, p.family, value))
     if is_right then kept[#kept + 1] = id else wrong_id = id end
     seen[id] = true
   end
-  if not wrong_id and #kept > 0 then return end
+  local has_no_fault = not wrong_id and #kept > 0
+  if has_no_fault then return end
   fault(p.family, 'surplus', p.kind .. ':' .. (wrong_id or ''), function()
     if #kept == 0 then return redis.call('HDEL', key(p.family), value) end
     redis.call('HSET', key(p.family), value, table.concat(kept, ','))

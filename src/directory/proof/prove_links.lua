@@ -16,6 +16,7 @@ local function link_of(ref)
   if done and type(link) == 'table' and (link.id == nil or type(link.id) == 'string') then return link end
 end
 
+-- Returns whether a sync holds the lease of the ref. It may change the link, so a repair leaves the ref alone.
 local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
 
 -- Makes all memberships of a user or group pending, because only the lost link recorded which of them were written.
@@ -33,33 +34,41 @@ local function readd_memberships(ref)
   mark(ref, RECONCILE)
 end
 
+-- Proves a link: its text is readable, its resource is stored or deleted, and its platform id has a reverse link to it.
 local function prove_link(ref)
   local link = link_of(ref)
   if link == nil then
     -- The proof of the reverse links follows and restores the link. Without a reverse link the sync looks the account up.
-    return fault('links', 'damaged', ref, is_stored(ref) and not is_syncing(ref) and function()
+    local is_repairable = is_stored(ref) and not is_syncing(ref)
+    local function repair()
       redis.call('HDEL', links, ref)
       mark(ref, RECONCILE)
-    end or nil)
+    end
+    return fault('links', 'damaged', ref, is_repairable and repair or nil)
   end
-  if not is_stored(ref) and not is_deleted(string.match(ref, ':(.*)$') or '') then fault('links', 'lost', ref) end
+  local has_lost_record = not is_stored(ref) and not is_deleted(string.match(ref, ':(.*)$') or '')
+  if has_lost_record then fault('links', 'lost', ref) end
   local platform_key = link and link.id and string.match(ref, '^%a+') .. ':' .. link.id
   local holder = platform_key and ref_linked_to(p.target, platform_key)
   if not platform_key or holder == ref then return end
   local other = holder and link_of(holder)
+  -- Two resources with one platform id: an operator decides which one keeps it.
   if other and other.id == link.id then return fault('linked', 'doubled', ref .. ' and ' .. holder) end
   fault('linked', holder and 'wrong' or 'missing', ref, function() redis.call('HSET', reverse_links, platform_key, ref) end)
 end
 
+-- Proves a reverse link: its ref has a link with this platform id.
 local function prove_reverse_link(platform_key)
   local ref = ref_linked_to(p.target, platform_key) or ''
   local kind, id = string.match(platform_key, '^(%a+):(.+)$')
   local link = link_of(ref)
-  if link and link.id == id and string.match(ref, '^%a+') == kind then return end
+  local is_of_kind = string.match(ref, '^%a+') == kind
+  if is_of_kind and link and link.id == id then return end
   if is_syncing(ref) then return end
   -- The link has no id yet: while the resource is marked, a sync may be about to store it.
-  if link and not link.id and redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return end
-  if not link and is_stored(ref) and string.match(ref, '^%a+') == kind then
+  local awaits_id = link and not link.id
+  if awaits_id and redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return end
+  if not link and is_of_kind and is_stored(ref) then
     return fault('links', 'missing', ref, function()
       redis.call('HSET', links, ref, '{"id":' .. cjson.encode(id) .. '}')
       readd_memberships(ref)

@@ -1,11 +1,13 @@
--- Proves one portion of a family of a target: of `marks`, or of a list of refs. The refs of a list in MARKED must be marked;
--- those of another list must be stored, linked or marked.
+-- Proves one portion of a family of a target whose fields or members are refs (keys.ts). A mark must be readable and due. The
+-- refs of a family in MARKED must be marked; those of another family must be stored, linked or marked.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, targets: [target], family, cursor, count, repair, request }
 -- RETURN as prove_records.lua
 -- NEEDS marks, proof
+
 -- Commands that scan the families; the other families are sorted sets.
-local COMMANDS = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCAN', groupsSeen = 'HSCAN', guardWaiting = 'SSCAN' }
+local COMMANDS = { marks = 'HSCAN', deliveries = 'HSCAN', suspectedDrift = 'HSCAN', groupsSeen = 'HSCAN',
+  guardWaiting = 'SSCAN' }
 local MARKED = { dirty = true, inflight = true, deliveries = true, accepted = true, guardWaiting = true }
 local marks, name, command = key('marks', p.target), key(p.family, p.target), COMMANDS[p.family] or 'ZSCAN'
 local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
@@ -13,14 +15,15 @@ local reply = redis.call(command, name, p.cursor, 'COUNT', p.count)
 local function score_of(family, ref) return redis.call('ZSCORE', key(family, p.target), ref) end
 local function is_syncing(ref) return redis.call('EXISTS', key('lease', p.target .. ':' .. ref)) == 1 end
 
+-- Removes a ref from the family.
 local function drop(ref)
   if command == 'HSCAN' then redis.call('HDEL', name, ref)
   elseif command == 'SSCAN' then redis.call('SREM', name, ref)
   else redis.call('ZREM', name, ref) end
 end
 
--- A mark must be readable, and its ref in `dirty` or `inflight`; a ref in `inflight` must also be in `accepted`, with the
--- time of the mark.
+-- A mark must be readable ('generation since request'), and its ref in `dirty` or `inflight`; a ref in `inflight` must also be
+-- in `accepted`, with the time `since` of the mark.
 local function prove_mark(ref, text)
   local since = string.match(text, '^%d+ (%d+) %S')
   if not since then
@@ -38,6 +41,7 @@ local function prove_mark(ref, text)
   end
 end
 
+-- Returns whether the family may have the ref.
 local function belongs_to_resource(ref)
   if MARKED[p.family] then return redis.call('HEXISTS', marks, ref) == 1 or is_syncing(ref) end
   return is_stored(ref) or redis.call('HEXISTS', key('links', p.target), ref) == 1 or redis.call('HEXISTS', marks, ref) == 1

@@ -1,18 +1,21 @@
 -- Proves one portion of the members of a group, of its member values without a user (`unresolved`), or of the groups that
 -- wait for such a value (`references`). After its last portion a member set is added to the sum (lua/member_sum.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { family: members | unresolved | references, id (of the group; or the value), cursor, count, repair }
+-- ARGV { family: members | unresolved | references, id (of the group; for references the value), cursor, count,
+--        repair (whether faults are repaired) }
 -- RETURN as prove_records.lua
 -- NEEDS indexes, member_sum, proof
 local name = key(p.family, p.id)
 local reply = redis.call(p.family == 'unresolved' and 'HSCAN' or 'SSCAN', name, p.cursor, 'COUNT', p.count)
 local ref = 'Group:' .. p.id
-local is_known = p.family ~= 'references' and is_stored(ref)
+local is_group_stored = p.family ~= 'references' and is_stored(ref)
 
+-- Proves a member: group and user are stored, and `groupsOf` of the user has the group.
 local function prove_member(user)
   local membership = 'User:' .. user .. ' in ' .. ref
-  local is_gone = (not is_known and is_deleted(p.id)) or (redis.call('HEXISTS', key('users'), user) == 0 and is_deleted(user))
-  if is_gone then
+  local is_user_stored = redis.call('HEXISTS', key('users'), user) == 1
+  local was_deleted = (not is_group_stored and is_deleted(p.id)) or (not is_user_stored and is_deleted(user))
+  if was_deleted then
     return fault('members', 'surplus', membership, function()
       redis.call('SREM', name, user)
       keep_member_sum(p.id, -1)
@@ -20,13 +23,14 @@ local function prove_member(user)
     end)
   end
   -- A record that is neither stored nor deleted was lost. Its memberships stay until it is pushed again.
-  if not is_known or redis.call('HEXISTS', key('users'), user) == 0 then return fault('members', 'lost', membership) end
+  if not is_group_stored or not is_user_stored then return fault('members', 'lost', membership) end
   if lists(redis.call('HGET', key('groupsOf'), user), p.id) then return end
   fault('groupsOf', 'missing', membership, function() add_lookup('groupsOf', user, p.id) end)
 end
 
+-- Proves a member value without a user: `references` of the value and of its folded form have it.
 local function prove_unresolved(value, folded)
-  if not is_known then
+  if not is_group_stored then
     if is_deleted(p.id) then
       fault('unresolved', 'surplus', ref, function() redis.call('HDEL', name, value) end, ref .. ' ' .. value)
     end
@@ -41,10 +45,12 @@ local function prove_unresolved(value, folded)
   end
 end
 
+-- Proves an entry 'group value' of `references`: the group has the value in `unresolved`.
 local function prove_reference(reference)
   local group, value = string.match(reference, '^(%S+) (.*)$')
   local folded = group and redis.call('HGET', key('unresolved', group), value)
-  if folded and (value == p.id or folded == p.id) then return end
+  local is_right = folded and (value == p.id or folded == p.id)
+  if is_right then return end
   local function repair() redis.call('SREM', name, reference) end
   fault('references', 'surplus', 'Group:' .. (group or ''), repair, p.id .. ' ' .. reference)
 end
@@ -56,5 +62,6 @@ for index = 1, #reply[2], step do
   elseif p.family == 'unresolved' then prove_unresolved(member, reply[2][index + 1])
   else prove_reference(member) end
 end
+-- '0': this was the last portion.
 if p.family == 'members' and reply[1] == '0' then keep_member_sum(p.id, 0) end
 return proved(reply[1], #reply[2] / step)

@@ -2,7 +2,7 @@
 -- link was restored (prove_links.lua), each with the cursor of its next portion. So the next repair continues after a repair
 -- that was killed.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, targets: [target], count, repair, request }
+-- ARGV { target, targets: [target], count, repair (false: nothing is written), request }
 -- RETURN as prove_records.lua; the cursor is 0 when `readding` is empty
 -- NEEDS pending_groups, proof
 local name = key('readding', p.target)
@@ -10,6 +10,7 @@ local group = p.repair and redis.call('HRANDFIELD', name)
 if not group then return proved('0', 0) end
 
 local reply = redis.call('SSCAN', key('members', group), redis.call('HGET', name, group), 'COUNT', p.count)
+-- SSCAN may return a member twice.
 local members, seen = {}, {}
 for _, user in ipairs(reply[2]) do
   if not seen[user] then members[#members + 1] = user end

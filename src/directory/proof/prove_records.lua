@@ -1,16 +1,18 @@
 -- Proves one portion of the records: checksum, index entries, id in `order:<kind>`, and the name of a group in `groupNames`.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { kind, cursor, count, repair }
+-- ARGV { kind, cursor, count, repair (whether faults are repaired) }
 -- RETURN {"proved", next cursor, number of entries checked, [family, what, name, 1 (repaired) or 0,
---        digest of the entry, ...]}; `what` and `name`: see lua/proof.lua
+--        digest of the entry, ...]}; for each fault five values: family, what and name as lua/proof.lua says
 -- NEEDS indexes, numbers, proof
 local family = RECORDS[p.kind]
 local reply = redis.call('HSCAN', key(family), p.cursor, 'COUNT', p.count)
 
+-- Proves an index entry of a record: the index has the id under the value.
 local function prove_entry(id, index, value)
   local indexed, name = redis.call('HGET', key(index), value), p.kind .. ':' .. id
   if LOOKUPS[index] then
-    if not lists(indexed, id) then fault(index, 'missing', name, function() add_lookup(index, value, id) end, id .. ' ' .. value) end
+    local function repair() add_lookup(index, value, id) end
+    if not lists(indexed, id) then fault(index, 'missing', name, repair, id .. ' ' .. value) end
     return
   end
   if indexed == id then return end
@@ -20,11 +22,13 @@ local function prove_entry(id, index, value)
   fault(index, indexed and 'wrong' or 'missing', name, function() redis.call('HSET', key(index), value, id) end, value)
 end
 
+-- Proves the name of a group: `groupNames` has the displayName of the record's text.
 local function prove_name(id, text)
   local done, resource = pcall(cjson.decode, text)
   local name = done and type(resource) == 'table' and resource.displayName
   local indexed = redis.call('HGET', key('groupNames'), id)
-  if type(name) ~= 'string' or indexed == name then return end
+  local has_name = type(name) == 'string'
+  if not has_name or indexed == name then return end
   local function repair() redis.call('HSET', key('groupNames'), id, name) end
   fault('groupNames', indexed and 'wrong' or 'missing', 'Group:' .. id, repair)
 end

@@ -2,17 +2,19 @@
 -- must hold the same sign, and the sign must agree with the membership. A wrong `+` is dropped and does not become a
 -- removal, because a reconcile finds memberships that only the platform has.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group, of the user), cursor, count,
---      repair, request }
+-- ARGV { target, targets: [target], family: pendingMembers | pendingGroups, id (of the group; for pendingGroups of the user),
+--        cursor, count, repair (whether faults are repaired), request }
 -- RETURN as prove_records.lua
 -- NEEDS pending_groups, proof
 local reply = redis.call('HSCAN', key(p.family, p.target .. ':' .. p.id), p.cursor, 'COUNT', p.count)
 
+-- Proves the sign of one membership ('+' to be added, '-' to be removed, 'r' removal that is not written). The right sign of a
+-- desired membership is '+'; of another one '-' or 'r', or none.
 local function prove(group, user)
   local of_group, of_user = key('pendingMembers', p.target .. ':' .. group), key('pendingGroups', p.target .. ':' .. user)
   local group_sign, user_sign = redis.call('HGET', of_group, user), redis.call('HGET', of_user, group)
   local function has(wanted) return group_sign == wanted or user_sign == wanted end
-  local sign
+  local sign -- the right one; nil: none
   if redis.call('SISMEMBER', key('members', group), user) == 1 then sign = '+'
   elseif has('-') then sign = '-'
   elseif has('r') then sign = 'r' end

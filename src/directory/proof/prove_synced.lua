@@ -1,6 +1,7 @@
--- Proves one portion of the set of resources that are in line: each is stored, unmarked, and in line with its link.
+-- Proves one portion of the `synced` set, the resources that brief scans skip (lua/synced.lua): each is stored, has no mark,
+-- and is in line with its link (lua/link_states.lua).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair }
+-- ARGV { target, kind, rulesReadGroups (lua/basis.lua), cursor, count, repair (whether faults are repaired) }
 -- RETURN as prove_records.lua
 -- NEEDS link_states, proof, synced
 local name = name_synced(p.target, p.kind)
@@ -9,7 +10,8 @@ local reply = redis.call('SSCAN', name, p.cursor, 'COUNT', p.count)
 local function is_in_line(id)
   local ref, stored = p.kind .. ':' .. id, redis.call('HGET', key(RECORDS[p.kind]), id)
   if not stored or redis.call('HEXISTS', key('marks', p.target), ref) == 1 then return false end
-  return settled_state(p.target, p.kind, id, stored, redis.call('HGET', key('links', p.target), ref), p.rulesReadGroups) == nil
+  local link = redis.call('HGET', key('links', p.target), ref)
+  return settled_state(p.target, p.kind, id, stored, link, p.rulesReadGroups) == nil
 end
 
 for _, id in ipairs(reply[2]) do
