@@ -1,7 +1,12 @@
 -- Restores one line of a backup (ArchiveLine in archive.ts). Derived data (indexes, reverse links, groups of each user) is
 -- rebuilt from it, so that a backup that was taken during pushes still gives consistent data.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { family (of the line; or withoutOrder, with ids as items), id, target, items, key and type (of a plain key) }
+-- ARGV { family (of the line: users, groups, tombstones, order, members, unresolved, links, pendingMembers; withoutOrder: the
+--        items are ids that get a place if they have none; plain: a key that is restored as it was),
+--        id (the group of members, unresolved and pendingMembers; the kind of order and withoutOrder), target,
+--        items: for users, groups, tombstones, order, links and pendingMembers [id or ref, stored value], for members ids of
+--        users, for unresolved [value, folded value], for plain as load_plain takes them (lua/archive_items.lua),
+--        key and type (only of plain) }
 -- RETURN {"loaded", number of restored items, number of items left out}. An item is left out if the user or group that it
 --        refers to is not restored, or if a newer record has the same name.
 -- NEEDS archive_items

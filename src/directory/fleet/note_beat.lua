@@ -1,22 +1,27 @@
--- Stores the beat of one process. Removes processes that were silent for too long, and silent ones that this process
--- replaces.
+-- Stores the beat of one process, its sign of life every five seconds. Removes processes that were silent for too long, and
+-- silent ones that this process replaces. `processes` has the last beat of each process, `lastBeats` that of each duty. A beat
+-- is its time in Unix milliseconds, a space, and the facts of the process as JSON.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { id, duties (of this process), silentMs, forgetMs, most (number of stored processes) }, then the facts of the
---      process as JSON (ProcessFacts)
+-- ARGV { id (of the process), duties (of this process, such as worker: fleet-store.ts),
+--        silentMs (a process without a beat for this time counts as silent), forgetMs (and is removed after this time),
+--        most (number of stored processes) }, then the facts of the process as JSON (ProcessFacts in fleet-store.ts)
 -- RETURN {"noted"} | {"differ"}: noted, and another process has other rules | {"full"}: too many other processes are stored
 local processes, now = key('processes'), clock()
 local stored, own = string.format('%d %s', now, texts[1]), cjson.decode(texts[1])
 for _, duty in ipairs(p.duties) do redis.call('HSET', key('lastBeats'), duty, stored) end
 
--- Which facts differ between the processes that run.
+-- differ: { versions, settings }: whether a process that is not silent has another version, or other settings (`rules`: their
+-- digest), than this one.
 local found, others, differ = redis.call('HGETALL', processes), 0, {}
 for index = 1, #found, 2 do
   if found[index] ~= p.id then
     local at, text = string.match(found[index + 1], '^(%d+) (.*)$')
     local silent_ms, other = now - tonumber(at), cjson.decode(text)
     local is_silent = silent_ms > p.silentMs
+    -- A restarted process has a new id, and the same address and role.
     local is_replaced = is_silent and other.host == own.host and other.port == own.port and other.role == own.role
-    if is_replaced or silent_ms > p.forgetMs then
+    local is_forgotten = silent_ms > p.forgetMs
+    if is_replaced or is_forgotten then
       redis.call('HDEL', processes, found[index])
     else
       others = others + 1
@@ -25,6 +30,7 @@ for index = 1, #found, 2 do
     end
   end
 end
+-- `versionsDifferSince` and `settingsDifferSince` have the time since which the processes differ.
 for _, facts in ipairs({ 'versions', 'settings' }) do
   local since = key(facts .. 'DifferSince')
   if differ[facts] then

@@ -1,8 +1,9 @@
--- Returns the processes of the fleet, the last beat of each duty, and since when versions and settings differ. Reads only.
+-- Returns the processes of the fleet, the last beat of each duty, and since when versions and settings differ (note_beat.lua).
+-- Writes nothing.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV {}
--- RETURN {"read", now, [id, beat, ...], [duty, beat, ...], time since which versions differ, or "", the same for
---        settings}; a beat is its time, a space and the facts of the process as JSON; times are milliseconds
+-- RETURN {"read", time of Redis, [id of a process, beat, ...], [duty, beat, ...], time since which versions differ, or "", the
+--        same for settings}; a beat is its time, a space and the facts of the process as JSON
 return {
   'read',
   clock(),

@@ -1,12 +1,15 @@
--- Adds values of one process to several rings: for each range to the current slot. A ring is a hash: place (slot number
--- modulo number of slots) -> `slot number,value,value`. If the slot number at the place is an older one, its values are
--- replaced.
+-- Adds values of one process to the history for the plots of the operators' page (slots.ts). The history of a name has one ring
+-- for each range (last hour, day, month). A ring is a hash with a fixed number of slots; a slot is one step of time, with the
+-- number time / step. It is stored at the place slot number modulo number of slots, as 'slot number,value,value', one value for
+-- each column. A place with an older slot number is overwritten.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { rings: [{ name, kinds: "count" or "level" of each column }], ranges: [{ name, stepMs, slots }], pauseMs }, then for
---      each ring its values by column, separated by commas; an absent value is empty
+-- ARGV { rings: [{ name (kind.name), kinds: "count" (of events) or "level" (a present number) of each column }],
+--        ranges: [{ name, stepMs, slots (their number) }], pauseMs (between two reads of the levels) }, then for each ring its
+--        values by column, separated by commas; an absent value is empty
 -- RETURN {"noted", 1: the caller reads the levels (backlog, dead letters and so on: slots.ts) for the whole fleet | 0}
 local now = clock()
 
+-- Returns the parts of a text between commas.
 local function split(text)
   local values = {}
   for value in string.gmatch(text .. ',', '([^,]*),') do values[#values + 1] = value end
@@ -28,7 +31,8 @@ for index, ring in ipairs(p.rings) do
     local slot = math.floor(now / range.stepMs)
     local place, number = string.format('%d', slot % range.slots), string.format('%d', slot)
     local kept = split(redis.call('HGET', name, place) or '')
-    if kept[1] ~= number then kept = {} end
+    local is_this_slot = kept[1] == number
+    if not is_this_slot then kept = {} end
     local values = { number }
     for column, kind in ipairs(ring.kinds) do
       values[column + 1] = merged(kind, kept[column + 1], given[column])
@@ -37,6 +41,6 @@ for index, ring in ipairs(p.rings) do
     redis.call('PEXPIRE', name, range.stepMs * range.slots)
   end
 end
--- The first caller after each pause reads the levels for the whole fleet.
+-- The first process after each pause reads the levels for the whole fleet: this key exists during the pause.
 local is_due = redis.call('SET', key('levelsRead'), '1', 'NX', 'PX', p.pauseMs)
 return { 'noted', is_due and 1 or 0 }

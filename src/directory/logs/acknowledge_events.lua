@@ -1,17 +1,20 @@
--- Removes delivered events from the stream. Refused events are kept for the operator.
+-- Removes security events that the receiver has taken from the stream `events`. Refused ones are kept in `eventsRefused` for
+-- the operator. `eventCounts` counts both.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { delivered: [id], refused: [{ id, err, description }], mostRefused }
+-- ARGV { delivered: [entry id], refused: [{ id (of the entry), err and description (of the receiver, RFC 8935 §2.4) }],
+--        mostRefused (number of kept refused events) }
 -- RETURN {"acknowledged", number delivered, number refused}; unknown ids are ignored
 local stream, counts = key('events'), key('eventCounts')
 local delivered, refused = 0, 0
 for _, id in ipairs(p.delivered) do delivered = delivered + redis.call('XDEL', stream, id) end
 for _, refusal in ipairs(p.refused) do
-  -- An entry is {id, {field, value, ...}}; its first value is the JSON of the event.
   local entry = redis.call('XRANGE', stream, refusal.id, refusal.id)[1]
   if entry then
+    -- An entry is { id, { 'e', the event as JSON } }; that of a refused event also has 'r', the refusal as JSON.
+    local event = entry[2][2]
     redis.call('XDEL', stream, refusal.id)
     redis.call('XADD', key('eventsRefused'), 'MAXLEN', p.mostRefused, '*',
-      'e', entry[2][2], 'r', cjson.encode({ id = refusal.id, err = refusal.err, description = refusal.description }))
+      'e', event, 'r', cjson.encode({ id = refusal.id, err = refusal.err, description = refusal.description }))
     refused = refused + 1
   end
 end

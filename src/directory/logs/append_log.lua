@@ -1,6 +1,7 @@
--- Appends entries to the provisioning log that no other script has written, or only removes entries that are too old.
+-- Appends entries to the provisioning log of a target, for writes after which no other script runs. Without entries it only
+-- removes those that are too old.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { target, log: { entries: [[entry, personal data]], maxEntries, maxAgeMs } }
+-- ARGV { target, log: { entries, maxEntries, maxAgeMs } (lua/log.lua) }
 -- RETURN {"written", number of removed entries}
 -- NEEDS log
 return { 'written', write_log(p.target, p.log) }

@@ -1,12 +1,13 @@
--- Empties the list of refused events: with `retry` each is appended to the stream of events again.
+-- Empties the list of security events that the receiver refused, by order of an operator.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { retry }
+-- ARGV { retry (true: each event is appended to the stream of events again; false: it is dropped) }
 -- RETURN {"done", number of events}
 local refusals = key('eventsRefused')
 local found = redis.call('XRANGE', refusals, '-', '+')
 for _, entry in ipairs(found) do
-  -- An entry is {id, {field, value, ...}}; its first value is the JSON of the event.
-  if p.retry then redis.call('XADD', key('events'), '*', 'e', entry[2][2]) end
-  redis.call('XDEL', refusals, entry[1])
+  -- An entry is { id, { 'e', the event as JSON, 'r', the refusal as JSON } }.
+  local id, event = entry[1], entry[2][2]
+  if p.retry then redis.call('XADD', key('events'), '*', 'e', event) end
+  redis.call('XDEL', refusals, id)
 end
 return { 'done', #found }

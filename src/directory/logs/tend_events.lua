@@ -1,14 +1,16 @@
--- Deletes expired events and returns the state of the stream. Each call renews the expiry of the keys, so that Redis deletes
--- them after events are switched off.
+-- Deletes security events that are too old, and returns the state of their stream. Each call with maxAgeMs renews the expiry of
+-- the keys, so that Redis deletes them after events are switched off.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { maxAgeMs (absent: delete nothing) }
+-- ARGV { maxAgeMs (of an event that is not delivered; absent: delete nothing) }
 -- RETURN {"read", number of pending events, age of the oldest one in ms, number of stored refused events,
---        [name, value, ...] of the counts}
+--        [name, value, ...] of `eventCounts`: delivered, refused, dropped (deleted undelivered), and the last delivery error}
 local stream, refusals, counts = key('events'), key('eventsRefused'), key('eventCounts')
 if p.maxAgeMs then
-  local over = redis.call('XTRIM', stream, 'MINID', string.format('%d', clock() - p.maxAgeMs))
-  if over > 0 then redis.call('HINCRBY', counts, 'dropped', over) end
-  redis.call('XTRIM', refusals, 'MINID', string.format('%d', clock() - p.maxAgeMs))
+  -- An entry id begins with the time of the entry in Unix milliseconds.
+  local oldest_kept = string.format('%d', clock() - p.maxAgeMs)
+  local dropped = redis.call('XTRIM', stream, 'MINID', oldest_kept)
+  if dropped > 0 then redis.call('HINCRBY', counts, 'dropped', dropped) end
+  redis.call('XTRIM', refusals, 'MINID', oldest_kept)
   for _, name in ipairs({ stream, refusals }) do redis.call('PEXPIRE', name, p.maxAgeMs) end
 end
 local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]

@@ -1,11 +1,14 @@
--- Removes the personal data of entries of a log; the entries and their hash chain stay.
+-- Replaces the personal data of entries of a log by another text; the entries and their hash chain stay (lua/log.lua). Part of
+-- an order to forget a person.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { name (log or acts), target (absent: of the connection), ids, text (replaces the personal data) }
+-- ARGV { name (of the log: log or acts), target (absent: acts, the log of the connection), ids (of entries),
+--        text (that replaces the personal data: 'forgotten ' and the id of the order) }
 -- RETURN {"forgotten", number of entries}
 local personal, count = key(p.name .. 'Personal', p.target), 0
 for _, id in ipairs(p.ids) do
-  -- The entry may have been removed by its age meanwhile.
-  if redis.call('HEXISTS', personal, id) == 1 then
+  -- An old entry may have been removed since its id was read.
+  local is_stored = redis.call('HEXISTS', personal, id) == 1
+  if is_stored then
     redis.call('HSET', personal, id, p.text)
     count = count + 1
   end

@@ -3,15 +3,18 @@
 -- a condition about the user. The accounts at the platforms are not touched.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { ref, id, targets, request }
--- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"} | {"busy"}: a sync runs
+-- RETURN {"forgotten", number of tombstones, links, held changes, dead letters} | {"pushed"}: the user is stored again, because
+--        the source pushed it | {"busy"}: a sync of the user is running
 -- NEEDS exceptions, guard_items, link_states, links, marks
 if redis.call('HEXISTS', key('users'), p.id) == 1 then return { 'pushed' } end
 for _, target in ipairs(p.targets) do
   if redis.call('EXISTS', key('lease', target .. ':' .. p.ref)) == 1 then return { 'busy' } end
 end
 
-local links, held, letters = 0, 0, 0
+-- Numbers of removed links, held changes and dead letters.
+local links, held, dead_letters = 0, 0, 0
 
+-- Removes the changes of the user that the guard holds or that were approved or rejected (lua/guard_items.lua).
 local function drop_held(target)
   for _, entry in ipairs(redis.call('SMEMBERS', key('guardItems', target .. ':' .. p.ref))) do
     local kind, subject = string.match(entry, '^(%S+) (.*)$')
@@ -20,6 +23,7 @@ local function drop_held(target)
   redis.call('SREM', key('guardWaiting', target), p.ref)
 end
 
+-- Removes the pending memberships of the user (lua/pending_groups.lua) with the guard's decisions about them.
 local function drop_pending(target)
   local pending = key('pendingGroups', target .. ':' .. p.id)
   for _, group in ipairs(redis.call('HKEYS', pending)) do
@@ -30,6 +34,7 @@ local function drop_pending(target)
   redis.call('DEL', pending)
 end
 
+-- Removes the link and the reverse link of the user (lua/links.lua).
 local function drop_link(target)
   local link = redis.call('HGET', key('links', target), p.ref)
   if not link then return end
@@ -43,13 +48,16 @@ for _, target in ipairs(p.targets) do
   drop_link(target)
   drop_held(target)
   drop_pending(target)
-  for _, family in ipairs({ 'marks', 'deliveries', 'suspectedDrift', 'observedDrift' }) do redis.call('HDEL', key(family, target), p.ref) end
+  -- The other families in which a ref can be (keys.ts).
+  for _, family in ipairs({ 'marks', 'deliveries', 'suspectedDrift', 'observedDrift' }) do
+    redis.call('HDEL', key(family, target), p.ref)
+  end
   for _, family in ipairs({ 'dirty', 'inflight', 'accepted', 'alarms' }) do redis.call('ZREM', key(family, target), p.ref) end
   redis.call('DEL', key('handover', target .. ':' .. p.ref))
   redis.call('ZREM', key('handovers', target), p.ref)
-  letters = letters + redis.call('ZREM', key('blocked', target), p.ref)
+  dead_letters = dead_letters + redis.call('ZREM', key('blocked', target), p.ref)
   leave_synced(target, p.ref)
   set_exception(target, p.ref, nil)
   guard_close(target)
 end
-return { 'forgotten', redis.call('HDEL', key('tombstones'), p.id), links, held, letters }
+return { 'forgotten', redis.call('HDEL', key('tombstones'), p.id), links, held, dead_letters }

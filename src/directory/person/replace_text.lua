@@ -1,8 +1,10 @@
--- Replaces a stored text by another one, unless it changed since it was read.
+-- Replaces a stored text that names a forgotten person, unless the text changed since it was read.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { family, target, field (of a hash), before (SHA-1 of the text that was read) }; the text
--- RETURN {"replaced"} | {"kept"}
+-- ARGV { family (keys.ts), target (absent: a key of the connection), field (of a hash; absent: the key is a string or a list),
+--        before (SHA-1 of the text that was read) }; the new text
+-- RETURN {"replaced"} | {"kept"}: the text has changed or is gone
 local name, text = key(p.family, p.target), texts[1]
+-- Returns whether a stored text (false: none) is the one that was read.
 local function is_same(stored) return stored and redis.sha1hex(stored) == p.before end
 
 if p.field then

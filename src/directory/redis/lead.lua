@@ -1,8 +1,10 @@
--- Renews or releases a lease if the caller holds it.
+-- Renews or releases the lease of a process for a duty that one process has at a time (lease.ts), if the caller holds it. The
+-- key of the lease has the name of its holder, and expires with the lease.
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
--- ARGV { lease (family), name, ttlMs (0 = release) }
--- RETURN {"held"} | {"lost"}
+-- ARGV { lease (family of its key), name (of the caller), ttlMs (new duration; 0: release) }
+-- RETURN {"held"} | {"lost"}: it expired, or another process holds it
 local lease = key(p.lease)
-if redis.call('GET', lease) ~= p.name then return { 'lost' } end
+local is_holder = redis.call('GET', lease) == p.name
+if not is_holder then return { 'lost' } end
 if p.ttlMs > 0 then redis.call('PEXPIRE', lease, p.ttlMs) else redis.call('DEL', lease) end
 return { 'held' }
