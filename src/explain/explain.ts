@@ -5,6 +5,7 @@ import type { FleetFinding, ReadFleet } from '../ops/fleet.ts';
 import { withPresentCondition } from '../ops/present-condition.ts';
 import { searchLog, type LocatedEntry } from '../ops/provisioning-log.ts';
 import { awaitsDecision } from '../reconcile/done-changes.ts';
+import { letterDoneText } from '../reconcile/reported-entries.ts';
 import { backupText, readRestored } from '../reconcile/restored.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Explanation, MembershipState } from './explanation.ts';
@@ -13,6 +14,7 @@ import { firstApprovalsOf, rejectionsOf } from './decided.ts';
 import { groupsLeftByHand, lookAtPlatform } from './platform-look.ts';
 import { toTimeline } from './timeline.ts';
 import { formerRecordText } from './former-record.ts';
+import { isLetter, isLetterDone } from './done-letter.ts';
 import { handoverOf } from './handover.ts';
 import { toVerdict } from './verdict.ts';
 import { isoTime } from '../support/iso-time.ts';
@@ -95,13 +97,18 @@ async function explainAt(
   // A pending change or a condition explains the status already, so the platform is not read.
   const isQuiet = !link.condition && where.guard.length === 0;
   const isSettled = !where.mark && where.blockedSince === null && (isQuiet || awaitsDecision(link));
-  const look =
-    (readPlatform ?? isSettled) && !isLeftOut && link.id !== undefined
+  // Somebody may have made the refused change of a dead letter at the platform.
+  const seen =
+    (readPlatform ?? (isSettled || isLetter(where))) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, {
           members: related.members?.desired ?? 0,
           values: detail.values,
         })
       : null;
+  const isAsDesired = seen?.isAsDesired ?? false;
+  const isDone = isLetterDone(where, { ...detail, ...related, isAsDesired, link });
+  // The condition of a dead letter explains its differences already.
+  const look = readPlatform || isSettled || isDone ? seen : null;
   const left =
     look && found.kind === 'User' ? await groupsLeftByHand(scope, found.ref, related.memberships) : [];
   const isLeft = ({ ref }: MembershipState): boolean => left.some((each) => each === ref);
@@ -145,13 +152,17 @@ async function explainAt(
     restored: restored ? { at: isoTime(restored.at), backup: backupText(restored) } : null,
     ...log,
   };
-  const verdict = toVerdict(facts);
+  // The refused values are at the platform, so the refusal and the values that were applied before it explain nothing.
+  const verdict = toVerdict(
+    isDone ? { ...facts, condition: null, deadLetterSince: null, values: [] } : facts,
+  );
   const former =
     link.id === undefined
       ? await formerRecordText(scope, found, facts.nameAtTarget ?? found.name)
       : undefined;
   const reasons = [
     ...verdict.reasons,
+    ...(isDone ? [`It is still a dead letter: ${letterDoneText(found.ref)}.`] : []),
     ...(former === undefined ? [] : [former]),
     ...(facts.handover ? [facts.handover.text] : []),
   ];

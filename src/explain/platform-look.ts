@@ -24,6 +24,8 @@ interface PlatformLook {
   platform: NonNullable<Explanation['platform']>;
   /** The given values with `observed` set; unchanged if the platform could not be read. */
   values: AttributeState[];
+  /** Whether nothing at all differs, also nothing that no run changes. */
+  isAsDesired: boolean;
 }
 
 /**
@@ -53,6 +55,7 @@ export async function lookAtPlatform(
       toBeHeld: 0,
     },
     values,
+    isAsDesired: false,
   };
   // An open breaker delays the first call until a probe is due, within the same time limit.
   const signal = timeLimit(READ_TIMEOUT_MS);
@@ -111,6 +114,7 @@ export async function lookAtPlatform(
         toBeHeld: await countToBeHeld(scope, differing),
       },
       values: observed,
+      isAsDesired: entries.every(({ action }) => action === 'unmanaged'),
     };
   } catch (error) {
     // Without the budget in Redis the platform is not asked, and what is stored still explains the resource.

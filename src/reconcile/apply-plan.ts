@@ -160,16 +160,17 @@ async function restoreLost(
  * Returns the resources whose sync may end a wait for a decision or a dead letter:
  * - held changes that are no longer desired, for instance after a change of rules; they have no mark;
  * - rejected changes that new rules no longer want, and changes that somebody already made at the platform;
- * - users whose mapping fails, and dead letters of rules that work again.
+ * - users whose mapping fails, and dead letters of rules that work again or whose change somebody made at the platform.
  */
 async function decidedRefs(
   scope: ReconcileScope,
-  { mapsAll, mapped, unmapped, done }: RunFindings,
+  { mapsAll, mapped, unmapped, done, doneLetters }: RunFindings,
 ): Promise<Ref[]> {
   const held = await scope.outbox.guardStore.heldRefs();
   const rejected = mapped ? await rejectedRefs(scope) : [];
   const former = mapsAll ? await formerRefusals(scope) : [];
-  return [...new Set([...held, ...rejected, ...former, ...unmapped, ...done.map(({ ref }) => ref)])];
+  const doneRefs = [...doneLetters, ...done.map(({ ref }) => ref)];
+  return [...new Set([...held, ...rejected, ...former, ...unmapped, ...doneRefs])];
 }
 
 /**

@@ -110,12 +110,17 @@ export async function makePlan(
   );
   const found = await withFollowers(scan, proven, verified);
   const done = verified.flatMap((each) => each.done ?? []);
+  // Somebody made what the platform refused, so the sync of the run ends the dead letter. No comparison sees whether the closed
+  // account of a leaver was deleted.
+  const doneLetters = verified.flatMap(({ ref, refusal, entries: differing }) =>
+    blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 ? [ref] : [],
+  );
   const entries = inReadingOrder(
     await withNames(
       scope,
       [
         ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
-        ...(await blockedEntries(scope, [...blocked.keys()], found)),
+        ...(await blockedEntries(scope, [...blocked.keys()], found, doneLetters)),
         ...unmanagedEntries(users, groups, found, restored),
         ...(await unmappedEntries(scope)),
         ...(await heldEntries(
@@ -177,6 +182,7 @@ export async function makePlan(
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back, ...(await changedProtection(scope))],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,
+      doneLetters,
       done: done.filter(({ marked }) => !marked).map(toDoneNote),
       isShown,
       ...recognised(users),

@@ -8,14 +8,20 @@ import type { GroupScan } from './scan-groups.ts';
 import type { UserScan } from './compare-user-page.ts';
 import type { ReconcileScope } from './scope.ts';
 
+/** Returns a sentence, without its end, about a dead letter whose refused change somebody made at the platform. */
+export const letterDoneText = (ref: Ref): string =>
+  `the platform refused its change, and has it by now; the next reconcile that repairs, or scim-bridge dead-letters retry ${ref}, takes it off the list`;
+
 /**
  * Returns entries for dead letters, with the reason that the worker stored.
  * @param compared entries of the comparison; a dead letter that is a conflict there gets no second entry
+ * @param done dead letters without a difference
  */
 export async function blockedEntries(
   scope: ReconcileScope,
   blocked: Ref[],
   compared: PlanEntry[],
+  done: readonly Ref[],
 ): Promise<PlanEntry[]> {
   const named = new Set(compared.filter(({ action }) => action === 'conflict').map(({ ref }) => ref));
   const refs = blocked.filter((ref) => !named.has(ref));
@@ -38,9 +44,11 @@ export async function blockedEntries(
       before: isRenamed ? { userName: name } : null,
       after: isRenamed ? { userName: wanted } : null,
       effect: 'report',
-      reason: link.condition
-        ? `${link.condition.reason}: ${conditionText(link.condition, scope.outbox.settings)}`
-        : 'Refused: see scim-bridge dead-letters list',
+      reason: done.includes(ref)
+        ? `a dead letter: ${letterDoneText(ref)}`
+        : link.condition
+          ? `${link.condition.reason}: ${conditionText(link.condition, scope.outbox.settings)}`
+          : 'Refused: see scim-bridge dead-letters list',
       attribution: { cause: 'none' },
       basis: { version: 0, link: '' },
     };

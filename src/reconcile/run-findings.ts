@@ -24,6 +24,8 @@ export interface RunFindings {
   moved: number;
   /** Held and rejected changes that somebody made at the platform; the run notes them as done. */
   done: Drift[];
+  /** Dead letters without a difference; the run marks them. */
+  doneLetters: Ref[];
   /** Whether all users were mapped, because the mapping rules changed. */
   mapsAll: boolean;
   /** Users whose mapping fails, and whose last sync did not note that; the run marks them. */

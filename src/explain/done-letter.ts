@@ -1,0 +1,28 @@
+// Finds dead letters whose refused change somebody then made at the platform. Pure.
+import type { Link } from '../directory/outbox/links.ts';
+import type { ResourceStatus } from '../directory/outbox/resource-status.ts';
+import type { AttributeState, MembershipState } from './explanation.ts';
+
+/** Returns whether the resource is a dead letter, and none of its changes waits or runs. */
+export const isLetter = ({ blockedSince, mark }: ResourceStatus): boolean => blockedSince !== null && !mark;
+
+/**
+ * Returns whether nothing of a dead letter is left to be written.
+ * @param found.isAsDesired whether the platform was read, and nothing differs there
+ */
+export function isLetterDone(
+  status: ResourceStatus,
+  found: { isAsDesired: boolean; link: Link; memberships: MembershipState[]; values: AttributeState[] },
+): boolean {
+  const { isAsDesired, link, memberships, values } = found;
+  // No comparison sees whether the closed account of a leaver was deleted.
+  const isCompared = !link.departed && link.condition?.write !== 'delete';
+  // A deactivation without an answer may still arrive.
+  const mayStillClose = values.some(
+    ({ name, desired, state }) => name === 'active' && desired === true && state === 'unsure',
+  );
+  const isWritten = memberships.every(({ state }) => state === 'applied' || state === 'notForTarget');
+  return (
+    isLetter(status) && isAsDesired && isCompared && !mayStillClose && isWritten && status.guard.length === 0
+  );
+}
