@@ -43,7 +43,7 @@ export function printApproval(approval: Approval & { limits?: ExplainedLimit[] }
   const { openedAt, expiresAt = '', selection, note } = approval;
   say(`Approval ${approval.id} (${approval.connection} → ${approval.target}), ${approval.state}`);
   say(`  ${approvalCounts(approval)}`);
-  if (approval.state === 'held') say(`  held since ${openedAt}, ${expiryText(expiresAt, now)}`);
+  if (approval.state === 'held') say(`  the first held since ${openedAt}, ${expiryText(expiresAt, now)}`);
   else say(`  ${approval.state} ${approval.at} by ${approval.by}`);
   const left = stillRejectedText(approval);
   if (left !== undefined) say(`  ${left}`);
@@ -60,7 +60,7 @@ export const stillRejectedText = ({ stillRejected, total }: Approval): string | 
 /** Returns a first approval as text, with how a second person approves the same changes. */
 export const firstText = ({ id, by, at, total, selection, note }: WaitingApproval): string =>
   [
-    `${by} approved ${counted(total, 'change')} at ${at}`,
+    `1 of 2 approvals: ${by} approved ${counted(total, 'change')} at ${at}`,
     ...[selection, note && `note: ${note}`].filter(Boolean),
     `a second person approves ${id}`,
   ].join('; ');
@@ -71,11 +71,11 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
   say(
     `  limit: at most ${limit.allowance} ${LABELS[kind]} within ${windowText(limit.windowMs)} ` +
       `(count ${limit.count}; ${share}); ` +
-      `${used} written${usedSince === undefined ? '' : ` since ${usedSince}`}, ` +
-      `${limit.waiting} accepted, ${limit.held} held`,
+      `${used} counted${usedSince === undefined ? '' : ` since ${usedSince}`}, ` +
+      `${limit.waiting} accepted, ${limit.held} held; an approval of all starts the count anew`,
   );
   for (const { ref, name, member, at } of usedBy)
-    say(`    written ${at}: ${member === undefined ? name : `${member}, ${name}`} (${ref})`);
+    say(`    counted ${at}: ${member === undefined ? name : `${member}, ${name}`} (${ref})`);
   if (used > usedBy.length) say(`    … and ${used - usedBy.length} more: see scim-bridge log`);
 }
 
@@ -91,9 +91,15 @@ export function printChanges(
   for (const item of items) {
     if (item.kind !== kind) say('', `${LABELS[item.kind]}:`);
     kind = item.kind;
-    say(`  - ${lineOf(item)}${item.since === undefined ? '' : ` (since ${item.since})`}`);
+    say(`  - ${lineOf(item)}${sinceText(item)}`);
   }
   return kind;
+}
+
+/** Returns since when a change is held. Of several changes of one group or person only the time of the first is stored. */
+function sinceText({ since, subject, name }: HeldChange): string {
+  if (since === undefined) return '';
+  return subject === undefined ? ` (since ${since})` : ` (${name}: the first since ${since})`;
 }
 
 /** Returns the name of a member. An account that no identity provider pushed has only its platform id. */

@@ -39,7 +39,7 @@ export interface HeldChange {
   cause?: HeldCause;
   /** `cause` as a phrase. For `lastAdministrator` it also says why an approval alone does not allow the change. */
   reason: string;
-  /** ISO 8601: time since when the change is held. */
+  /** ISO 8601: time since when the first change of the person or group is held. */
   since?: string;
 }
 

@@ -112,7 +112,7 @@ function details(approval, redraw) {
       'p',
       { class: 'soft' },
       state === 'held'
-        ? ['Held since ', ago(openedAt), ', ', expiry(expiresAt)]
+        ? ['The first held since ', ago(openedAt), ', ', expiry(expiresAt)]
         : [`By ${approval.by}, `, ago(approval.at)],
       h('br'),
       h('code', {}, id),
@@ -198,7 +198,7 @@ function limitOf({
     h(
       'summary',
       {},
-      `Limit: ${count(allowance, ...LABELS[kind])} within ${duration(windowMs)}; ${used} written, ${held} held`,
+      `Limit: ${count(allowance, ...LABELS[kind])} within ${duration(windowMs)}; ${used} counted, ${held} held`,
     ),
     h(
       'p',
@@ -259,9 +259,10 @@ const lineOf = ({ kind, name, member, ref }) => {
   return [h('strong', {}, name), ' ', h('code', {}, ref)];
 };
 
-const whyOf = ({ name, mail, reason, since }) => [
+// Of several changes of one group or person only the time of the first is stored.
+const whyOf = ({ name, mail, reason, since, subject }) => [
   mail && mail !== name ? `${mail}: ${reason}` : reason,
-  ...(since ? [', held since ', ago(since)] : []),
+  ...(since ? [subject ? `; ${name}: the first held since ` : ', held since ', ago(since)] : []),
 ];
 
 const consequence = ({ approvers }) =>

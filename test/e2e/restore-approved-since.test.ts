@@ -30,7 +30,7 @@ test('after a restore, changes that were approved since the backup are told as w
     await place.stopApps();
     await commands.run('restore', file, '--replace', '--yes');
     await place.start();
-    expect((await commands.run('approvals', 'show', id)).text).toContain('1 written');
+    expect((await commands.run('approvals', 'show', id)).text).toContain('1 counted');
     expect((await commands.run('explain', DAN)).text).toMatch(/, active in the backup of\s+\S+;/);
     await commands.run('release');
     await place.idle();

@@ -1,0 +1,64 @@
+// Tests which counts, times and first approvals `approvals show` tells where two persons have to approve.
+import '../support/load-modules.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NAMES = ['ann', 'bob', 'cid', 'dan'].map((name) => `${name}@acme.example`);
+
+let place: Place;
+let members: string[];
+let sales: string;
+beforeAll(async () => {
+  place = await openPlace({ target: { guard: { approvers: 2, removeMembers: { count: 1, percent: 100 } } } });
+  const { idp } = place;
+  members = [];
+  for (const name of NAMES) members.push(await idp.createUser(name));
+  sales = await idp.createGroup('Sales', members);
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const outputOf = async (...words: string[]): Promise<string> => (await place.commands.run(...words)).text;
+const openId = async (): Promise<string> =>
+  (await place.commands.run('approvals', 'list', '--json')).json[0].id;
+async function remove(index: number): Promise<void> {
+  await place.idp.patch(`/Groups/${sales}`, {
+    op: 'remove',
+    path: `members[value eq "${members[index] ?? ''}"]`,
+  });
+  await place.idle();
+}
+
+test('two approvals start the count anew, and no sentence says that nothing was written', async () => {
+  await remove(0);
+  await remove(1);
+  expect(await outputOf('approvals', 'show', await openId())).toMatch(
+    /; 1 counted since \S+, 0 accepted, 1 held;/,
+  );
+  const id = await openId();
+  await place.commands.run('approvals', 'approve', id, '--yes', '--by', 'eva');
+  expect(await outputOf('approvals', 'show', id)).toContain('1 of 2 approvals: eva approved 1 change at');
+  await place.commands.run('approvals', 'approve', id, '--yes', '--by', 'fay');
+  await place.idle();
+  expect((await place.platform.group('Sales'))?.members).toEqual(NAMES.slice(2));
+  await place.idp.patch(`/Groups/${sales}`, { op: 'remove', path: 'members' });
+  await place.idle();
+  const shown = await outputOf('approvals', 'show', await openId());
+  expect(shown).toContain('; 0 counted, 0 accepted, 2 held; an approval of all starts the count anew');
+  expect(shown).not.toContain('written');
+}, 60_000);
+
+test('the time of a removal is told as the time of the first held removal of its group', async () => {
+  const { json } = await place.commands.run('approvals', 'show', await openId(), '--json');
+  const [{ since }] = json.items;
+  await sleep(50);
+  const eve = await place.idp.createUser('eve@acme.example');
+  await place.idp.patch(`/Groups/${sales}`, { op: 'add', path: 'members', value: [{ value: eve }] });
+  await place.idle();
+  await place.idp.patch(`/Groups/${sales}`, { op: 'remove', path: 'members' });
+  await place.idle();
+  const shown = await outputOf('approvals', 'show', await openId());
+  expect(shown).toContain(`the first held since`);
+  const times = [...shown.matchAll(/ \(Sales: the first since (\S+)\)/g)].map(([, time]) => time);
+  expect(times).toEqual([since, since, since]);
+}, 60_000);
