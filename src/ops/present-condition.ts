@@ -34,7 +34,7 @@ export async function withPresentCondition(
       : [];
   const found = await outbox.guardStore.decisionsOfMembers(leaving);
   const followers = found.filter((decision) => decision === 'follows').length;
-  const decisions = decisionsOf(refused, followers);
+  const decisions = decisionsOf(refused, { followers, isLeaver: condition.isLeaver === true });
   if (!decisions) return rest;
   const present: Condition = { ...condition, ...decisions };
   // Other changes neither delay nor prevent the deletion of a leaver's account.

@@ -132,10 +132,11 @@ const kindsOf = (refused: Refused, wanted: Permission): DestructiveKind[] => [
   ...new Set(refused.filter(({ permission }) => permission === wanted).map(({ item }) => item.kind)),
 ];
 
-function rejectedText(rejected: readonly DestructiveKind[]): string {
-  // An open account goes on to receive the values and groups of the source.
+function rejectedText(rejected: readonly DestructiveKind[], isLeaver: boolean): string {
+  // An open account goes on to receive the values and groups of the source. The source has none for a leaver.
+  const open = isLeaver ? ' with the values that it has' : ', and other changes of the source are written';
   const kept = rejected.includes('deactivate')
-    ? 'the account stays open, and other changes of the source are written'
+    ? `the account stays open${open}`
     : 'the platform keeps what it has';
   return `a person rejected ${rejected.map((kind) => WORDS[kind]).join(' and ')}: ${kept}`;
 }
@@ -150,11 +151,12 @@ function besidesHeld(refused: Refused): string {
 
 /**
  * Returns reason and message of a condition about held and rejected changes; undefined: there are none.
- * @param followers number of members of a group who leave it with their account, whose deactivation is held
+ * @param options `followers`: number of members of a group who leave it with their account, whose deactivation is held;
+ *   `isLeaver`: the person was deleted at the source, or is out of scope
  */
 export function decisionsOf(
   refused: Refused,
-  followers = 0,
+  { followers = 0, isLeaver = false }: { followers?: number; isLeaver?: boolean },
 ): { reason: 'Held' | 'Rejected'; message: string } | undefined {
   const held = kindsOf(refused, 'held');
   const rejected = kindsOf(refused, 'rejected');
@@ -166,12 +168,12 @@ export function decisionsOf(
     const message = `the guard holds the deactivation of ${counted(followers, 'member')}, who ${followers === 1 ? 'leaves' : 'leave'} the group only with the account${besidesHeld(refused)}`;
     return { reason: 'Held', message };
   }
-  return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected) } : undefined;
+  return rejected.length > 0 ? { reason: 'Rejected', message: rejectedText(rejected, isLeaver) } : undefined;
 }
 
 /** Returns the condition of a dead letter, with the held and rejected changes of the same sync added to its message. */
 export function besideDecisions({ gate }: SyncContext, refusal: Condition): Condition {
-  const decisions = decisionsOf(gate.refused);
+  const decisions = decisionsOf(gate.refused, { isLeaver: gate.isLeaver });
   if (!decisions) return refusal;
   return { ...refusal, message: `${refusal.message}; ${decisions.message}`, besides: decisions.reason };
 }
@@ -180,6 +182,6 @@ export function besideDecisions({ gate }: SyncContext, refusal: Condition): Cond
 function whyNot(context: SyncContext): Condition | undefined {
   const { gate } = context;
   if (gate.isLastAdministrator) return condition(context, 'LastAdministrator', LAST_ADMINISTRATOR);
-  const decisions = decisionsOf(gate.refused, gate.followers);
+  const decisions = decisionsOf(gate.refused, gate);
   return decisions && condition(context, decisions.reason, decisions.message);
 }

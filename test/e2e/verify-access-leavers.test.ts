@@ -123,3 +123,16 @@ test('values that waited behind a held deactivation are written after its reject
   const { text } = await place.commands.run('exceptions');
   expect(text).toContain('the account stays open, and other changes of the source are written');
 });
+
+test('exceptions says of a rejected deactivation of a deleted person that the account keeps its values', async () => {
+  const ida = await place.idp.createUser('ida@acme.example', { title: '2' });
+  await place.idle();
+  await place.idp.send('DELETE', `/Users/${ida}`);
+  await place.idle();
+  await reject();
+  const { json } = await place.commands.run('exceptions', '--json');
+  const { message } = json.find(({ ref }: any) => ref === `User:${ida}`);
+  expect(message).toBe(
+    'a person rejected the deactivation: the account stays open with the values that it has',
+  );
+});
