@@ -10,7 +10,7 @@ import {
   named,
   NAME_PATTERN,
   optionalText,
-  orNull,
+  optionalSection,
   section,
   text,
   whole,
@@ -60,7 +60,7 @@ const tokenSchema = section(
   ['name', 'secret'],
 );
 
-const jwtSchema = orNull(
+const jwtSchema = optionalSection(
   section(
     'OAuth client-credential tokens of the identity provider; null = off.',
     {

@@ -1,6 +1,6 @@
 // Defines the settings of security events: the receiver of the changes of a connection, and the way of delivery.
 // The schema describes each field of the types.
-import { flag, list, optionalText, orNull, section, text, whole, type SchemaNode } from './node.ts';
+import { flag, list, optionalText, optionalSection, section, text, whole, type SchemaNode } from './node.ts';
 
 export interface EventsConfig {
   issuer: string;
@@ -17,7 +17,7 @@ export interface EventsConfig {
   maxAgeMs: number;
 }
 
-const pollSchema = orNull(
+const pollSchema = optionalSection(
   section(
     'The receiver fetches events at /connections/<name>/events (RFC 8936); null = it does not.',
     { token: text('Bearer token of the receiver; make one with: openssl rand -hex 32.') },
@@ -25,7 +25,7 @@ const pollSchema = orNull(
   ),
 );
 
-const pushSchema = orNull(
+const pushSchema = optionalSection(
   section(
     'The bridge posts events to the receiver (RFC 8935); null = it does not.',
     {
@@ -38,7 +38,7 @@ const pushSchema = orNull(
   ),
 );
 
-export const eventsSchema: SchemaNode = orNull(
+export const eventsSchema: SchemaNode = optionalSection(
   section(
     'A receiver that is told of every change, by security event tokens (RFC 9967) with names of attributes and no values; null = off.',
     {

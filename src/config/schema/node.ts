@@ -69,8 +69,8 @@ export function optionalText(description: string): SchemaNode {
   return { type: ['string', 'null'], description, default: null };
 }
 
-/** Returns the node with null as a further value and as its default. */
-export const orNull = (node: SchemaNode): SchemaNode => ({
+/** Returns the section with null as a further value and as its default. */
+export const optionalSection = (node: SchemaNode): SchemaNode => ({
   ...node,
   type: ['object', 'null'],
   default: null,

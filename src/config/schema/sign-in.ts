@@ -1,5 +1,5 @@
 // Defines the settings of the sign-in to the operators' page and the admin API. The schema describes each field of the types.
-import { flag, list, optionalText, orNull, section, text, whole, type SchemaNode } from './node.ts';
+import { flag, list, optionalText, optionalSection, section, text, whole, type SchemaNode } from './node.ts';
 
 export interface SignInConfig {
   openid: OpenIdConfig | null;
@@ -43,7 +43,7 @@ const header = (description: string, preset: string): SchemaNode => ({
 const names = (role: string): SchemaNode =>
   list(`Names in the roles claim or header that make a person ${role}.`, { type: 'string', minLength: 1 });
 
-const openIdSchema = orNull(
+const openIdSchema = optionalSection(
   section(
     'An OpenID Connect provider (code flow with PKCE); null = none.',
     {
@@ -62,7 +62,7 @@ const openIdSchema = orNull(
   ),
 );
 
-const proxySchema = orNull(
+const proxySchema = optionalSection(
   section(
     'A proxy in front of the page that signs people in and names them in headers; null = none.',
     {
@@ -79,7 +79,7 @@ const proxySchema = orNull(
   ),
 );
 
-export const signInSchema: SchemaNode = orNull(
+export const signInSchema: SchemaNode = optionalSection(
   section('How operators sign in as themselves; null = with adminToken alone.', {
     openid: openIdSchema,
     proxy: proxySchema,

@@ -9,7 +9,7 @@ import {
   named,
   NAME_PATTERN,
   optionalText,
-  orNull,
+  optionalSection,
   section,
   text,
   whole,
@@ -104,7 +104,7 @@ const usersSchema = section('Which users this target gets, and how they leave.',
   protected: list('userNames that no plan may touch.', { type: 'string', minLength: 1 }),
 });
 
-const handoverSchema = orNull(
+const handoverSchema = optionalSection(
   section(
     'Move the work of closed accounts to a folder of the team; null = it stays where it is.',
     {
