@@ -1,6 +1,7 @@
 // Builds the findings of the command `doctor` about the last delivery to each channel of notices.
 import type { NoticeChannelState, NoticeStore } from '../directory/notice-store.ts';
 import type { DoctorFinding } from '../ops/doctor-finding.ts';
+import { isoTime } from '../support/iso-time.ts';
 
 /** Returns one finding for each channel. @param channels names of the settings */
 export async function noticeFindings(
@@ -16,8 +17,8 @@ function findingOf(
 ): DoctorFinding {
   const area = `notices ${channel}`;
   const last =
-    lastSuccessAt === null ? 'nothing was delivered yet' : `last delivered ${moment(lastSuccessAt)}`;
-  const failed = lastFailureAt === null ? 'no attempt failed' : `last failure ${moment(lastFailureAt)}`;
+    lastSuccessAt === null ? 'nothing was delivered yet' : `last delivered ${isoTime(lastSuccessAt)}`;
+  const failed = lastFailureAt === null ? 'no attempt failed' : `last failure ${isoTime(lastFailureAt)}`;
   if (problem === null) return { area, level: 'ok', message: `${last}, ${failed}`, advice: null };
   const message = `${problem}: ${last}, ${failed}`;
   if (pause?.until === null)
@@ -34,5 +35,3 @@ function findingOf(
     advice: `Check notices.channels.${channel}, then run scim-bridge notices test ${channel}. Undelivered notices are sent again.`,
   };
 }
-
-const moment = (ms: number): string => new Date(ms).toISOString();

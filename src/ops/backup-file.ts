@@ -3,6 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { faultOf } from '../directory/archive/archive-line.ts';
 import type { ArchiveLine } from '../directory/archive/archive.ts';
+import { isoTime, LATEST_MS } from '../support/iso-time.ts';
 
 export const FORMAT = 'scim-bridge backup';
 /** Longest line of a backup. The limit bounds the memory of a restore. */
@@ -59,9 +60,6 @@ class BrokenBackup extends Error {
 /** Returns the name under which the items of a line are counted. */
 export const familyOf = ({ family, key = '' }: ArchiveLine): string =>
   family === 'plain' ? (key.split(':')[0] ?? '') : family;
-
-/** Latest time of a Date. */
-const LATEST_MS = 8.64e15;
 
 /** Returns whether a line has inbound tokens, or the times of their last use. */
 const isTokenLine = ({ family, key }: ArchiveLine): boolean =>
@@ -178,7 +176,7 @@ function tokensIn({ connection, key, items }: BackupLine): TokenInBackup[] {
   return (items as [string, string][]).map(([name, text]) => {
     const { createdAt, createdBy, expiresAt } = JSON.parse(text) as Record<string, number | null>;
     // A time outside the range of Date would throw.
-    const time = (ms: number): string => new Date(Math.min(Math.max(ms, 0), LATEST_MS)).toISOString();
+    const time = (ms: number): string => isoTime(Math.min(Math.max(ms, 0), LATEST_MS));
     return {
       connection,
       name,

@@ -38,6 +38,7 @@ export function readBody(runtime: SandboxRuntime, ignoresOthers = false): Reques
   const check: RequestHandler = (request, response, next) => {
     const bytes = Number(request.headers['content-length'] ?? 0);
     const hasBody = bytes > 0 || request.headers['transfer-encoding'] !== undefined;
+    // `request.is` returns false for another media type, and null without a body.
     if (!ignoresOthers && hasBody && request.method !== 'GET' && request.is(MEDIA_TYPES) === false) {
       throw new SandboxProblem(400, 'The request body must be JSON', 'invalidSyntax');
     }

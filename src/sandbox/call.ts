@@ -20,8 +20,11 @@ export interface HandlerReply {
 
 /** Results of the middleware that runs before the routes. */
 export interface Visit {
+  /** Entry of the request log. */
   readonly entry: RequestEntry;
+  /** Faults that were decided for this request. */
   fault?: InjectedFault;
+  /** Absent before the authentication, and in families with callers of their own kind. */
   caller?: Caller;
   /** Media type of the answer. */
   mediaType: string;
@@ -88,6 +91,11 @@ export function answer(runtime: SandboxRuntime, handler: Handler): RequestHandle
     else if (fault.loss) await loseAnswer(request, fault.loss);
     else sendReply(response, reply);
   };
+}
+
+/** Returns the parsed JSON body of a request; an empty object without a body. @throws 400 for another value */
+export function bodyOrEmpty(request: Request): SandboxJsonObject {
+  return requireObject((request.body as unknown) ?? {}, 'The request body');
 }
 
 /** Returns the parsed JSON body. @throws 400 `invalidSyntax` unless it is an object */

@@ -1,9 +1,10 @@
 // Serves the control port, which tests and demos use to change the sandbox. Loopback only, not part of the
 // platform (docs/sandbox.md).
 import express, { type ErrorRequestHandler, type Express, type Request } from 'express';
+import { bodyOrEmpty } from './call.ts';
 import { removeExpired } from './chat/external-users.ts';
 import { createFixtures } from './fixtures.ts';
-import { own, requireObject, requireText, type SandboxJsonObject } from './json.ts';
+import { own, requireText, type SandboxJsonObject } from './json.ts';
 import { SandboxProblem } from './problem.ts';
 import type { ReadyLine } from './ready.ts';
 import type { Secrets } from './secrets.ts';
@@ -28,10 +29,6 @@ const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) =
   response.status(known).json({ error: error instanceof Error ? error.message : String(error) });
 };
 
-function bodyOf(request: Request): SandboxJsonObject {
-  return requireObject((request.body as unknown) ?? {}, 'The request body');
-}
-
 /** Serves `GET /state`: all parts, or the comma-separated parts of `?only=`. */
 function readState(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
   const only = typeof request.query['only'] === 'string' ? request.query['only'].split(',') : undefined;
@@ -50,7 +47,7 @@ function readState(runtime: SandboxRuntime, request: Request): SandboxJsonObject
 const FARTHEST_MS = 200 * 366 * 86_400_000;
 
 function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
-  const ms = own(bodyOf(request), 'advanceMs');
+  const ms = own(bodyOrEmpty(request), 'advanceMs');
   if (typeof ms !== 'number' || !Number.isFinite(ms))
     throw new SandboxProblem(400, 'advanceMs must be a number');
   const wholeMs = Math.round(ms);
@@ -63,7 +60,7 @@ function advanceClock(runtime: SandboxRuntime, request: Request): SandboxJsonObj
 
 /** Handles `POST /branches/view`: records that a user views a branch, or with `viewing: false` no longer does. */
 function viewBranch(runtime: SandboxRuntime, request: Request): SandboxJsonObject {
-  const body = bodyOf(request);
+  const body = bodyOrEmpty(request);
   const deploymentId = String(own(body, 'deploymentId'));
   const branchName = requireText(body, 'branchName');
   const deployment = runtime.state.deployments.get(deploymentId);
@@ -93,13 +90,13 @@ export function createControl({ runtime, secrets, reset }: ControlDeps): Express
     next();
   });
   app.post('/reset', (request, response) => {
-    const seed = own(bodyOf(request), 'seed');
+    const seed = own(bodyOrEmpty(request), 'seed');
     if (seed !== undefined && typeof seed !== 'string') throw new SandboxProblem(400, 'seed must be text');
     response.json(reset(seed));
   });
   app.get('/state', (request, response) => void response.json(readState(runtime, request)));
   app.post('/fixtures', (request, response) => {
-    response.json(createFixtures(currentStateOf(runtime), bodyOf(request), secrets));
+    response.json(createFixtures(currentStateOf(runtime), bodyOrEmpty(request), secrets));
   });
   app.delete(
     '/api-keys/:name',
@@ -107,12 +104,12 @@ export function createControl({ runtime, secrets, reset }: ControlDeps): Express
   );
   app.get('/settings', (_request, response) => void response.json(runtime.settings));
   app.patch('/settings', (request, response) => {
-    runtime.settings = changeSettings(runtime.settings, bodyOf(request));
+    runtime.settings = changeSettings(runtime.settings, bodyOrEmpty(request));
     response.json(runtime.settings);
   });
   app.get('/faults', (_request, response) => void response.json(runtime.faults.current()));
   app.patch('/faults', (request, response) => {
-    runtime.faults.set(bodyOf(request));
+    runtime.faults.set(bodyOrEmpty(request));
     response.json(runtime.faults.current());
   });
   app.post('/clock', (request, response) => void response.json(advanceClock(runtime, request)));

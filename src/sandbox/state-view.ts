@@ -9,12 +9,11 @@ import type { TableRow, MemoryTable } from './table.ts';
 import { scimIdOf } from './users/people.ts';
 import { roleNames } from './users/user-view.ts';
 import { showWorkspace } from './workspace/state-view.ts';
+import { isoTime } from '../support/iso-time.ts';
 
 function rows<T extends TableRow>(table: MemoryTable<T>): T[] {
   return table.ids().flatMap((id) => table.get(id) ?? []);
 }
-
-const toDate = (ms: number): string => new Date(ms).toISOString();
 
 function showUser(current: CurrentState, user: UserRecord): SandboxJsonObject {
   const { state } = current;
@@ -41,8 +40,8 @@ function showUser(current: CurrentState, user: UserRecord): SandboxJsonObject {
     attributes: Object.fromEntries(values),
     groups: [...state.memberships.groupsOf(user.id)].flatMap((id) => state.groups.get(id)?.displayName ?? []),
     aliases: user.aliases.map(({ username, source }) => ({ username, source })),
-    createdAt: toDate(user.createdAtMs),
-    updatedAt: toDate(user.updatedAtMs),
+    createdAt: isoTime(user.createdAtMs),
+    updatedAt: isoTime(user.updatedAtMs),
   };
 }
 
@@ -54,8 +53,8 @@ function showGroup(current: CurrentState, group: GroupRecord): SandboxJsonObject
     displayName: group.displayName,
     externalId: group.externalId,
     members: [...state.memberships.membersOf(group.id)].flatMap((id) => state.users.get(id)?.userName ?? []),
-    createdAt: toDate(group.createdAtMs),
-    updatedAt: toDate(group.updatedAtMs),
+    createdAt: isoTime(group.createdAtMs),
+    updatedAt: isoTime(group.updatedAtMs),
   };
 }
 
@@ -66,7 +65,7 @@ function showCredentials(current: CurrentState, kind: 'apiKey' | 'oauthToken'): 
       name,
       owner: current.state.users.get(ownerId)?.userName ?? null,
       deployments: deployments && [...deployments],
-      expiresAt: expiresAtMs === null ? null : toDate(expiresAtMs),
+      expiresAt: expiresAtMs === null ? null : isoTime(expiresAtMs),
     }));
 }
 

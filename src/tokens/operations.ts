@@ -4,6 +4,7 @@ import type { StoredToken, StoredTokens } from '../directory/stored-tokens.ts';
 import type { Clock } from '../support/sources.ts';
 import type { SettingsToken } from './keyring.ts';
 import { digestOf, makeSecret } from './secret.ts';
+import { isoTime } from '../support/iso-time.ts';
 
 /** Tokens of one connection, in the settings and in Redis, and its log of acts. */
 export interface TokenPlace {
@@ -33,7 +34,7 @@ export async function issueToken(
   const digest = digestOf(secret).toString('base64url');
   const token = { name, digest, createdAt: clock.now(), createdBy: actor.by, expiresAt };
   if (await stored.has(name)) return { kind: 'taken' };
-  const end = expiresAt === null ? 'never expires' : `expires ${toTime(expiresAt)}`;
+  const end = expiresAt === null ? 'never expires' : `expires ${isoTime(expiresAt)}`;
   const note = [end, actor.note].filter(Boolean).join('; ');
   await acts.record({ act: 'createToken', ...actor, subject: name, note });
   if (!(await stored.add(token))) return { kind: 'taken' };
@@ -86,11 +87,11 @@ export async function listTokens(
       name,
       source,
       state: expiresAt === null || expiresAt > now ? 'valid' : 'expired',
-      createdAt: created ? toTime(created.createdAt) : null,
+      createdAt: created ? isoTime(created.createdAt) : null,
       createdBy: created?.createdBy ?? null,
-      expiresAt: expiresAt === null ? null : toTime(expiresAt),
+      expiresAt: expiresAt === null ? null : isoTime(expiresAt),
       // A use before the creation belongs to an earlier token with the same name.
-      lastUsedAt: used !== undefined && used >= (created?.createdAt ?? 0) ? toTime(used) : null,
+      lastUsedAt: used !== undefined && used >= (created?.createdAt ?? 0) ? isoTime(used) : null,
     };
   };
   return [
@@ -100,5 +101,3 @@ export async function listTokens(
     ...tokens.sort((a, b) => a.createdAt - b.createdAt).map((token) => view(token, 'stored', token)),
   ];
 }
-
-const toTime = (ms: number): string => new Date(ms).toISOString();

@@ -63,6 +63,7 @@ interface Scored {
 }
 
 function scoreMember(member: MemberDocument, question: string, asked: ReadonlySet<string>): Scored {
+  // A full name is worth two other matches. A word for the aggregation counts as half a match, and decides between equal ones.
   if (question.includes(member.name.toLowerCase())) return { member, isNamed: true, score: 2 };
   const byName = likeness([shortName(member), member.shortTitle], asked);
   const meant = (AGGREGATION_WORDS[member.aggType ?? ''] ?? []).some((word) => asked.has(word));
@@ -116,6 +117,7 @@ function considerCube(cube: CubeDocument, question: string): { choice: Choice; s
   const isMeant = isCubeNamed || [...measures, ...dimensions].some(({ isNamed }) => isNamed);
   const [, top] = /\btop (\d{1,3})\b/.exec(question) ?? [];
   return {
+    // A named cube outweighs one matching member of another cube.
     score: isMeant ? sum(measures) + sum(dimensions) + (isCubeNamed ? 1.5 : 0) : 0,
     choice: {
       cube,

@@ -24,6 +24,7 @@ export interface MessageRecord {
   readonly sort: number;
 }
 
+/** `ended`: by a user who left, or by the shutdown of the sandbox. `failed`: by an error of the agent. */
 export type RunOutcome = 'streaming' | 'completed' | 'aborted' | 'failed' | 'ended';
 
 /** A data query of a run, for assertions; contains the fingerprint of the token instead of the token. */

@@ -13,7 +13,7 @@ import { SandboxProblem } from '../problem.ts';
 import { CHAT_LONGEST_INPUT, CHAT_LONGEST_TTL_SECONDS, CHAT_MESSAGE_ID } from '../settings.ts';
 import type { Ask } from './threads.ts';
 
-/** `sessionSettings` of a request with an API key; undefined = absent. */
+/** `sessionSettings` of a request with an API key, with the properties of contract 6.2; undefined and null = absent. */
 export interface RequestedSession {
   readonly externalId: string | null;
   readonly internalId: string | null;

@@ -1,9 +1,9 @@
 // Routes the two calls of chat: stream a conversation, abort a stream (contract 6.2 to 6.5).
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { sendReply, visitOf, type HandlerReply } from '../call.ts';
+import { bodyOrEmpty, sendReply, visitOf, type HandlerReply } from '../call.ts';
 import type { MountedRouter } from '../family.ts';
 import type { InjectedFault, Loss } from '../faults.ts';
-import { requireObject, requireText, type SandboxJsonObject } from '../json.ts';
+import { requireText, type SandboxJsonObject } from '../json.ts';
 import { loseAnswer } from '../loss.ts';
 import { SandboxProblem } from '../problem.ts';
 import { CHAT_BUSY } from '../settings.ts';
@@ -24,10 +24,6 @@ export interface ChatDeps {
   readonly style: ChatStyle;
   /** Returns the authenticated caller of a request. */
   readonly callerOf: (request: Request) => ChatCaller;
-}
-
-function bodyOf(request: Request): SandboxJsonObject {
-  return requireObject((request.body as unknown) ?? {}, 'The request body');
 }
 
 /** Returns the session settings of the body; null with a token, whose requests ignore `sessionSettings`. */
@@ -134,7 +130,7 @@ function faultOf(response: Response): InjectedFault {
 function streamChat(deps: ChatDeps): RequestHandler {
   return async (request, response) => {
     const caller = deps.callerOf(request);
-    const source = bodyOf(request);
+    const source = bodyOrEmpty(request);
     const settings = settingsOf(caller, source);
     const body = parseStreamBody(source);
     const current = currentStateOf(deps.runtime);
@@ -149,7 +145,7 @@ function streamChat(deps: ChatDeps): RequestHandler {
 /** Stops the running answer at once; an idle thread is not changed. 404 unknown, 403 thread of another user. */
 function abort(deps: ChatDeps, request: Request): HandlerReply {
   const caller = deps.callerOf(request);
-  const source = bodyOf(request);
+  const source = bodyOrEmpty(request);
   const chatId = requireText(source, 'chatId');
   const settings = settingsOf(caller, source);
   const current = currentStateOf(deps.runtime);

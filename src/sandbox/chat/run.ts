@@ -20,11 +20,13 @@ export interface Run {
   append(draft: Draft): void;
   /** Returns the finished messages of this run, then the unfinished ones with their current content. */
   messages(): readonly MessageRecord[];
+  /** Returns the finished messages alone. */
   finished(): readonly MessageRecord[];
   /** Adds the last lines and ends all readers after them; a second call does nothing. */
   close(lines: readonly string[]): void;
   /** Yields the lines that are added from now on. Ends with the run, or when the reader calls `return` of the iterator. */
   follow(): AsyncIterable<string>;
+  /** Returns the number of iterators of `follow` that have not ended. */
   readers(): number;
 }
 

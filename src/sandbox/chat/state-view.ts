@@ -4,8 +4,7 @@ import type { CurrentState } from '../state.ts';
 import { removeExpired } from './external-users.ts';
 import type { RunNote, ThreadRecord } from './records.ts';
 import { messagesOf } from './threads.ts';
-
-const toDate = (ms: number): string => new Date(ms).toISOString();
+import { isoTime } from '../../support/iso-time.ts';
 
 function showOwner({ state }: CurrentState, owner: string): SandboxJsonObject {
   const [, kind, id = ''] = /^(internal|external):(.*)$/s.exec(owner) ?? [];
@@ -16,7 +15,7 @@ function showOwner({ state }: CurrentState, owner: string): SandboxJsonObject {
 /** Returns a run. One that a crash ended is still stored as streaming, so it is shown as ended when none runs. */
 function showRun({ startedAtMs, ...run }: RunNote, isRunning: boolean): SandboxJsonObject {
   const outcome = run.outcome === 'streaming' && !isRunning ? 'ended' : run.outcome;
-  return { ...run, outcome, startedAt: toDate(startedAtMs) };
+  return { ...run, outcome, startedAt: isoTime(startedAtMs) };
 }
 
 function showThread(current: CurrentState, thread: ThreadRecord): SandboxJsonObject {
@@ -29,8 +28,8 @@ function showThread(current: CurrentState, thread: ThreadRecord): SandboxJsonObj
     readers: run?.readers() ?? 0,
     messages: messagesOf(current.state, thread),
     runs: thread.runs.map((note) => showRun(note, run !== undefined)),
-    createdAt: toDate(thread.createdAtMs),
-    updatedAt: toDate(thread.updatedAtMs),
+    createdAt: isoTime(thread.createdAtMs),
+    updatedAt: isoTime(thread.updatedAtMs),
   };
 }
 
@@ -50,7 +49,7 @@ export function showExternalUsers(current: CurrentState): SandboxJsonObject[] {
     const user = externalUsers.get(id);
     if (!user) return [];
     const { expiresAtMs, createdAtMs, lastSeenAtMs, ...shown } = user;
-    const expiresAt = expiresAtMs === null ? null : toDate(expiresAtMs);
-    return [{ ...shown, expiresAt, createdAt: toDate(createdAtMs), lastSeenAt: toDate(lastSeenAtMs) }];
+    const expiresAt = expiresAtMs === null ? null : isoTime(expiresAtMs);
+    return [{ ...shown, expiresAt, createdAt: isoTime(createdAtMs), lastSeenAt: isoTime(lastSeenAtMs) }];
   });
 }

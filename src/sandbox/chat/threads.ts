@@ -67,6 +67,7 @@ export function messagesOf(state: State, thread: ThreadRecord): readonly Message
 /** Removes the oldest idle threads above the limit, so that memory stays bounded. */
 function removeOldest(state: State): void {
   const ids = state.threads.ids();
+  // Removes a tenth at once, because the search for the oldest ones reads all ids.
   if (ids.length < CHAT_THREADS_KEPT * 1.1) return;
   for (const id of ids.slice(0, ids.length - CHAT_THREADS_KEPT)) {
     const thread = state.threads.get(id);

@@ -11,13 +11,14 @@ export interface AgentData {
   run(sqlQuery: string): Promise<Rows>;
 }
 
+/** Result of a query: the columns, the first rows, and the number of all rows. */
 export interface Rows {
   readonly schema: readonly Column[];
   readonly data: readonly (readonly Cell[])[];
   readonly totalRows: number;
 }
 
-/** Input of the SQL tool. */
+/** Input of the SQL tool, with the properties of contract 6.6. */
 export interface SqlInput {
   readonly sqlQuery: string;
   readonly queryTitle: string;

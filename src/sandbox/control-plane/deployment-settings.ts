@@ -51,6 +51,7 @@ export function readDeployment(call: Call): HandlerReply {
   return { status: 200, body: toSettingsView(call, accessibleDeployment(call)) };
 }
 
+/** Properties of the body of a PUT; null and undefined = not sent. */
 interface Change {
   readonly name: string | null;
   readonly version: string | null;

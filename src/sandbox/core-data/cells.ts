@@ -1,5 +1,6 @@
 // Converts values of the engine to values of an answer: numbers as text, times as ISO 8601 without a zone.
 import type { DuckDBValue } from '@duckdb/node-api';
+import { isoTime, LATEST_MS } from '../../support/iso-time.ts';
 import type { Cell } from './documents.ts';
 
 const MICROS_PER_MS = 1000n;
@@ -19,13 +20,9 @@ export function toColumnType(engineType: string): string {
   return COLUMN_TYPES.find(([pattern]) => pattern.test(engineType))?.[1] ?? 'String';
 }
 
-function toIso(ms: number): string {
-  return new Date(ms).toISOString().slice(0, -1);
-}
-
-/** Formats a time; one outside of JavaScript's date range keeps the engine's text. */
+/** Formats a time without a zone; one outside of JavaScript's date range keeps the engine's text. */
 function toMoment(ms: number, otherwise: () => string): string {
-  return Math.abs(ms) <= 8.64e15 ? toIso(ms) : otherwise();
+  return Math.abs(ms) <= LATEST_MS ? isoTime(ms).slice(0, -1) : otherwise();
 }
 
 /** Returns a cell as drivers give it: whole numbers of 32 bits stay numbers. */

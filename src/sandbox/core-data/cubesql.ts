@@ -15,8 +15,10 @@ import { namesIn } from './sql/names.ts';
 import { MAX_SQL_LENGTH, PARSE_SQL } from './sql/syntax.ts';
 import type { Statement } from './statement.ts';
 
+/** Number of rows in one line of the stream. */
 const ROWS_PER_PART = 100;
 
+/** Surroundings of a query: the engine with its limits, the model, the rights, and the sandbox's time. */
 export interface SqlSetting {
   readonly engine: Engine;
   readonly model: Model;
@@ -28,6 +30,7 @@ export interface SqlSetting {
   readonly failAfterRows: number | null;
 }
 
+/** Returns the syntax tree of a query as JSON text. @throws SandboxProblem 400 */
 async function parse(engine: Engine, query: string, bounds: Bounds): Promise<string> {
   if (query.length > MAX_SQL_LENGTH) {
     throw userError(`SQL error: the query is longer than ${MAX_SQL_LENGTH} characters`);

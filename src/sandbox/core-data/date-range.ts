@@ -1,5 +1,6 @@
 // Parses the date ranges of queries and the dates of filters, in a time zone. Both may be dates (`2026-01-31`), moments
 // (a date with a time) or words such as `last 7 days`.
+import { LATEST_MS } from '../../support/iso-time.ts';
 import { rangeOfWords } from './date-words.ts';
 import { userError } from './members.ts';
 
@@ -78,7 +79,7 @@ function endOfRange(text: string, end: 'from' | 'to'): string {
     return `${text} ${timeOfEnd(end)}`;
   }
   const { ms } = readMoment(text);
-  if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15) throw invalidDate();
+  if (Number.isNaN(ms) || Math.abs(ms) > LATEST_MS) throw invalidDate();
   return toText(new Date(ms));
 }
 

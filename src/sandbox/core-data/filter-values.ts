@@ -8,6 +8,7 @@ export type FilterTarget =
   | (FoundMember<Measure> & { readonly kind: 'measure' })
   | (FoundMember<Dimension> & { readonly kind: 'dimension' });
 
+/** Surroundings of a filter: the model, the present time, and the zone of dates. */
 export interface FilterSetting {
   readonly model: Model;
   readonly nowMs: number;
@@ -16,17 +17,20 @@ export interface FilterSetting {
 
 type Values = readonly (string | null)[];
 
+/** A condition as the client sent it; null = no value. */
 export interface FilterCondition {
   readonly target: FilterTarget;
   readonly operator: Operator;
   readonly values: Values;
 }
 
+/** Checked values; `span`: first and last moment of a date operator, else null. */
 export interface ConditionValues {
   readonly values: Values;
   readonly span: Span | null;
 }
 
+/** Texts that PostgreSQL reads as booleans. */
 const PG_TRUE = new Set(['t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1']);
 const PG_FALSE = new Set(['f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0']);
 /** SQL operator of each date operator, as PostgreSQL names it in an error. */
@@ -53,6 +57,9 @@ function columnType({ kind, member }: FilterTarget): string {
   return member.isWhole && (member.aggType === 'min' || member.aggType === 'max') ? 'integer' : 'numeric';
 }
 
+/** Largest value of the type `integer` of PostgreSQL. */
+const LARGEST_INTEGER = 2_147_483_647;
+
 const badValue = (type: string, value: string) =>
   userError(`Error: invalid input syntax for type ${type}: "${value.slice(0, 100)}"`);
 const badSyntax = (near: string) => userError(`Error: syntax error at or near "${near}"`);
@@ -70,7 +77,7 @@ function fitting(type: string, value: string): string {
   const isNumber =
     type === 'numeric' ? word !== '' && Number.isFinite(Number(word)) : /^[+-]?\d+$/.test(word);
   if (!isNumber) throw badValue(type, value);
-  if (type === 'integer' && Math.abs(Number(word)) > 2_147_483_647)
+  if (type === 'integer' && Math.abs(Number(word)) > LARGEST_INTEGER)
     throw userError(`Error: value "${value.slice(0, 100)}" is out of range for type integer`);
   return word;
 }

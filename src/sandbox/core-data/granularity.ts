@@ -5,6 +5,7 @@ import type { CustomGranularity } from './model.ts';
 export const GRANULARITIES = ['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 type Unit = (typeof GRANULARITIES)[number];
 
+/** An interval as the engine adds it: months and days have no fixed length. */
 interface Interval {
   readonly months: number;
   readonly days: number;
@@ -31,6 +32,7 @@ const UNITS_IN_NEXT: Readonly<Record<Unit, number>> = {
   quarter: 4,
   year: 0,
 };
+/** Largest number of counts and units in one interval. */
 const MAX_PARTS = 8;
 
 /** Parses an interval such as `1 month 10 days`; undefined for other text. */

@@ -1,7 +1,6 @@
 // Builds the console user record of an answer (contract 3.3).
 import type { UserRecord } from '../records.ts';
-
-const toDate = (ms: number): string => new Date(ms).toISOString();
+import { isoTime } from '../../support/iso-time.ts';
 
 /** Returns role names as the platform shows them, Admin first. */
 export function roleNames(user: UserRecord): string[] {
@@ -28,13 +27,13 @@ export function toUserView(user: UserRecord): Record<string, unknown> {
       userId: user.id,
       username: alias.username,
       source: alias.source,
-      createdAt: toDate(alias.createdAtMs),
-      updatedAt: toDate(user.updatedAtMs),
+      createdAt: isoTime(alias.createdAtMs),
+      updatedAt: isoTime(user.updatedAtMs),
     })),
     notifications: {},
     settings: user.settings,
     lastLogin: null,
-    createdAt: toDate(user.createdAtMs),
-    updatedAt: toDate(user.updatedAtMs),
+    createdAt: isoTime(user.createdAtMs),
+    updatedAt: isoTime(user.updatedAtMs),
   };
 }

@@ -2,8 +2,7 @@
 import type { SandboxJsonObject } from '../json.ts';
 import type { CurrentState } from '../state.ts';
 import type { Grant, ItemRecord, WorkspaceItemType } from './records.ts';
-
-const toDate = (ms: number): string => new Date(ms).toISOString();
+import { isoTime } from '../../support/iso-time.ts';
 
 /** Returns one stored item; the parent of a folder is called `parentId`, as in its own calls. */
 export function showItem(current: CurrentState, item: ItemRecord): SandboxJsonObject {
@@ -15,8 +14,8 @@ export function showItem(current: CurrentState, item: ItemRecord): SandboxJsonOb
     ...(item.type === 'FOLDER' ? { parentId: folderId } : { folderId }),
     owner: nameOf(ownerId),
     updatedBy: nameOf(updatedById),
-    createdAt: toDate(createdAtMs),
-    updatedAt: toDate(updatedAtMs),
+    createdAt: isoTime(createdAtMs),
+    updatedAt: isoTime(updatedAtMs),
   };
 }
 

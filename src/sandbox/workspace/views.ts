@@ -3,8 +3,7 @@ import type { SandboxJsonObject } from '../json.ts';
 import type { State } from '../state.ts';
 import type { FolderRecord, ItemRecord, ReportRecord } from './records.ts';
 import { chainTo } from './tree.ts';
-
-const toDate = (ms: number): string => new Date(ms).toISOString();
+import { isoTime } from '../../support/iso-time.ts';
 
 /** Returns a ResourceOwner, or null when that user was deleted. */
 function showOwner(state: State, userId: number): SandboxJsonObject | null {
@@ -23,8 +22,8 @@ function showShared(state: State, item: ItemRecord): SandboxJsonObject {
     deploymentId: Number(item.deploymentId),
     name: item.name,
     type: item.type,
-    createdAt: toDate(item.createdAtMs),
-    updatedAt: toDate(item.updatedAtMs),
+    createdAt: isoTime(item.createdAtMs),
+    updatedAt: isoTime(item.updatedAtMs),
     createdBy: item.ownerId,
     user: showOwner(state, item.ownerId),
     folderPath: showPath(state, item),
