@@ -17,6 +17,8 @@ export function parseRef(ref: Ref): { kind: Kind; id: string } {
 /** Priorities of changes, most urgent first. */
 export const PRIORITIES = ['deactivation', 'edit', 'new', 'reconcile'] as const;
 export type Priority = (typeof PRIORITIES)[number];
+/** A score of `dirty:<t>` is position in PRIORITIES * PRIORITY_SPAN + due milliseconds (lua/keys.lua). */
+export const PRIORITY_SPAN = 10_000_000_000_000;
 
 /** The `active` of a user's record; absent counts as active. */
 export type UserState = 'active' | 'inactive';

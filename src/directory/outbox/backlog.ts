@@ -5,14 +5,17 @@ import { PRIORITIES, type Priority } from '../records.ts';
 import { toLoadCounts, type LoadCounts } from './load-counts.ts';
 import { RESOURCE_REASONS, toExceptionCounts, type ExceptionCounts } from './exceptions.ts';
 import type { ExpectedRuns, RunReport } from './runs.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 export interface Backlog {
   /** Unix milliseconds of Redis. */
   now: number;
-  /** Number of marked resources, of running or delivered ones, and of dead letters. */
+  /** Number of marked resources. */
   dirty: number;
+  /** Number of resources that were delivered to the queue or whose sync is running. */
   inflight: number;
+  /** Number of dead letters. */
   blocked: number;
   /** Age of the oldest change that is not applied, in milliseconds; 0 when there is none. */
   oldestMs: number;
@@ -90,8 +93,6 @@ export async function readBacklog(
     ...(last === '' ? {} : { lastRun: JSON.parse(last) as RunReport }),
     ...(lastSuccessAt === '' ? {} : { lastSuccessAt: Number(lastSuccessAt) }),
     expected: since === '' ? null : { since: Number(since), gapMs: Number(gapMs) },
-    writes: Object.fromEntries(
-      writes.flatMap((action, index) => (index % 2 === 0 ? [[action, Number(writes[index + 1])]] : [])),
-    ),
+    writes: Object.fromEntries(pairsOf(writes).map(([action, count]) => [action, Number(count)])),
   };
 }

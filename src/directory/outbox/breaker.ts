@@ -58,9 +58,12 @@ const isScim = ({ route = '' }: CallEnd): boolean => route.startsWith('/api/scim
 /** Returns the weight of a result against the target; undefined: the result does not count. */
 export function weightOf(end: CallEnd): number | undefined {
   const { status, error } = end;
+  // The bridge itself ended the call.
   if (error === 'PlatformAborted') return undefined;
   if (isWebPage(end) && isScim(end)) return FAILURE;
-  if (status === 0 || status >= 500 || status === 401 || error === 'PlatformIntermediary') return FAILURE;
+  const isOfProxy = error === 'PlatformIntermediary';
+  const isUnanswered = status === 0 || status >= 500;
+  if (isUnanswered || status === 401 || isOfProxy) return FAILURE;
   return status === 403 ? REFUSAL : 0;
 }
 
@@ -115,17 +118,17 @@ export function createBreaker(
 
   async function read(): Promise<BreakerState> {
     const [stored, pause] = await Promise.all([redis.hgetall(keys.key('breaker', target)), pauses.read()]);
+    // The fields: note_answer.lua.
     const { openedAt, since, status, probeAt, partial } = stored;
     const refused = refusedMethods(stored);
+    const isRefused = status === '401';
     const begun = since ?? openedAt;
     return {
       open: typeof openedAt === 'string',
       ...(begun ? { since: Number(begun) } : {}),
       ...(status ? { status: Number(status) } : {}),
-      ...(partial && status === '401' && refused.length > 0 ? { only: refused } : {}),
-      ...(status === '401' && stored.refusedKey && stored.refusedKey !== keyMark()
-        ? { ofOtherKey: true }
-        : {}),
+      ...(isRefused && partial && refused.length > 0 ? { only: refused } : {}),
+      ...(isRefused && stored.refusedKey && stored.refusedKey !== keyMark() ? { ofOtherKey: true } : {}),
       ...(probeAt ? { probeAt: Number(probeAt) } : {}),
       ...(pause && { pause }),
     };
@@ -153,6 +156,7 @@ export function createBreaker(
   return { noteFailing, note, read, close };
 }
 
+/** Start of the names of fields for methods that were answered with 401 (note_answer.lua). */
 const REFUSED = 'refused:';
 
 const refusedMethods = (stored: Readonly<Record<string, string>>): string[] =>

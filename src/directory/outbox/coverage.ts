@@ -3,11 +3,12 @@
 import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import { PRIORITIES, refOf, type Kind, type Ref } from '../records.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 
 /** State of a resource that is not linked and in line. */
 export type CoverState =
-  /** Marked. */
+  /** Marked, and due for a sync or delivered to the queue. */
   | 'pending'
   /** Marked, but neither in `dirty` nor in `inflight`. */
   | 'stuck'
@@ -17,6 +18,7 @@ export type CoverState =
   | 'stale'
   /** Linked, but its platform id has no reverse link to it. */
   | 'astray'
+  /** A sync was refused for good. */
   | 'deadLetter'
   /** The guard holds a change. */
   | 'held'
@@ -53,7 +55,7 @@ export interface CoverPortion {
   others: { ref: Ref; state: CoverState }[];
 }
 
-/** A portion in which linked resources are only counted, with those that have no reverse link. */
+/** A portion in which linked resources are only counted; those without a reverse link are counted too. */
 export interface BriefPortion {
   linked: number;
   others: CoverPortion['others'];
@@ -105,13 +107,9 @@ export function count(coverage: Coverage, { linked, others }: CoverPortion | Bri
   }
 }
 
-function pairsOf(flat: unknown): [string, string][] {
-  const values = flat as string[];
-  const result: [string, string][] = [];
-  for (let index = 0; index + 1 < values.length; index += 2)
-    result.push([values[index] ?? '', values[index + 1] ?? '']);
-  return result;
-}
+/** Converts the list of ids and states of a reply of read_coverage.lua. */
+const othersOf = (kind: Kind, flat: unknown): CoverPortion['others'] =>
+  pairsOf(flat as string[]).map(([id, state]) => ({ ref: refOf(kind, id), state: state as CoverState }));
 
 export type CoverageReader = ReturnType<typeof createCoverageReader>;
 
@@ -135,8 +133,8 @@ export function createCoverageReader(
   async function* resources(kind: Kind): AsyncGenerator<CoverPortion> {
     for await (const [, , linked, others] of portions('read_coverage', { kind, rulesReadGroups })) {
       yield {
-        linked: pairsOf(linked).map(([id, platformId]) => ({ ref: refOf(kind, id), platformId })),
-        others: pairsOf(others).map(([id, state]) => ({ ref: refOf(kind, id), state: state as CoverState })),
+        linked: pairsOf(linked as string[]).map(([id, platformId]) => ({ ref: refOf(kind, id), platformId })),
+        others: othersOf(kind, others),
       };
     }
   }
@@ -155,7 +153,7 @@ export function createCoverageReader(
     for await (const [, , linked, others] of portions('read_coverage', args)) {
       yield {
         linked: Number(linked),
-        others: pairsOf(others).map(([id, state]) => ({ ref: refOf(kind, id), state: state as CoverState })),
+        others: othersOf(kind, others),
       };
     }
   }
@@ -168,7 +166,10 @@ export function createCoverageReader(
   /** Yields deleted resources whose linked account is not closed. */
   async function* orphans(): AsyncGenerator<CoverPortion['others']> {
     for await (const [, , found] of portions('read_orphans', {})) {
-      yield pairsOf(found).map(([ref, state]) => ({ ref: ref as Ref, state: state as CoverState }));
+      yield pairsOf(found as string[]).map(([ref, state]) => ({
+        ref: ref as Ref,
+        state: state as CoverState,
+      }));
     }
   }
 

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import type { Hold } from '../guard/operator-hold.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseRef, parseStored, type Ref } from '../records.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import { conditionText, deletionText, parseLink, type Condition } from './links.ts';
 
 /**
@@ -131,8 +132,7 @@ export async function readExceptions(
     if (room <= 0) return withNames(found);
     if (!reasons.includes(reason)) continue;
     const flat = await redis.zrange(listKey(reason), String(skip), String(skip + room - 1), 'WITHSCORES');
-    for (let at = 0; at + 1 < flat.length; at += 2)
-      found.push({ ref: flat[at] as Ref, reason, since: Number(flat[at + 1]) });
+    for (const [ref, since] of pairsOf(flat)) found.push({ ref: ref as Ref, reason, since: Number(since) });
     // An empty page: the offset leaves out this whole list, and the rest of the offset belongs to the next reason.
     skip = flat.length > 0 ? 0 : Math.max(0, skip - (await redis.zcard(listKey(reason))));
   }

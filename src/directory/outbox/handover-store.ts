@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import type { Keyspace } from '../keys.ts';
 import type { LogEntry, ProvisioningLog } from '../logs/provisioning-log.ts';
 import type { Ref } from '../records.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { Scripts } from '../redis/scripts.ts';
 
 /**
@@ -92,9 +93,7 @@ export function createHandoverStore(
     do {
       const [next, found] = await redis.hscan(recordKey(ref), cursor, 'COUNT', PORTION);
       cursor = next;
-      for (let at = 0; at + 1 < found.length; at += 2) {
-        const name = found[at] ?? '';
-        const text = found[at + 1] ?? '';
+      for (const [name, text] of pairsOf(found)) {
         if (name === HEAD) head = JSON.parse(text) as HandoverHead;
         else items.set(name, JSON.parse(text) as HandedItem);
       }

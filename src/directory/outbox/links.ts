@@ -4,6 +4,7 @@ import type { Elsewhere } from '../resources/elsewhere.ts';
 import type { Keyspace } from '../keys.ts';
 import { parseLink, type Link } from './link.ts';
 import type { Kind, Ref } from '../records.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import { parseReverseLink } from './reverse-link.ts';
 
 export { parseReverseLink } from './reverse-link.ts';
@@ -46,10 +47,8 @@ export function createLinks(deps: { redis: Redis; keys: Keyspace; elsewhere: Els
   async function some(target: string, kind: Kind, count: number): Promise<Link[]> {
     // More than `count` are read, because links of the other kind are left out.
     const found = (await redis.hrandfield(keys.key('links', target), 4 * count, 'WITHVALUES')) as string[];
-    const links: Link[] = [];
-    for (let index = 0; index + 1 < found.length && links.length < count; index += 2)
-      if (found[index]?.startsWith(`${kind}:`)) links.push(parseLink(found[index + 1] ?? ''));
-    return links;
+    const ofKind = pairsOf(found).filter(([ref]) => ref.startsWith(`${kind}:`));
+    return ofKind.slice(0, count).map(([, text]) => parseLink(text));
   }
 
   return { get, getMany, holderOf, all: (target: string) => allLinks(deps, target), elsewhere, some };
@@ -72,8 +71,6 @@ export async function* linkTexts(
   do {
     const [next, found] = await redis.hscan(keys.key('links', target), cursor, 'COUNT', 500);
     cursor = next;
-    for (let index = 0; index + 1 < found.length; index += 2) {
-      yield [found[index] as Ref, found[index + 1] ?? ''];
-    }
+    yield* pairsOf(found) as [Ref, string][];
   } while (cursor !== '0');
 }

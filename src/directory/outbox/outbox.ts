@@ -5,26 +5,30 @@ import { readBacklog } from './backlog.ts';
 import type { Keyspace } from '../keys.ts';
 import { readException, readExceptions, type ExceptionPage, type StandingException } from './exceptions.ts';
 import { parseLink, toLinkText, type Link } from './links.ts';
-import { PRIORITIES, parseRef, refOf, type Priority, type Ref } from '../records.ts';
+import { PRIORITIES, PRIORITY_SPAN, parseRef, refOf, type Priority, type Ref } from '../records.ts';
 import type { StreamLimits } from '../logs/chained-stream.ts';
 import { createProvisioningLog } from '../logs/provisioning-log.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createGuardStore } from '../guard/guard-store.ts';
 import { readResourceStatus } from './resource-status.ts';
 import { countWaiting, readWaiting, type WaitingPage } from './waiting.ts';
-import { createWork, pairs, type DueWork } from './work.ts';
+import { createWork, type DueWork } from './work.ts';
 
 /** A mark that was handed to the queue. BullMQ adds one job for one delivery id, however often it is handed over. */
 export interface Claim {
   ref: Ref;
+  /** Number of this hand-over, as text; part of the id of the job. */
   deliveryId: string;
   priority: Priority;
 }
 
 /** Whether a user may be added to groups at the platform now. */
 export interface Readiness {
+  /** Id of the user. */
   user: string;
   link: Link;
+  /** The user may be added now. */
   ready: boolean;
   /** The user has a mark, so a later sync may make the user ready. */
   underWay: boolean;
@@ -36,8 +40,6 @@ const PENDING_PORTION = 5000;
 const MARKS_PORTION = 1000;
 /** Pending removals that one script copies. */
 const INHERITED_PORTION = 200;
-/** Difference between the scores of two priorities in `dirty` (lua/keys.lua). */
-const PRIORITY_SPAN = 10_000_000_000_000;
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
@@ -76,9 +78,9 @@ export function createOutbox(
     }));
   }
 
-  /** Returns the pending members of a group: `+` must be added at the platform, `-` must be removed. */
+  /** Returns the pending members of a group with their signs (lua/pending_groups.lua): name (member-names.ts) → sign. */
   async function pendingMembers(group: string): Promise<Map<string, string>> {
-    const marks = new Map<string, string>();
+    const signs = new Map<string, string>();
     let cursor = '0';
     do {
       // Read in portions, because one reply with hundreds of thousands of pending members would be in memory twice.
@@ -88,10 +90,10 @@ export function createOutbox(
         'COUNT',
         PENDING_PORTION,
       );
-      for (let at = 0; at < found.length; at += 2) marks.set(found[at] ?? '', found[at + 1] ?? '');
+      for (const [member, sign] of pairsOf(found)) signs.set(member, sign);
       cursor = next;
     } while (cursor !== '0');
-    return marks;
+    return signs;
   }
 
   /**
@@ -222,7 +224,7 @@ export function createOutbox(
   async function blocked({ offset = 0, limit = Infinity } = {}): Promise<{ ref: Ref; since: number }[]> {
     const last = limit === Infinity ? -1 : offset + limit - 1;
     const found = await redis.zrange(keys.key('blocked', target), String(offset), String(last), 'WITHSCORES');
-    return pairs(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
+    return pairsOf(found).map(([ref, since]) => ({ ref: ref as Ref, since: Number(since) }));
   }
 
   /** Returns those of the refs that are dead letters. */

@@ -2,7 +2,7 @@
 import type { Redis } from 'ioredis';
 import type { DestructiveKind } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
-import { PRIORITIES, parseRef, type Priority, type Ref } from '../records.ts';
+import { PRIORITIES, PRIORITY_SPAN, parseRef, type Priority, type Ref } from '../records.ts';
 
 /** State of a dirty mark. Times are Unix milliseconds of Redis. */
 export interface MarkState {
@@ -34,9 +34,7 @@ export interface ResourceStatus {
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
 }
 
-/** A dirty score is priority * SPAN + due milliseconds (lua/keys.lua). */
-const SPAN = 10_000_000_000_000;
-
+/** Reads all facts of a resource at a target. */
 export async function readResourceStatus(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   target: string,
@@ -45,7 +43,7 @@ export async function readResourceStatus(
   const { kind, id } = parseRef(ref);
   const key = (family: string): string => keys.key(family, target);
   const pendingKey = keys.key(kind === 'User' ? 'pendingGroups' : 'pendingMembers', `${target}:${id}`);
-  const [mark, score, deliveryId, leased, blocked, alarm, suspectedDrift, pending, items, serial] =
+  const [mark, score, delivery, leased, blocked, alarm, suspectedDrift, pending, items, serial] =
     await Promise.all([
       redis.hget(key('marks'), ref),
       redis.zscore(key('dirty'), ref),
@@ -61,7 +59,7 @@ export async function readResourceStatus(
   // A held change whose place is not behind the serial is of an expired approval.
   const openSerial = Number(serial ?? Infinity);
   return {
-    mark: mark === null ? null : toMarkState(mark, score, deliveryId, leased === 1),
+    mark: mark === null ? null : toMarkState(mark, score, delivery, leased === 1),
     blockedSince: blocked === null ? null : Number(blocked),
     alarmAt: alarm === null ? null : Number(alarm),
     suspectedDrift: suspectedDrift === null ? [] : (JSON.parse(suspectedDrift) as string[]),
@@ -74,37 +72,39 @@ export async function readResourceStatus(
 
 /**
  * Converts the stored texts of a mark.
- * @param score in `dirty`; null: the mark was delivered
+ * @param mark `generation since request`
+ * @param score dirty score; null: the mark was delivered
+ * @param delivery `deliveryId priority` of the job, `- priority` while its sync is running; null: there is no job
  * @param leased a sync is running
  */
 export function toMarkState(
   mark: string,
   score: string | null,
-  deliveryId: string | null,
+  delivery: string | null,
   leased: boolean,
 ): MarkState {
   const [generation = '', since = '0', ...request] = mark.split(' ');
   const priority =
-    score === null ? Number(deliveryId?.split(' ')[1] ?? -1) : Math.floor(Number(score) / SPAN);
+    score === null ? Number(delivery?.split(' ')[1] ?? -1) : Math.floor(Number(score) / PRIORITY_SPAN);
   const waiting = score === null ? 'queued' : 'due';
   return {
     generation,
     since: Number(since),
     request: request.join(' '),
     priority: PRIORITIES[priority] ?? null,
-    dueAt: score === null ? null : Number(score) % SPAN,
+    dueAt: score === null ? null : Number(score) % PRIORITY_SPAN,
     state: leased ? 'running' : waiting,
   };
 }
 
-/** Returns the state of an entry of `guardItems`; undefined: the change is to be judged anew. */
+/** Returns the state of an entry `kind subject` of `guardItems`; undefined: the change is to be judged anew. */
 async function guardState(
   { redis, keys }: { redis: Redis; keys: Keyspace },
   { target, ref, item, openSerial }: { target: string; ref: Ref; item: string; openSerial: number },
 ): Promise<ResourceStatus['guard'][number] | undefined> {
-  const blank = item.indexOf(' ');
-  const kind = item.slice(0, blank) as DestructiveKind;
-  const subject = item.slice(blank + 1) || null;
+  const space = item.indexOf(' ');
+  const kind = item.slice(0, space) as DestructiveKind;
+  const subject = item.slice(space + 1) || null;
   const field = subject === null ? ref : `${ref} ${subject}`;
   const placeIn = (family: string) => redis.zscore(keys.key(family, `${target}:${kind}`), field);
   const [held, approved, rejected] = await Promise.all([

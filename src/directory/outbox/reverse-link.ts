@@ -3,7 +3,7 @@ import type { Ref } from '../records.ts';
 
 /** Returns the ref, and the fingerprint of the account when it was equal to its link. */
 export function parseReverseLink(text: string): { ref: Ref; print?: string } {
-  const blank = text.indexOf(' ');
-  if (blank < 0) return { ref: text as Ref };
-  return { ref: text.slice(0, blank) as Ref, print: text.slice(blank + 1) };
+  const space = text.indexOf(' ');
+  if (space < 0) return { ref: text as Ref };
+  return { ref: text.slice(0, space) as Ref, print: text.slice(space + 1) };
 }

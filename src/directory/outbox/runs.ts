@@ -112,7 +112,8 @@ export function createRunStore(
   /** Stores the report of a run, and counts a run that failed or did not compare everything. */
   async function end(report: RunReport): Promise<void> {
     const last = JSON.stringify(report);
-    if (report.outcome === 'unproven' || report.outcome === 'failed') {
+    const hasComparedAll = report.outcome !== 'unproven' && report.outcome !== 'failed';
+    if (!hasComparedAll) {
       await redis.hset(state, { last });
       await redis.hincrby(state, 'failures', 1);
     } else {

@@ -13,6 +13,7 @@ import {
   type Ref,
   type StoredRecord,
 } from '../records.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import type { GroupName } from '../resources/changes.ts';
 
@@ -21,8 +22,11 @@ export interface DueWork {
   ref: Ref;
   kind: Kind;
   id: string;
+  /** Priority of the job, with which a sync that continues later is scheduled again. */
   priority: Priority;
+  /** Number of the lease. */
   fence: string;
+  /** Number of the mark that this sync began with; a newer mark stays after the sync. */
   generation: string;
   /** Time when the oldest unapplied change was accepted, Unix milliseconds. */
   since: number;
@@ -35,9 +39,9 @@ export interface DueWork {
   storedId: string | undefined;
   /** A user's groups. */
   groups: GroupName[];
-  /** Pending memberships of a user: group id → sign (`+`, `-` or `r`). */
+  /** Pending memberships of a user: group id → sign (`+`, `-` or `r`, lua/pending_groups.lua). */
   pendingGroups: Map<string, string>;
-  /** Whether the guard holds a change of this resource, or did so before a decision. */
+  /** Whether the guard holds a change of this resource, or an operator approved or rejected one. */
   held: boolean;
   /** Unix milliseconds; set when the resource was deleted. */
   deletedAt: number | undefined;
@@ -143,8 +147,8 @@ export function createWork(
         record: record ? parseStored(id, record) : undefined,
         link: known,
         storedId: known.id,
-        groups: pairs(groups).map(([group, displayName]) => ({ id: group, displayName })),
-        pendingGroups: new Map(pairs(pendingGroups)),
+        groups: pairsOf(groups).map(([group, displayName]) => ({ id: group, displayName })),
+        pendingGroups: new Map(pairsOf(pendingGroups)),
         held: held === 1,
         deletedAt: tombstone ? Number((JSON.parse(tombstone) as { deletedAt: number }).deletedAt) : undefined,
         suspectedDrift,
@@ -186,6 +190,7 @@ export function createWork(
       fence: work.fence,
       request: work.request,
       suspectedDrift: work.suspectedDrift || undefined,
+      // Names the fingerprint to remove; groups have none.
       platformKey: link.id === undefined || work.kind === 'Group' ? undefined : `User:${link.id}`,
       coalesceMs: COALESCE_MS,
       platformId: options.linked ? link.id : undefined,
@@ -229,6 +234,7 @@ export function createWork(
       outcome: outcome.kind,
       delayMs: outcome.kind === 'later' ? outcome.afterMs : 0,
       priority: PRIORITIES.indexOf(work.priority),
+      // '-' is no platform id, so no reverse link is removed.
       forget: outcome.kind !== 'later' && outcome.forget ? (link.id ?? '-') : undefined,
       formerId: formerId(work, link),
       dropGrants: outcome.kind !== 'later' && outcome.dropGrants ? true : undefined,
@@ -271,7 +277,10 @@ export function createWork(
 const formerId = ({ storedId }: DueWork, { id }: Link): string | undefined =>
   storedId === id ? undefined : storedId;
 
-/** Returns the link to store: with the basis of this sync, unless the sync continues later. */
+/**
+ * Returns the link to store: with the basis of this sync, unless the sync continues later. Observed values of unsure names are
+ * kept only if the sync has not written all values.
+ */
 function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?: boolean }): Link {
   if (outcome.kind === 'later') return link;
   if (outcome.forget) return { basis };
@@ -279,12 +288,4 @@ function ended(link: Link, { basis }: DueWork, outcome: { kind: string; forget?:
   return outcome.kind === 'synced' || observed === undefined
     ? { ...rest, basis }
     : { ...rest, observed, basis };
-}
-
-/** Returns the pairs of a flat reply of Redis, such as field and value of a hash. */
-export function pairs(flat: string[]): [string, string][] {
-  const result: [string, string][] = [];
-  for (let index = 0; index + 1 < flat.length; index += 2)
-    result.push([flat[index] ?? '', flat[index + 1] ?? '']);
-  return result;
 }
