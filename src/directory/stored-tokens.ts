@@ -19,6 +19,7 @@ export type StoredTokens = ReturnType<typeof createStoredTokens>;
 export function createStoredTokens({ redis, keys }: { redis: Redis; keys: Keyspace }) {
   const tokens = keys.key('tokens');
   const uses = keys.key('tokenUses');
+  /** Redis channel on which a process publishes that tokens have changed. */
   const channel = keys.key('tokensChanged');
 
   // Notifies the other processes; without the message they notice the change within a second.

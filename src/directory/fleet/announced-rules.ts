@@ -4,7 +4,7 @@ import type { FeedRules, TargetFeed } from './known-targets.ts';
 
 /** Facts of a process about its settings; absent in a release that does not announce them. */
 export interface Announcing {
-  /** `announced` */
+  /** The text that `announced` returns for the settings of the process. */
   rules?: string;
 }
 

@@ -85,8 +85,9 @@ export function createDecisions(
     const serial = Number(number);
     const current = await open();
     const upTo = last === undefined ? (current?.upTo ?? serial) : Number(last);
-    if (action !== 'withdraw' && part === undefined && current?.serial === serial)
-      return { source: 'guardHeld', serial, upTo };
+    const isOfOpenApproval = current?.serial === serial && part === undefined;
+    if (isOfOpenApproval && action !== 'withdraw') return { source: 'guardHeld', serial, upTo };
+    // Rejected changes can be approved or withdrawn, and not rejected again.
     if (action === 'reject') return undefined;
     const numbers = await storedDecisions.rejectionsOf({
       serial,
@@ -152,6 +153,7 @@ export function createDecisions(
     options: DecisionOptions = {},
   ): Promise<Decided> {
     for (;;) {
+      // With an approver two persons have to approve.
       const { approver } = options;
       const named = await listOf(action, id);
       const isWhole = options.firstId === undefined && !options.choose;
@@ -161,7 +163,9 @@ export function createDecisions(
       const firstId = options.firstId ?? firstIdOf(target, list, own);
       const first = approver && action === 'approve' ? await firsts.find(firstId, list.source) : undefined;
       if (first && approver && isSamePerson(first, approver)) return { kind: 'samePerson', first };
-      if (options.firstId !== undefined && !first) return { kind: 'unknown' };
+      const isFirstGone = options.firstId !== undefined && !first;
+      if (isFirstGone) return { kind: 'unknown' };
+      // The second person approves exactly the changes that the first one chose.
       const storedChoice = first ? first.storedChoice : own;
       const count = await countOf(list, storedChoice);
       if (first && count === 0) return { kind: 'unknown' };

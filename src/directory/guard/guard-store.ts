@@ -12,11 +12,13 @@ import {
 } from '../../guard/judge.ts';
 import type { Keyspace } from '../keys.ts';
 import type { Ref } from '../records.ts';
+import { pairsOf } from '../redis/pairs.ts';
 import type { ScriptReply, Scripts } from '../redis/scripts.ts';
 import { createDecisions } from './decisions.ts';
 import { parseItem, type Destruction } from './held-changes.ts';
 import { createOperatorHold } from './operator-hold.ts';
 
+/** Verdict about a destructive write: it may be sent, it waits for an operator, or an operator rejected it. */
 export type Permission = 'allowed' | 'held' | 'rejected';
 
 /** Decision about the removal of a member: see guard_leavers.lua. */
@@ -153,8 +155,7 @@ export function createGuardStore(
 
   /**
    * Returns the changes of a kind that count towards the guard's limit, because they were written within its window: the
-   * newest
-   * `most` of them, and the time of the oldest (Unix milliseconds).
+   * newest `most` of them, and the time of the oldest (Unix milliseconds).
    */
   async function countedChanges(
     kind: DestructiveKind,
@@ -169,9 +170,7 @@ export function createGuardStore(
       redis.zrangebyscore(used, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1),
     ]);
     return {
-      newest: newest.flatMap((text, index) =>
-        index % 2 === 0 ? [{ item: parseItem(kind, text), at: Number(newest[index + 1]) }] : [],
-      ),
+      newest: pairsOf(newest).map(([text, at]) => ({ item: parseItem(kind, text), at: Number(at) })),
       oldestAt: oldestAt === undefined ? undefined : Number(oldestAt),
     };
   }

@@ -28,12 +28,15 @@ export interface ChangeList {
 export interface HeldChanges extends ChangeList {
   /** Id of exactly this list. */
   id: string;
+  /** Times of the approval, Unix milliseconds of Redis. */
   openedAt: number;
   expiresAt: number;
+  /** Number of changes by kind. */
   kinds: Record<DestructiveKind, number>;
   total: number;
 }
 
+/** Changes of one page. */
 const PAGE = 1000;
 
 /** Returns the id of a list within its connection: `<target>.<serial>-<last place>`, for a part with `~<digest>`. */
@@ -147,9 +150,9 @@ export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Ra
 
 /** Parses an item of a list that holds changes of one kind: `<ref>` or `<ref> <subject>`. The inverse of `itemText`. */
 export function parseItem(kind: DestructiveKind, text: string): Destruction {
-  const blank = text.indexOf(' ');
-  if (blank < 0) return { kind, ref: text as Ref };
-  return { kind, ref: text.slice(0, blank) as Ref, subject: text.slice(blank + 1) };
+  const space = text.indexOf(' ');
+  if (space < 0) return { kind, ref: text as Ref };
+  return { kind, ref: text.slice(0, space) as Ref, subject: text.slice(space + 1) };
 }
 
 /** Returns a change as an item of a list that holds changes of its kind: `<ref>` or `<ref> <subject>`. */
@@ -161,6 +164,6 @@ export const changeText = (item: Destruction): string => `${item.kind} ${itemTex
 
 /** Parses an item of a list that holds changes of all kinds. The inverse of `changeText`. */
 export function parseChange(text: string): Destruction {
-  const blank = text.indexOf(' ');
-  return parseItem(text.slice(0, blank) as DestructiveKind, text.slice(blank + 1));
+  const space = text.indexOf(' ');
+  return parseItem(text.slice(0, space) as DestructiveKind, text.slice(space + 1));
 }

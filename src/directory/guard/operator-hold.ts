@@ -5,8 +5,11 @@ import type { Scripts } from '../redis/scripts.ts';
 
 /** An operator's hold of a target. */
 export interface Hold {
+  /** Unix milliseconds of Redis. */
   since: number;
+  /** Name of the operator. */
   by: string;
+  /** Remark of the operator. */
   note?: string;
 }
 

@@ -16,12 +16,17 @@ export interface Decision {
   upTo: number;
   /** Number of the decision: the score of the changes that it rejected in `guardRejected`. */
   number: number;
+  /** `withdraw` ends a rejection: the guard judges its changes anew. */
   action: 'approve' | 'reject' | 'withdraw';
+  /** Unix milliseconds of Redis. */
   at: number;
+  /** Name of the operator. */
   by: string;
+  /** Remark of the operator. */
   note?: string;
   /** Which part of the list was decided, in words; absent: all. */
   selection?: string;
+  /** Number of decided changes by kind. */
   kinds: Record<DestructiveKind, number>;
   /** The first decided changes, at most `SHOWN` of decisions.ts. */
   items: Destruction[];

@@ -16,7 +16,9 @@ export type HistoryRange = keyof typeof HISTORY_RANGES;
 
 /**
  * Columns of a ring in stored order; a new column goes to the end. Counts of all processes are added; of a level the
- * greatest value of a slot is kept.
+ * greatest value of a slot is kept. `lagMs`: age of the oldest change that is not applied. `deactivation` to `reconcile`: waiting
+ * marks by priority. `held`: changes that the guard holds. `drift`: differences that the last run found at the platform.
+ * `inflight`: resources in the queue or with a worker.
  */
 export const HISTORY_COLUMNS = {
   connection: [

@@ -11,7 +11,9 @@ export interface OperationProgress {
   connection: string;
   /** null: the operation concerns the connection as a whole. */
   target: string | null;
+  /** Name of the step that is running. */
   phase: string;
+  /** Number of finished items of this step, and of all its items. */
   done: number;
   total: number;
 }
@@ -37,6 +39,7 @@ export interface Operation {
 
 /** Largest number of listed operations; the oldest ones are dropped. */
 const MOST_OPERATIONS = 50;
+/** Lifetime of an operation after its last change. */
 const KEEP_SECONDS = 86_400;
 /** Lifetime of a result: short, because it contains personal data. */
 const KEEP_RESULT_SECONDS = 3600;

@@ -52,7 +52,9 @@ export class RunLost extends Error {
   override name = 'RunLost';
 }
 
+/** Drifts that one script stores. */
 const PORTION = 200;
+/** Members whose links are read at once. */
 const SCAN_COUNT = 1000;
 
 /** Returns the hash by which the scripts notice that a link was written meanwhile. @param text stored text of the link */

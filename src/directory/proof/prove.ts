@@ -35,6 +35,7 @@ export type Proof = ReturnType<typeof createProof>;
 const PORTION = 100;
 /** Number of entries after which the proof pauses. */
 const REST_AFTER = 200;
+/** Keys that one SCAN looks at. */
 const KEYS_AT_ONCE = 500;
 
 export function createProof(

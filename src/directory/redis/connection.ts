@@ -19,7 +19,9 @@ const AWAY =
 
 /** Longest time without a reply of Redis; then the request is answered 503. */
 const ANSWER_LIMIT_MS = 5000;
+/** Longest time in which a connection is opened. */
 const CONNECT_LIMIT_MS = 5000;
+/** Longest pause between two attempts to connect. */
 const LONGEST_PAUSE_MS = 2000;
 /** Interval at which the slots of a cluster are read, in addition to redirections. */
 const SLOTS_REFRESH_MS = 5000;
@@ -57,6 +59,7 @@ export function connectRedis(settings: RedisSettings, role: ConnectionRole, logg
   return redis;
 }
 
+/** Returns the pause before an attempt to connect: it doubles from 100 ms on. */
 const pauseBefore = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), LONGEST_PAUSE_MS);
 
 function common(role: ConnectionRole): ServerOptions {

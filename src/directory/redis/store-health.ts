@@ -17,6 +17,7 @@ export interface StoreExpectations {
   probe?: string;
 }
 
+/** Lifetime of the key of a test write. */
 const PROBE_LIFE_MS = 60_000;
 
 /** Checks one server, or all primaries of a cluster: writable, no eviction, and for `always` an fsync of each write. */

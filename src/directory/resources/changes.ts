@@ -1,5 +1,6 @@
 // Defines the changes that the directory stores, and their outcomes.
 import { attributeOf, type IndexedResource, type Priority } from '../records.ts';
+import { pairsOf } from '../redis/pairs.ts';
 
 export interface DirectoryOptions {
   /** Names of the targets at which changes leave marks. */
@@ -17,13 +18,19 @@ export interface GroupName {
   displayName: string;
 }
 
-/** The outcome of a write. `taken` names the SCIM attribute whose value another resource holds. */
+/**
+ * The outcome of a write. `taken` names the SCIM attribute whose value another resource holds, and the id of that resource.
+ * `stale`: the stored version is not the required one. `missing`: the resource is not stored.
+ */
 export type PutOutcome =
   | {
       kind: 'stored' | 'unchanged';
       version: number;
+      /** Unix milliseconds. */
       created: number;
+      /** Unix milliseconds. */
       lastModified: number;
+      /** Groups of a user. */
       groups: GroupName[];
     }
   | { kind: 'taken'; attribute: string; holder: string }
@@ -64,16 +71,22 @@ export interface Change extends Creation {
 /** New values for plain core attributes of a user that already have values. */
 export interface Replacement {
   id: string;
+  /** By attribute name. */
   values: ReadonlyMap<string, string | boolean>;
+  /** Unix milliseconds. */
   now: number;
+  /** Correlation id of the push. */
   request: string;
 }
 
+/** A deletion of a resource. */
 export interface Removal {
   id: string;
   /** Required version; undefined: no version check. */
   expected: number | undefined;
+  /** Unix milliseconds. */
   now: number;
+  /** Correlation id of the push. */
   request: string;
 }
 
@@ -83,9 +96,13 @@ export interface MemberStep {
   values: string[];
 }
 
+/** Changes of the member set of a group, in order. */
 export interface MemberChange {
+  /** Id of the group. */
   id: string;
+  /** Unix milliseconds. */
   now: number;
+  /** Correlation id of the push. */
   request: string;
   steps: MemberStep[];
 }
@@ -93,12 +110,8 @@ export interface MemberChange {
 /** Parses JSON `[id, displayName, id, displayName, ...]` or `''`; returns the groups sorted by id. */
 export function toGroupNames(json: string): GroupName[] {
   if (json === '') return [];
-  const pairs = JSON.parse(json) as string[];
-  const groups: GroupName[] = [];
-  for (let index = 0; index < pairs.length; index += 2) {
-    groups.push({ id: pairs[index] ?? '', displayName: pairs[index + 1] ?? '' });
-  }
-  return groups.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const groups = pairsOf(JSON.parse(json) as string[]).map(([id, displayName]) => ({ id, displayName }));
+  return groups.sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
 /** Parses the reply of a put script: `tag value value value rest`. */

@@ -24,9 +24,12 @@ export type GroupMembers =
     }
   | { kind: 'many'; count: number };
 
+/** The stored fact that a resource was deleted. */
 export interface Tombstone {
   kind: Kind;
+  /** Last version of the record. */
   version: number;
+  /** Unix milliseconds. */
   deletedAt: number;
 }
 
@@ -218,7 +221,7 @@ interface ReadUser {
   groups: GroupName[];
 }
 
-/** Parses the reply of the script. @param ids the requested ids; undefined for a lookup by index */
+/** Parses the reply of read_users.lua: three lines for each user. @param ids the requested ids; undefined for a lookup by index */
 function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
   const users: ReadUser[] = [];
   for (let at = 0; at < lines.length;) {
@@ -228,6 +231,7 @@ function toUsers(lines: string, ids: string[] | undefined): ReadUser[] {
     const next = lines.indexOf('\n', text) + 1 || lines.length + 1;
     const id = ids?.[users.length] ?? lines.slice(at, space);
     users.push({
+      // The head is empty for an unknown id, and if only the groups were read.
       record: text === head + 1 ? undefined : parseStored(id, lines.slice(head, next - 1)),
       groups: toGroupNames(lines.slice(space + 1, head - 1)),
     });

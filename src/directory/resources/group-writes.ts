@@ -28,6 +28,7 @@ const MANY = 'many';
 /** Start of the reply of a script that gave a very large group a new name, which a mapping reads. */
 const RENAMED = 'renamed ';
 
+/** Matches the ids that the bridge gives to users and groups. */
 const RESOURCE_ID = /^[0-9a-z]{20}$/;
 
 export function createGroupWrites(
@@ -128,7 +129,10 @@ export function createGroupWrites(
   return { putGroup, changeMembers, remove, markRenamed };
 }
 
-/** Values that are no resource id may be userNames: the script finds the user by the folded form. */
+/**
+ * Returns by value the folded form of each member value that is no resource id: it may be a userName, by which lua/resolve.lua
+ * finds the user.
+ */
 function foldedNames(steps: MemberStep[]): Record<string, string> {
   const folded: [string, string][] = [];
   for (const { values } of steps) {

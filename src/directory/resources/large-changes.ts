@@ -79,7 +79,9 @@ export function createLargeChange({ versionOf, membersOf, usersMeantBy }: LargeC
         version = replaced && outcome.version;
       }
       if (outcome.kind === 'unchanged' && isChanged) return { ...outcome, kind: 'stored' };
-      if (outcome.kind !== 'stale' || (isFirst && expected !== undefined)) return outcome;
+      // Another attempt cannot succeed: the group has another version than the client knows, and nothing was changed.
+      const isStaleForClient = isFirst && expected !== undefined;
+      if (outcome.kind !== 'stale' || isStaleForClient) return outcome;
     }
     return { kind: 'stale' };
   };

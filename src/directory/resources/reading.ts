@@ -28,6 +28,7 @@ export type ReadPortion = (kind: Kind, ids: string[], bytes: number) => Promise<
 
 /** Number of records in one portion of a scan. */
 const SCAN_RECORDS = 250;
+/** Bytes of the records of one portion of a scan. */
 const SCAN_BYTES = 524_288;
 
 export function createReading({ redis, scripts, keys }: { redis: Redis; scripts: Scripts; keys: Keyspace }) {

@@ -39,9 +39,11 @@ interface StoredNames {
 
 /** Largest number of index keys that one step reads, about 1 ms. */
 const MOST_KEYS = 2000;
+/** Number of index keys of a small step. */
 const FEWEST_KEYS = 100;
 /** Bytes of records that one step reads, about 2 ms. */
 const BYTES_A_STEP = 256 * 1024;
+/** Largest number of records that one step reads. */
 const MOST_RECORDS = 400;
 /**
  * Matches runs of characters that have one spelling in stored records. A space does not match, because a record may store
@@ -57,16 +59,11 @@ export function createNameSearch(
   let records = 100;
 
   async function byKey(family: 'userNames' | 'displayNames', cursor: string, wanted: string, hits: number) {
-    // A common text has many hits among few keys, so small steps suffice.
-    const count = hits > 0 ? FEWEST_KEYS : MOST_KEYS;
+    // A common text has many hits among few keys, so small steps suffice. The first step shows whether the text is common.
+    const count = hits > 0 || cursor === '0' ? FEWEST_KEYS : MOST_KEYS;
     const pattern = `*${wanted.replaceAll(/[*?[\]\\]/g, String.raw`\$&`)}*`;
-    const match = [
-      'MATCH' as const,
-      pattern,
-      'COUNT' as const,
-      cursor === '0' ? FEWEST_KEYS : count,
-    ] as const;
-    const [next, flat] = await redis.hscan(keys.key(family), cursor, ...match);
+    const [next, flat] = await redis.hscan(keys.key(family), cursor, 'MATCH', pattern, 'COUNT', count);
+    // The ids follow their names in the list.
     return { next, ids: flat.filter((_, index) => index % 2 === 1) };
   }
 
