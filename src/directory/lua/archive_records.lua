@@ -3,6 +3,7 @@
 
 -- Numbers of stored items, and of items that were left out or replaced by a newer one.
 local loaded, dropped = 0, 0
+-- Counts an item as stored or left out.
 local function count_item(is_loaded)
   if is_loaded then loaded = loaded + 1 else dropped = dropped + 1 end
 end

@@ -7,6 +7,7 @@ local LOAD_START, LOAD_END = 100, 10
 -- Time between two samples, and how many of them are kept.
 local SAMPLE_MS, MOST_SAMPLES = 2000, 32
 
+-- Removes the counters of a load.
 local function end_load(target)
   redis.call('DEL', key('load', target), key('loadSamples', target))
 end

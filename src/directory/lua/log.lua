@@ -1,8 +1,8 @@
 -- Writes chained streams, the form of all logs (chained-stream.ts). An entry of the stream `name:id` has the fields `e`, its
 -- text as JSON, and `h`, a SHA-1 over the hash of the entry before and this text. `<name>Chain:id` has the hash before the
 -- oldest entry (`start`) and the hash of the newest one (`end`). `<name>Personal:id` has the personal data of entries by entry
--- id: a random salt and JSON. The text has only a digest of it, so the data can be removed without breaking the chain. `log`: {
--- entries: [[text, its personal data or '']], maxEntries, maxAgeMs (limits of the stream) }.
+-- id: a random salt and JSON. The text has only a digest of it, so the data can be removed without breaking the chain.
+-- `log`: { entries: [[text, its personal data or '']], maxEntries, maxAgeMs (limits of the stream) }
 
 -- Removes the oldest entries that exceed the limits, and moves the start of the chain behind them. Removes none while a whole
 -- log is read (`logReaders`, whole-read.ts). Returns the number of removed entries.

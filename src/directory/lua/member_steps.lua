@@ -4,6 +4,7 @@
 -- Net change by user or value: 1 added, -1 removed, 0 unchanged. Steps of one push may cancel each other, so the version of
 -- the group changes only if a net change is not 0.
 local net = {}
+-- Counts a change: `by` is 1 or -1.
 local function count_change(by, member) net[member] = (net[member] or 0) + by end
 
 -- Removes a member value that has no user.

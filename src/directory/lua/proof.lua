@@ -32,11 +32,13 @@ local function sound_record(kind, id)
   if is_sound(record, stored, at) then return record, string.sub(stored, at) end
 end
 
+-- Returns whether the resource has a record.
 local function is_stored(ref)
   local kind, id = string.match(ref, '^(%a+):(.*)$')
   return RECORDS[kind] ~= nil and redis.call('HEXISTS', key(RECORDS[kind]), id) == 1
 end
 
+-- Returns whether the source has deleted the resource, rather than that its record was lost.
 local function is_deleted(id) return redis.call('HEXISTS', key('tombstones'), id) == 1 end
 
 -- Returns whether the record has the value in this index family.
