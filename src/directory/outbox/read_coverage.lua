@@ -61,7 +61,7 @@ local function state_of(place)
 end
 
 for place, id in ipairs(ids) do
-  -- A resource that was deleted between the order and its record has none.
+  -- An id in the order without a record is a fault of derived data, which a proof finds (proof/prove_indexes.lua).
   if records[place] then
     local state, platform_id = state_of(place)
     if state then

@@ -1,6 +1,6 @@
 -- Takes one request from the rate limit of a target, which all processes share: a token bucket that is stored as the time when
--- it is full again (`budget:<target>`, Unix milliseconds with fractions). `paused:<target>` exists while the platform asked for
--- a pause (budget.ts).
+-- it is full again (`budget:<target>`, Unix milliseconds with fractions). `paused:<target>` exists during a pause of
+-- all calls (budget.ts).
 -- KEYS key base; it and the arguments without explanation: lua/keys.lua
 -- ARGV { target, intervalMs (between requests), burst (requests that a full bucket allows at once) }
 -- RETURN {"taken", milliseconds until the request may be sent, 1 when calls have failed lately}
