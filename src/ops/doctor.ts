@@ -1,9 +1,9 @@
 // Checks Redis, clocks, settings and targets, and returns findings with advice. It changes nothing.
 import { okFinding, warningFinding, type DoctorFinding } from './doctor-finding.ts';
 import { checkTarget, type DoctorTarget, type TargetCheckOptions } from './check-target.ts';
-import { checkStore, type StoreToCheck } from './check-store.ts';
+import { checkRedis, type RedisToCheck } from './check-redis.ts';
 
-export interface DoctorSubject extends StoreToCheck, TargetCheckOptions {
+export interface DoctorSubject extends RedisToCheck, TargetCheckOptions {
   /** Findings of the last proof of derived data; empty if another proof follows in this command. */
   data: () => Promise<DoctorFinding[]>;
   targets: DoctorTarget[];
@@ -14,7 +14,7 @@ export interface DoctorSubject extends StoreToCheck, TargetCheckOptions {
 /** Runs all checks and returns their findings, those about the settings first. */
 export async function doctor(subject: DoctorSubject): Promise<DoctorFinding[]> {
   const parts = await Promise.all([
-    checkStore(subject),
+    checkRedis(subject),
     subject.data(),
     ...subject.targets.map((target) => checkTarget(target, subject)),
   ]);

@@ -31,7 +31,7 @@ import { scanGroups, type GroupChoice, type GroupScan } from './scan-groups.ts';
 import type { UserScan } from './compare-user-page.ts';
 import { chunks, scanUsers } from './scan-users.ts';
 import { unmappedUsers, recognised, findingsOf, type RunFindings } from './run-findings.ts';
-import { readExceptions } from './plan-exceptions.ts';
+import { exceptionsOfPlan } from './plan-exceptions.ts';
 
 export interface PlanOptions {
   /** Reads the members of all groups and the attribute values of all users. */
@@ -157,7 +157,7 @@ export async function makePlan(
       durationMs: scope.clock.now() - startedAt,
     },
     coverage: { users: users.coverage, groups: groupCoverage },
-    exceptions: await readExceptions(scope, done, waitingBehindClosing(entries)),
+    exceptions: await exceptionsOfPlan(scope, done, waitingBehindClosing(entries)),
     ...(restored ? { restored: inIso(restored) } : {}),
     ...(handover ? { handover } : {}),
     counts: countsOf(entries),

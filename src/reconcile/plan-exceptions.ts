@@ -12,7 +12,7 @@ const MOST_EXCEPTIONS = 1000;
  * @param done changes that the platform has already
  * @param waiting by person, a text about what waits for the held deactivation
  */
-export async function readExceptions(
+export async function exceptionsOfPlan(
   { outbox }: ReconcileScope,
   done: readonly DoneChanges[],
   waiting: ReadonlyMap<Ref, string>,

@@ -49,7 +49,7 @@ export async function readAdoptable(
 }
 
 /** Reads a linked account; `absent` without a link or after a 404. */
-export async function readUser(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
+export async function readLinkedUser(scan: ScanResult, link: Link): Promise<WireUser | 'absent' | 'unknown'> {
   if (link.id === undefined) return 'absent';
   return asking(scan, (signal) => scan.scope.target.client.users.get(link.id ?? '', { signal }));
 }

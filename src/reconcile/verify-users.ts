@@ -15,7 +15,7 @@ import type { ScanResult } from './scope.ts';
 import { takenElsewhereText } from './taken.ts';
 import { userEntries, type UserCase } from './plan-users.ts';
 import { groupsOfAccount, type VerifiedResource } from './verified.ts';
-import { accountOf, readAdoptable, readUser, readValues } from './platform-reads.ts';
+import { accountOf, readAdoptable, readLinkedUser, readValues } from './platform-reads.ts';
 import { usersToVerify, isReturning, isUnmappable, type UserToVerify } from './desired-users.ts';
 import { takenId, findNamesake, type Strangers } from './namesake.ts';
 
@@ -79,7 +79,7 @@ async function verifyUser(
   const { protected: listed } = scan.scope.target.policy.users;
   const desiredName = wanted?.wanted.core.userName;
   if (isProtected(link, listed, desiredName ? String(desiredName) : undefined)) return { ref, entries: [] };
-  const observed = await readUser(scan, link);
+  const observed = await readLinkedUser(scan, link);
   // Left out and counted as unknown: without a read nothing is known of the account.
   if (observed === 'unknown') return undefined;
   const present = observed === 'absent' ? undefined : observed;

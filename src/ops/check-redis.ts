@@ -12,7 +12,7 @@ import {
 /** Oldest supported version of Redis: major and minor. */
 const OLDEST_REDIS = [6, 2];
 
-export interface StoreToCheck {
+export interface RedisToCheck {
   store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
   /** How often Redis is to write its append-only file to disk (`redis.durability`). */
   durability: 'everysec' | 'always';
@@ -21,7 +21,7 @@ export interface StoreToCheck {
 }
 
 /** Checks Redis. A Redis that cannot be asked has only the findings of its health. */
-export async function checkStore({ store, durability, now }: StoreToCheck): Promise<DoctorFinding[]> {
+export async function checkRedis({ store, durability, now }: RedisToCheck): Promise<DoctorFinding[]> {
   const health = await store.health();
   const findings = health.findings.map((finding) => {
     // A finding of the store has its advice behind the first colon.
