@@ -13,6 +13,7 @@ import type { GroupOfAccount } from './verified.ts';
 
 /** Largest number of groups that are read because the account does not name them; further groups are not compared. */
 const MOST_READ = 20;
+/** Number of groups that are read at the same time. */
 const READ_AT_ONCE = 2;
 /** Reason of an entry for a group that the settings exclude: the bridge no longer changes it, and its memberships stay. */
 export const LEFT_OUT = 'groups.include or groups.exclude leave this group out';
@@ -49,6 +50,7 @@ export async function compareMemberships(scan: ScanResult, user: ComparedUser): 
     ref,
     state: await membershipIn(scan, id, user),
   }));
+  // With one group unread, the list of differences would be incomplete.
   if (read.some(({ state }) => state === 'unknown')) return null;
   const inState = (wantedState: string) =>
     drifts.observe(read.flatMap(({ ref, state }) => (state === wantedState ? [ref] : [])));

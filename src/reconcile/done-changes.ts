@@ -6,6 +6,7 @@ import type { Link } from '../directory/outbox/links.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import { counted } from '../support/counted.ts';
 import { mayBe } from '../sync/account-state.ts';
+import { isAwaitingDecision } from '../sync/awaiting-decision.ts';
 import { isEmpty } from '../sync/diff.ts';
 import type { Basis } from './entry.ts';
 import type { UserCase } from './plan-users.ts';
@@ -19,12 +20,8 @@ export interface DoneChanges {
   marked: boolean;
 }
 
-/** Reasons of conditions that an operator decides. */
-const WAITS: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
-
 /** Returns whether the guard holds a change of the resource, or a person rejected one. */
-export const awaitsDecision = ({ condition }: Link): boolean =>
-  condition !== undefined && (WAITS.has(condition.reason) || condition.besides !== undefined);
+export const awaitsDecision = ({ condition }: Link): boolean => isAwaitingDecision(condition);
 
 /** Returns the held or rejected removals of a user that the platform has already; undefined if there are none. */
 export function doneOfUser(user: UserCase): DoneChanges | undefined {

@@ -3,12 +3,16 @@ import type { CallOptions } from '../platform/client.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
 import type { PlatformWorkspace, WorkspaceItem } from '../platform/workspace.ts';
 
+/** Where the items of closed accounts go. */
 export interface HandoverSetting {
   deployment: string;
+  /** Name of a folder at the root of the workspace, or id of any folder. */
   folder: string;
+  /** Days between the closing of an account and the handover. */
   afterDays: number;
 }
 
+/** The handover folder, found at the platform. */
 export interface HandoverPlace {
   kind: 'found';
   deployment: string;
@@ -53,6 +57,7 @@ export function platformProblem(error: unknown): string {
     : error.message;
 }
 
+/** Returns why there is no place. */
 const problem = (text: string): HandoverProblem => ({ kind: 'problem', problem: text });
 
 /** Returns the handover folder with its path, and the folders at the root; or why the folder cannot be used. */

@@ -7,6 +7,7 @@ import type { DestructiveKind } from '../guard/judge.ts';
 import type { Action, PlanEntry } from './entry.ts';
 import type { ReconcileScope } from './scope.ts';
 
+/** Action of a plan entry by the guard's kind of change. */
 const ACTION_OF: Record<DestructiveKind, Action> = {
   deactivate: 'deactivate',
   delete: 'delete',
@@ -14,6 +15,7 @@ const ACTION_OF: Record<DestructiveKind, Action> = {
   clearAttributes: 'clearAttribute',
 };
 
+/** Number of links that are read from Redis at once. */
 const PORTION = 1000;
 
 /**
@@ -84,9 +86,11 @@ export async function formerRefusals({
   return former;
 }
 
+/** Returns the identity of a change, by which the comparison and the guard agree. */
 const nameOf = (action: Action, ref: Ref | null, subject: string | null | undefined): string =>
   `${action} ${ref ?? ''} ${subject ?? ''}`;
 
+/** Returns the entry of a held change. @param known links of its resource and member */
 function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: string): PlanEntry {
   const { kind, ref, subject } = item;
   const link = known.get(ref) ?? {};
@@ -113,4 +117,5 @@ function toEntry(item: Destruction, known: ReadonlyMap<Ref, Link>, reason: strin
   return { ...entry, member: { ref: member ?? null, platformId, name: account ? shownName(account) : '' } };
 }
 
+/** Returns the name at the platform; '' without one. */
 const shownName = ({ core }: Link): string => String(core?.userName ?? core?.displayName ?? '');

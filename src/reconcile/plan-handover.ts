@@ -47,11 +47,14 @@ interface PlanHandoverOptions {
 export const DAY_MS = 86_400_000;
 /** Largest number of people in a plan, because an account without a known id costs a call. */
 const MOST_PEOPLE = 1000;
+/** Number of records that are read from Redis at once. */
 const PORTION = 500;
 
+/** A person whose account the bridge closed. */
 interface Leaver {
   ref: Ref;
   link: Link & { closedAt: number };
+  /** State of an earlier handover; undefined: there was none. */
   head: HandoverHead | undefined;
 }
 

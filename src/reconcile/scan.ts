@@ -25,7 +25,9 @@ type Fetched<T> = ListedPage<T> | 'tooLarge' | undefined;
  * Largest number of pages in memory, as a multiple of the concurrent requests. It is reached when an earlier page is late.
  */
 const AHEAD = 2;
+/** Number of requests of one page. */
 const ATTEMPTS = 3;
+/** Waits between them. */
 const BACKOFF = { baseMs: 500, maxMs: 5000 };
 /** Number of parts in which a page that is too large is read. */
 const PARTS = 8;

@@ -197,4 +197,5 @@ async function runOnce(
   }
 }
 
+/** Returns whether the plan changes something that was changed at the platform. */
 const hasDrift = ({ entries }: Plan): boolean => entries.some((entry) => isChange(entry) && isDrift(entry));

@@ -19,6 +19,7 @@ function typeWith(schemas: readonly CustomSchema[]): ResourceType | undefined {
   }
 }
 
+/** Returns the error of a compilation with advice; undefined: the text compiles. */
 function faultOf(compile: () => unknown, advice: string): string | undefined {
   try {
     compile();

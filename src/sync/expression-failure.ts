@@ -19,15 +19,20 @@ interface Thrown {
   code?: unknown;
   /** Number of characters up to and with the place of the error. */
   position?: unknown;
+  /** Operator or name of a function. */
   token?: unknown;
+  /** The expected token in place of `token`. */
   value?: unknown;
+  /** Number of an argument, from 1. */
   index?: unknown;
+  /** Type that the elements of a list argument should have. */
   type?: unknown;
   message?: unknown;
   /** Inner error of `$eval`. */
   error?: unknown;
 }
 
+/** Returns the error of JSONata; D3121 is the error of `$eval`, which holds the one of the evaluated text. */
 const thrownOf = (error: unknown): Thrown => {
   const thrown = (error ?? {}) as Thrown;
   return thrown.code === 'D3121' ? thrownOf(thrown.error) : thrown;
@@ -82,6 +87,7 @@ const CAUSES: Record<string, (thrown: Thrown) => string> = {
   D3141: ({ message }) => String(message),
 };
 
+/** Returns the place of an argument and the function that got it. */
 const argument = ({ index, token }: Thrown): string =>
   `${Number(index)} of ${typeof token === 'string' ? `$${token}` : 'a function'}`;
 
@@ -106,6 +112,7 @@ const FAULTS: Record<string, (thrown: Thrown) => string> = {
 
 const quoted = (text: unknown): string => `"${String(text)}"`;
 
+/** Returns the words for an error code, with the place in the text if it is known. */
 function sentenceOf(error: unknown, words: Record<string, (thrown: Thrown) => string>): string {
   const thrown = thrownOf(error);
   const code = codeOf(error);

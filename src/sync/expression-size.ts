@@ -3,11 +3,15 @@
 /** Limits: characters and elements of one value, its depth, and characters and elements of one evaluation. */
 export const SIZES = { value: 1_000_000, depth: 32, made: 10_000_000 };
 
+/** Size of a value. */
 interface Size {
+  /** Number of characters and elements, those of inner values included. */
   value: number;
+  /** Number of nested lists and objects. */
   depth: number;
 }
 
+/** Size of a number, a boolean or a function. */
 const LEAF: Size = { value: 1, depth: 0 };
 /** Expression nodes that return existing values and create none. */
 const SHOWING = new Set(['variable', 'name', 'string', 'number', 'value', 'parent']);
@@ -38,10 +42,12 @@ export function createMeter(): (step: string, result: unknown) => string | undef
     const { value, depth } = sizeOf(result);
     if (value > SIZES.value) return `makes a value of more than ${SIZES.value} letters and elements`;
     if (depth > SIZES.depth) return `nests lists and objects deeper than ${SIZES.depth} levels`;
+    // Nothing was created.
     if (SHOWING.has(step)) return undefined;
     made += typeof result === 'string' || Array.isArray(result) ? result.length : 1;
     return made > SIZES.made ? `makes more than ${SIZES.made} letters and elements` : undefined;
   };
 }
 
+/** Returns whether a value is a function of JSONata. */
 const isFunction = (value: object): boolean => '_jsonata_lambda' in value || '_jsonata_function' in value;

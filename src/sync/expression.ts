@@ -10,8 +10,11 @@ import { patternSize } from '../support/pattern-size.ts';
 
 /** Most steps that the regular expressions of one expression may have together. Compiling more would take seconds. */
 const PATTERN_STEPS = 50_000;
+/** Most compiled regular expressions that are kept for one expression. */
+const MOST_PATTERNS = 100;
 const PATTERN_EXCESS = `has regular expressions of more than ${PATTERN_STEPS} steps with their repetitions written out`;
 
+/** Evaluates a compiled expression for one resource. */
 type Evaluate = (input: unknown) => Promise<unknown>;
 
 /**
@@ -40,11 +43,14 @@ export function compileExpression(text: string): Evaluate {
         });
         return bounded(result);
       } catch (error) {
-        if (codeOf(error) !== 'D1012' || isSlow(attempt, process.cpuUsage(usage))) throw toFailure(error);
+        if (codeOf(error) !== TIMED_OUT || isSlow(attempt, process.cpuUsage(usage))) throw toFailure(error);
       }
     }
   };
 }
+
+/** Error code of JSONata for an evaluation that exceeds the time limit. */
+const TIMED_OUT = 'D1012';
 
 /** Attempts at one evaluation: a process that gets no processor time exceeds the time limit with any expression. */
 const ATTEMPTS = 5;
@@ -53,10 +59,12 @@ const ATTEMPTS = 5;
  * Returns whether the expression is slow, and not the machine: it took processor time in the second attempt or a later one.
  */
 function isSlow(attempt: number, { user, system }: NodeJS.CpuUsage): boolean {
-  const isBusy = user + system >= LIMITS.timeout * 500;
+  // Microseconds of processor time: half of the time limit.
+  const isBusy = user + system >= (LIMITS.timeout * 1000) / 2;
   return attempt === ATTEMPTS || (attempt > 1 && isBusy);
 }
 
+/** Compiles the text with the limits. @throws Error with a sentence about the fault in the text */
 function parse(text: string): jsonata.Expression {
   try {
     return jsonata(text, { ...LIMITS, RegexEngine: createRegexEngine() });
@@ -164,7 +172,7 @@ function createRegexEngine(): RegExpConstructor {
     const steps = patternSize(source);
     if (steps > PATTERN_STEPS) throw new ExpressionFailed(PATTERN_EXCESS, true);
     const pattern = compilePattern(source, flags);
-    if (patterns.size < 100 && kept + steps <= PATTERN_STEPS) {
+    if (patterns.size < MOST_PATTERNS && kept + steps <= PATTERN_STEPS) {
       patterns.set(name, pattern);
       kept += steps;
     }
@@ -179,7 +187,7 @@ function createRegexEngine(): RegExpConstructor {
     }
     exec(text: string): (string | undefined)[] | null {
       // A single match takes linear time, but all matches of a text may take quadratic time.
-      if (Date.now() > this.#until) throw Object.assign(new Error('timeout'), { code: 'D1012' });
+      if (Date.now() > this.#until) throw Object.assign(new Error('timeout'), { code: TIMED_OUT });
       const found = this.#pattern.find(text, this.lastIndex);
       this.lastIndex = found ? found.index + (found.groups[0] ?? '').length : 0;
       return found ? Object.assign(found.groups, { index: found.index, input: text }) : null;

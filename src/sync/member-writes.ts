@@ -7,7 +7,9 @@ import type { SyncContext } from './context.ts';
 import { namesGroup } from './diff.ts';
 import { isGone, isStatus } from './failures.ts';
 
+/** A member with an account. */
 export interface LinkedMember {
+  /** The user's id at the source, or `@<platform id>` of an unmanaged member. */
   user: string;
   /** The user's SCIM id at the platform. */
   platformId: string;
@@ -52,12 +54,11 @@ export async function writeMembers(
         : `the platform answered success and kept ${ignored} in the group`,
     ];
   } catch (error) {
-    if (
-      !isStatus(error, 400, 404, 413) ||
-      (isGone(error) && members.length > 1 && (await groupIsGone(context)))
-    ) {
-      throw error;
-    }
+    // The platform refuses one of the members (400, 404), or the size of the PATCH (413).
+    const mayBeAboutOne = isStatus(error, 400, 404, 413);
+    // A 404 may be about the group itself. For a single member, `handleRefused` finds out.
+    const isAboutGroup = isGone(error) && members.length > 1 && (await groupIsGone(context));
+    if (!mayBeAboutOne || isAboutGroup) throw error;
     if (members.length === 1) {
       await handleRefused(context, members[0] as LinkedMember, error);
       return [];
@@ -68,6 +69,7 @@ export async function writeMembers(
   }
 }
 
+/** Returns one operation that adds all members. */
 const additions = (members: LinkedMember[]): PlatformPatchOperation[] => [
   { op: 'add', path: 'members', value: members.map(({ platformId }) => ({ value: platformId })) },
 ];
@@ -119,6 +121,7 @@ async function handleRefused(context: SyncContext, member: LinkedMember, error: 
   throw error;
 }
 
+/** Returns whether the platform answers 404 for the group. */
 async function groupIsGone(context: SyncContext): Promise<boolean> {
   try {
     await context.target.client.groups.get(context.link.id ?? '', { members: false }, context.call);

@@ -4,6 +4,7 @@ import type { Condition, Link } from '../directory/outbox/links.ts';
 import type { DueWork } from '../directory/outbox/work.ts';
 import type { LogAction, LogEntry } from '../directory/logs/provisioning-log.ts';
 import { PlatformAborted, PlatformError, PlatformResponse } from '../platform/errors.ts';
+import { isAwaitingDecision } from './awaiting-decision.ts';
 import type { SyncOutcome } from './outcome.ts';
 import type { SyncPolicy } from './target.ts';
 
@@ -41,6 +42,7 @@ export interface ProvisioningWriter {
   append(): void;
 }
 
+/** Action of the log by the operation of a write. */
 const ACTIONS: Record<string, LogAction> = {
   'create user': 'create',
   'create group': 'create',
@@ -62,6 +64,7 @@ export function valueIn(link: Link, name: string): unknown {
   return link.core?.[name] ?? null;
 }
 
+/** Returns the names of all applied values of a link. */
 const namesIn = ({ core = {}, attributes = {} }: Link): string[] => [
   ...Object.keys(core),
   ...Object.keys(attributes).map((name) => `attributes.${name}`),
@@ -201,17 +204,13 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
 /** Remark of a deletion whose answer did not arrive. */
 const SEEN_LATER: Why = { reason: 'SeenLater', message: 'it was gone when the bridge looked again' };
 
-/** Conditions of a held or rejected change. */
-const AWAITING: ReadonlySet<string> = new Set(['Held', 'LastAdministrator', 'Rejected']);
-
-const isAwaitingDecision = (condition: Condition | undefined): boolean =>
-  condition !== undefined && (AWAITING.has(condition.reason) || condition.besides !== undefined);
-
+/** Returns a sentence about changes that somebody else made. */
 const byOthers = (made: readonly string[]): string =>
   `somebody else made ${made.join(' and ')} at the platform: nothing of it waits for a decision any more`;
 
 const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it out';
 
+/** Completes an entry with the resource, the attempt and the changed values. */
 function toEntry(work: DueWork, { before, ...rest }: Draft): LogEntry {
   const { link } = work;
   const names = rest.action === 'create' ? namesIn(link) : [...(before?.keys() ?? [])];
@@ -234,6 +233,7 @@ function toEntry(work: DueWork, { before, ...rest }: Draft): LogEntry {
   };
 }
 
+/** Returns the name at the platform, else at the source, else the id. */
 function nameOf({ link, record, id }: DueWork): string {
   const known = link.core?.userName ?? link.core?.displayName;
   if (typeof known === 'string') return known;
@@ -241,6 +241,7 @@ function nameOf({ link, record, id }: DueWork): string {
   return userName ?? displayName ?? id;
 }
 
+/** Returns the failed call, without its body. */
 function factsOf(error: PlatformError): NonNullable<LogEntry['http']> {
   const { method, route } = error;
   if (!(error instanceof PlatformResponse)) return { method, route };

@@ -9,6 +9,7 @@ import type { Target } from './target.ts';
 
 /** Number of linked accounts that are read in one attempt. */
 const SAMPLE = 10;
+/** Interval of attempts. */
 const RETRY_MS = 5000;
 
 /** Returns whether an account can be the linked one: at least one of its names must agree. */
@@ -35,6 +36,7 @@ export async function recogniseAddress(
 /** Returns whether the platform has one of the sampled accounts. */
 async function knowsOneOf({ name, client }: Target, links: Links, signal: AbortSignal): Promise<boolean> {
   for (const link of await links.some(name, 'User', SAMPLE)) {
+    // Without an account or its name there is nothing to compare.
     if (link.id === undefined || link.core?.userName === undefined) continue;
     const account = await client.users.get(link.id, { signal }).catch(() => undefined);
     if (account && isAccountOf(link, account)) return true;

@@ -3,8 +3,10 @@ import { LIMITS, type ExpressionFailed } from './expression-failure.ts';
 import { compileExpression } from './expression.ts';
 import type { AttributeRule } from './mapping.ts';
 
+/** The longest text that an expression may make. */
 const LONG = 'a'.repeat(LIMITS.text);
 
+/** Returns a user whose attributes all have this text. */
 const person = (text: string, groups: number): object => ({
   id: '3f',
   userName: text,
@@ -23,6 +25,7 @@ const person = (text: string, groups: number): object => ({
   })),
 });
 
+/** Sample users, by the words that describe them. */
 const SAMPLES: Record<string, object> = {
   'without any attribute': { id: '3f', userName: 'sample', groups: [] },
   'with usual values': person('sample', 3),
@@ -51,7 +54,11 @@ export async function tryExpression(text: string): Promise<string | undefined> {
   return fails ? `The expression fails for every sample person: ${failures[0]}.` : undefined;
 }
 
-/** @param targets settings by target name; their expressions compile */
+/**
+ * Tries the expressions of all targets.
+ * @param targets settings by target name; their expressions compile
+ * @returns a fault for each expression that fails, with its place in the settings
+ */
 export async function tryRules(
   targets: Record<string, { attributes: Record<string, AttributeRule> }>,
 ): Promise<{ path: string; message: string }[]> {

@@ -6,8 +6,9 @@ import type { SyncContext } from './context.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
 import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
-/** Number of failed attempts before a circle is searched, and the largest number of users in it. */
+/** Number of failed attempts before a circle is searched. */
 const CIRCLE_AFTER = 2;
+/** Largest number of users in a circle. */
 const LONGEST_CIRCLE = 8;
 
 /** Handles a taken name. @returns when to try again, or the conflict; undefined when the holder keeps the name */
@@ -40,6 +41,7 @@ async function waitForHolder(
   return successionWait(context);
 }
 
+/** Returns the account with this userName; undefined: the platform shows none. */
 async function userCalled({ target, call }: SyncContext, userName: string): Promise<WireUser | undefined> {
   const found = await target.client.users.findBy('userName', userName, call);
   return found.find((user) => fold(user.userName) === fold(userName));
@@ -55,12 +57,15 @@ async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<
   let platformId = holderId;
   while (passed.length < LONGEST_CIRCLE) {
     const ref = await links.holderOf(target.name, 'User', platformId);
+    // No user of this connection has the account, or the circle does not contain this user.
     if (ref === undefined || passed.includes(ref)) return false;
     if (ref === work.ref) return passed.every((other) => work.ref < other);
     passed.push(ref);
     const record = await directory.get('User', parseRef(ref).id);
+    // A user without a readable record waits for no name.
     if (!record?.text) return false;
     const next = await userCalled(context, String((JSON.parse(record.text) as Resource).userName));
+    // The next name is free, so the others come free one after another.
     if (next === undefined) return false;
     platformId = next.id;
   }

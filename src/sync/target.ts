@@ -20,11 +20,16 @@ export const LISTED_AS_PROTECTED = 'listed in users.protected';
 
 /** Settings of a target that limit what sync may write. */
 export interface SyncPolicy {
+  /** `create-only`: nothing is written to a completed resource. `upsert-only`: nothing is closed, deleted or removed. */
   policy: 'create-only' | 'upsert-only' | 'sync';
+  /** `exact`: exactly one exact match is adopted. `report` and `never`: a match is a conflict. */
   adopt: 'exact' | 'report' | 'never';
   users: {
+    /** Whether the account of a leaver is closed, or closed and deleted. */
     deprovision: 'deactivate' | 'delete';
+    /** `safe`: an account is activated after its values and memberships are written. */
     activation: 'safe' | 'immediate';
+    /** userNames of accounts that are never changed. */
     protected: string[];
     /** Days after which a closed account is deleted; null: never. */
     deleteAfterDays: number | null;
@@ -32,11 +37,13 @@ export interface SyncPolicy {
   /** `authoritative`: reconcile also removes unmanaged members. */
   groups: { members: 'owned' | 'authoritative' };
   guard: GuardSettings;
+  /** Roles that the platform gives to the members of a group, by group name (contract 12.6). */
   groupsRolesMap: Record<string, string | string[]>;
   /** Destination of the folders, workbooks and reports of closed accounts; null or absent: they are not moved. */
   handover?: { deployment: string; folder: string; afterDays: number } | null;
 }
 
+/** Settings of a target, as docs/settings-reference.md describes them. */
 export type TargetSettings = SyncPolicy &
   MappingRules & {
     name: string;
@@ -50,6 +57,7 @@ export type TargetSettings = SyncPolicy &
     maxConcurrency: number;
   };
 
+/** One platform tenant, with all that a sync needs of it. */
 export interface Target {
   name: string;
   policy: SyncPolicy;
@@ -94,6 +102,7 @@ export function createTarget(
   );
   const slots = createCallSlots(concurrency.limit);
   const work = createTargetWork({ clock }, { queued: () => slots.waiting(), limit: concurrency.limit });
+  /** Whether the last call had to wait for the rate limit. */
   let isRateBound = false;
   const client = connectPlatform({
     url: settings.url,
