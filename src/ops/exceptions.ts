@@ -4,6 +4,7 @@ import type { ExceptionReason, StandingException } from '../directory/outbox/exc
 import { parseRef, type Kind } from '../directory/records.ts';
 import { adviceFor, withdrawAdvice } from './advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
+import { withPresentCondition } from './present-condition.ts';
 
 export interface ExceptionView extends Omit<StandingException, 'since'> {
   connection: string;
@@ -52,6 +53,25 @@ function adviceOf(
 /** Reasons whose advice names an approval. */
 const DECIDABLE: ReadonlySet<ExceptionReason> = new Set(['Rejected', 'LastAdministrator', 'Held']);
 
+/** The words for a group whose members are no longer held: decided, taken back by the source, or expired. */
+const RELEASED = {
+  message: 'what it waited for is no longer held',
+  advice: 'Nothing is to be done: its next sync judges it anew.',
+};
+
+/** Returns whether a group was held only because of members who leave it with their account, and none is held now. */
+async function isReleased(
+  { links, outboxes }: DesiredState,
+  target: string,
+  { ref, reason }: Pick<StandingException, 'ref' | 'reason'>,
+): Promise<boolean> {
+  const outbox = outboxes.get(target);
+  if (!outbox || ref === null || reason !== 'Held' || parseRef(ref).kind !== 'Group') return false;
+  const link = await links.get(target, ref);
+  if (link.condition?.reason !== 'Held') return false;
+  return (await withPresentCondition(outbox, ref, link)).condition === undefined;
+}
+
 /** Returns exceptions in the order of connections and targets, the oldest of each reason first. */
 export async function listExceptions(
   states: readonly DesiredState[],
@@ -75,7 +95,8 @@ export async function listExceptions(
       const approvals = found.some((each) => DECIDABLE.has(each.reason))
         ? await readApprovalIds(state.connection, outbox)
         : undefined;
-      for (const { since, ...each } of found)
+      for (const { since, ...each } of found) {
+        const released = (await isReleased(state, name, each)) ? RELEASED : {};
         views.push({
           connection: state.connection,
           target: name,
@@ -83,7 +104,9 @@ export async function listExceptions(
           ...each,
           since: new Date(since).toISOString(),
           advice: adviceOf({ since, ...each }, name, approvals),
+          ...released,
         });
+      }
     }
   }
   return views;
