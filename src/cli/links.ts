@@ -254,9 +254,9 @@ async function importFrom(file: string, flags: Flags, command: Command, cli: Cli
         if (text.trim() !== '') yield parsed(text);
       }
     }
-    for await (const outcome of importLinks(all, rows(), options)) {
+    for await (const { outcome, why } of importLinks(all, rows(), options)) {
       counts[outcome] = (counts[outcome] ?? 0) + 1;
-      if (outcome !== 'imported' && outcome !== 'unchanged') complain(`line ${number}: ${outcome}`);
+      if (why !== undefined) complain(`line ${number}: ${outcome}: ${why}`);
     }
   });
   const { imported = 0, unchanged = 0, ...failed } = counts;

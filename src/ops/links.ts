@@ -1,7 +1,7 @@
 // Imports and forgets links between resources and platform ids.
 import type { Actor } from '../directory/logs/acts.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
+import { fold, parseRef, type Kind, type Ref, type StoredRecord } from '../directory/records.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { counted } from '../support/counted.ts';
 import { isGone } from '../sync/failures.ts';
@@ -15,6 +15,12 @@ import { linksOf, type LinkRow } from './link-rows.ts';
 export type Imported =
   'imported' | 'unchanged' | 'unknown' | 'mismatch' | 'absent' | 'taken' | 'busy' | 'invalid';
 
+/** Outcome of a row. `why`: the cause of a refusal, with the names at both sides; undefined: the row is not refused. */
+export interface ImportedRow {
+  outcome: Imported;
+  why?: string;
+}
+
 export interface ImportOptions extends Actor {
   /** Returns the outcomes without linking. */
   dryRun: boolean;
@@ -26,7 +32,7 @@ export async function* importLinks(
   scopes: readonly ReconcileScope[],
   rows: Iterable<unknown> | AsyncIterable<unknown>,
   options: ImportOptions,
-): AsyncGenerator<Imported> {
+): AsyncGenerator<ImportedRow> {
   const { dryRun, signal } = options;
   const recorded = new Set<string>();
   const recordOnce = async ({ connection, acts }: ReconcileScope): Promise<void> => {
@@ -55,34 +61,51 @@ async function importLink(
     signal,
     beforeFirst,
   }: ImportOptions & { beforeFirst: (scope: ReconcileScope) => Promise<void> },
-): Promise<Imported> {
+): Promise<ImportedRow> {
   const given = readRow(row);
-  if (!given) return 'invalid';
-  const scope = scopes.find(
-    ({ connection, target }) => connection === given.connection && target.name === given.target,
-  );
-  const ref = scope && (await refOfRow(scope, given));
-  if (!scope || ref === undefined) return 'unknown';
-  const { platformId, account, origin } = given;
-  if ((await scope.links.get(given.target, ref)).id === platformId) return 'unchanged';
-  const check = await recognise(scope, given, ref, signal);
-  if (check !== 'same') return check;
-  if (await scope.links.elsewhere.holderOf(given.target, given.kind, platformId)) return 'taken';
-  if (dryRun) return 'imported';
+  if (!given)
+    return {
+      outcome: 'invalid',
+      why: 'a line is a JSON object with connection, target, kind (User or Group) and platformId',
+    };
+  const { connection, target, kind, name, platformId, account, origin } = given;
+  const subject = `${kind} ${name ?? given.ref}, ${connection} → ${target}`;
+  const refused = (outcome: Imported, cause: string): ImportedRow => ({
+    outcome,
+    why: `${subject}: ${cause}`,
+  });
+  const scope = scopes.find((each) => each.connection === connection && each.target.name === target);
+  if (!scope) return refused('unknown', 'the settings have no such connection with this target');
+  const ref = await refOfRow(scope, given);
+  const record = ref && (await scope.directory.get(kind, parseRef(ref).id));
+  if (!record) return refused('unknown', 'no resource, or more than one, has this ref, externalId or name');
+  if ((await scope.links.get(target, ref)).id === platformId) return { outcome: 'unchanged' };
+  const difference = await differenceFrom(scope, given, record, signal);
+  if (difference === 'absent') return refused('absent', `the platform has no id ${platformId}`);
+  if (difference !== undefined) return refused('mismatch', `${platformId} has ${difference}`);
+  const holder = await scope.links.elsewhere.holderOf(target, kind, platformId);
+  if (holder)
+    return refused(
+      'taken',
+      `${platformId} is linked to ${holder.ref} of the connection ${holder.connection}`,
+    );
+  if (dryRun) return { outcome: 'imported' };
   await beforeFirst(scope);
   const link = { id: platformId, ...(account === null ? {} : { account }), origin };
-  return scope.outbox.adoptLink(ref, link, `import:${by}`);
+  const outcome = await scope.outbox.adoptLink(ref, link, `import:${by}`);
+  if (outcome === 'taken') return refused(outcome, `${platformId} is linked to another resource`);
+  if (outcome === 'busy') return refused(outcome, 'a sync of it runs; import the line again');
+  if (outcome === 'unknown') return refused(outcome, 'it was deleted meanwhile');
+  return { outcome };
 }
 
-/** Returns whether the platform's account or group has a name of the resource. */
-async function recognise(
+/** Returns how the names of the platform's account or group differ from those of the resource; undefined: it is the same one. */
+async function differenceFrom(
   { target, directory }: ReconcileScope,
   { platformId, kind }: GivenLink,
-  ref: Ref,
+  record: StoredRecord,
   signal: AbortSignal,
-): Promise<'same' | 'mismatch' | 'absent' | 'unknown'> {
-  const record = await directory.get(kind, parseRef(ref).id);
-  if (!record) return 'unknown';
+): Promise<string | undefined> {
   const ours = JSON.parse(record.text || '{}') as {
     userName?: string;
     externalId?: string;
@@ -92,16 +115,23 @@ async function recognise(
     if (kind === 'Group') {
       const group = await target.client.groups.get(platformId, { members: false }, { signal });
       const name = target.mapping.groupName(ours.displayName ?? '');
-      return name !== undefined && fold(group.displayName) === fold(name) ? 'same' : 'mismatch';
+      if (name === undefined) return `the name ${group.displayName}, and the settings leave the group out`;
+      return fold(group.displayName) === fold(name)
+        ? undefined
+        : `the name ${group.displayName}, not ${name}`;
     }
     const user = await target.client.users.get(platformId, { signal });
     // Names may be reused by another person; an externalId that both sides have decides first.
     if (user.externalId && ours.externalId) {
-      if (user.externalId !== ours.externalId) return 'mismatch';
+      if (user.externalId !== ours.externalId)
+        return `the externalId ${user.externalId}, not ${ours.externalId}`;
       // Without a unique externalId the userName has to agree too.
-      if (await directory.identifies(ours.externalId)) return 'same';
+      if (await directory.identifies(ours.externalId)) return undefined;
     }
-    return fold(user.userName) === fold(ours.userName ?? '') ? 'same' : 'mismatch';
+    const userName = ours.userName ?? '';
+    return fold(user.userName) === fold(userName)
+      ? undefined
+      : `the userName ${user.userName}, not ${userName}`;
   } catch (error) {
     if (isGone(error)) return 'absent';
     throw error;

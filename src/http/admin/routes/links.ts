@@ -97,7 +97,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
       const { rows, dryRun = false, ...order } = call.body;
       const scopes = context.scopes.map(({ scope }) => scope);
       const outcomes: Imported[] = [];
-      for await (const outcome of importLinks(scopes, rows, {
+      for await (const { outcome } of importLinks(scopes, rows, {
         ...actor(order, call),
         dryRun,
         signal: call.signal,
