@@ -8,7 +8,12 @@ import {
 } from '../directory/logs/provisioning-log.ts';
 import type { Config } from '../config/schema.ts';
 import type { DesiredState } from '../directory/desired-state.ts';
-import { STATUS_WORDS, type LocatedEntry, type LogFilter } from '../ops/provisioning-log.ts';
+import {
+  writtenValueText,
+  STATUS_WORDS,
+  type LocatedEntry,
+  type LogFilter,
+} from '../ops/provisioning-log.ts';
 import { withoutGuardName } from '../reconcile/exception-words.ts';
 import { counted } from '../support/counted.ts';
 import { readConfig, type Cli } from './cli.ts';
@@ -119,7 +124,7 @@ export function toText(
   const what = [action === 'none' ? '' : action, STATUS_WORDS[status]].filter(Boolean).join(' ');
   const values = (changes ?? [])
     .slice(0, 3)
-    .map(([each, before, after]) => `${each}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+    .map(([each, before, after]) => writtenValueText(each, before, after));
   const detail = [
     ...(action === 'create' ? [] : values),
     ...(members ? [membersText(members.length, named)] : []),

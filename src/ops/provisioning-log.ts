@@ -259,6 +259,12 @@ function categoryOf(status: LogStatus, call: LogEntry['http']): 'guard' | 'failu
   return call ? 'failure' : 'nonServiceFailure';
 }
 
+/** Returns a written value in words. A write whose answer was lost is repeated, so that a value may be equal before and after. */
+export function writtenValueText(name: string, before: unknown, after: unknown): string {
+  const [old, written] = [JSON.stringify(before), JSON.stringify(after)];
+  return old === written ? `${name}: ${written} written again` : `${name}: ${old} → ${written}`;
+}
+
 /** Columns of the CSV export. */
 export const COLUMNS = [
   'id',
@@ -301,10 +307,7 @@ export function flatten(record: ProvisioningRecord): string[] {
     displayName: sourceIdentity.displayName,
     targetId: targetIdentity.id,
     modifiedProperties: record.modifiedProperties
-      .map(
-        ({ displayName, oldValue, newValue }) =>
-          `${displayName}: ${JSON.stringify(oldValue)} → ${JSON.stringify(newValue)}`,
-      )
+      .map(({ displayName, oldValue, newValue }) => writtenValueText(displayName, oldValue, newValue))
       .join('; '),
     members: record.members.join(' '),
     errorCode: error?.errorCode,

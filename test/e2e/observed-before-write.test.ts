@@ -73,3 +73,15 @@ test('a value is cleared although it was seen empty before a lost write', async 
   await place.idle();
   expect(await team()).toBe(null);
 }, 60_000);
+
+test('a write that is repeated after a lost answer is logged as written again', async () => {
+  await byHand({ op: 'replace', path: 'active', value: false });
+  await faults({ method: 'PATCH', path: 'Users', times: 1, dropAfter: { share: 1 } });
+  await place.commands.run('reconcile');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(true);
+  const { text } = await place.commands.run('log', '--action', 'activate');
+  expect(text.split('\n')[0]).toContain(`${ANN}  activate  active: true written again`);
+  const { text: rows } = await place.commands.run('log', '--action', 'activate', '--csv');
+  expect(rows.split('\n')[1]).toContain(',active: true written again,');
+}, 60_000);
