@@ -16,6 +16,7 @@ import { toTimeline } from './timeline.ts';
 import { formerRecordText } from './former-record.ts';
 import { isLetter, isLetterDone } from './done-letter.ts';
 import { handoverOf } from './handover.ts';
+import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
 import { isoTime } from '../support/iso-time.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
@@ -165,6 +166,7 @@ async function explainAt(
     ...(isDone ? [`It is still a dead letter: ${letterDoneText(found.ref)}.`] : []),
     ...(former === undefined ? [] : [former]),
     ...(facts.handover ? [facts.handover.text] : []),
+    ...(await removedTargetReasons(scope, found)),
   ];
   return { ...facts, ...verdict, reasons, timeline: toTimeline(facts) };
 }

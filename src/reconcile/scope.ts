@@ -27,6 +27,8 @@ export interface ReconcileScope {
   concurrency: number;
   directory: Directory;
   links: Links;
+  /** Returns the targets that the settings had for this connection and no longer have. */
+  formerTargets: () => Promise<string[]>;
   outbox: Outbox;
   drifts: DriftNotes;
   coverage: CoverageReader;

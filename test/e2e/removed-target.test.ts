@@ -380,3 +380,21 @@ test('while reconciles only report, status exits 2 for a target that is back in 
   expect((await atAnalytics())[1]).toBe(false);
   expect((await place.commands.run('status')).code).toBe(0);
 }, 60_000);
+
+test('explain says that a person and a group are still linked at a removed target, and whether the account may be active', async () => {
+  await open();
+  await place.idp.patch(`/Users/${ids[ANN]}`, { op: 'replace', path: 'active', value: false });
+  await place.idle();
+  const explained = (name: string) => outputOf('explain', name);
+  const before = 'The connection default no longer feeds the target analytics. ';
+  expect(await explained(BOB)).not.toContain(before);
+  await place.change(removeAnalytics);
+  const after = (ref: string) => `, and nothing is written to it: scim-bridge links show ${ref} names it.`;
+  expect(await explained(BOB)).toContain(
+    `${before}An account there may be active${after(`User:${ids[BOB]}`)}`,
+  );
+  expect(await explained(ANN)).toContain(`${before}An account there is closed${after(`User:${ids[ANN]}`)}`);
+  await place.redis.hset(await place.key(':{default}:links:analytics'), `User:${ids[CID]}`, '{"id":');
+  expect(await explained(CID)).toContain(`${before}An account there may be active`);
+  expect(await explained('sales')).toContain(`${before}A group is still there${after(`Group:${ids.sales}`)}`);
+}, 60_000);

@@ -1,0 +1,27 @@
+// Describes the accounts and groups of a resource at targets that the settings of its connection no longer have.
+import type { FoundResource } from '../ops/find.ts';
+import type { ReconcileScope } from '../reconcile/scope.ts';
+import { mayBe } from '../sync/account-state.ts';
+
+/** Returns a sentence for each removed target at which the resource is linked. Reads the links only, not the platform. */
+export async function removedTargetReasons(
+  { connection, links, formerTargets }: ReconcileScope,
+  { kind, ref }: FoundResource,
+): Promise<string[]> {
+  const reasons: string[] = [];
+  for (const target of await formerTargets()) {
+    const link = await links.get(target, ref).catch(ifDamaged);
+    if (link && link.id === undefined) continue;
+    const state = link && !mayBe(link, true) ? 'is closed' : 'may be active';
+    const what = kind === 'User' ? `An account there ${state}` : 'A group is still there';
+    reasons.push(
+      `The connection ${connection} no longer feeds the target ${target}. ${what}, and nothing is written to it: scim-bridge links show ${ref} names it.`,
+    );
+  }
+  return reasons;
+}
+
+/** Returns undefined for a link that is no JSON: its account may be open, and no proof mends a link at a removed target. */
+function ifDamaged(error: unknown): undefined {
+  if (!(error instanceof SyntaxError)) throw error;
+}
