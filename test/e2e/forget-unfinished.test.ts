@@ -1,8 +1,9 @@
 // Tests that the running service completes an order to forget a person that was interrupted, within the checks of the command.
 import { Redis } from 'ioredis';
-import { buildBridge, type Bridge } from '../support/build-bridge.ts';
+import { buildBridge, TOKEN, type Bridge } from '../support/build-bridge.ts';
 import { createCommands, type Commands } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
+import { createIdp } from '../support/idp.ts';
 
 const BOB = 'bob@acme.example';
 let bridge: Bridge;
@@ -39,12 +40,12 @@ async function interrupt(...order: string[]): Promise<void> {
 }
 
 /** Sets the time of the unfinished orders two hours back. */
-async function age(): Promise<void> {
+async function age(key = keyOf('forgetting')): Promise<void> {
   const at = Date.now() - 2 * 3_600_000;
-  for (const [ref, text] of Object.entries(await redis.hgetall(keyOf('forgetting')))) {
+  for (const [ref, text] of Object.entries(await redis.hgetall(key))) {
     const order = JSON.parse(text) as object;
     if (!Array.isArray(order))
-      await redis.hset(keyOf('forgetting'), ref, JSON.stringify({ ...order, since: at, triedAt: at }));
+      await redis.hset(key, ref, JSON.stringify({ ...order, since: at, triedAt: at }));
   }
 }
 
@@ -67,7 +68,7 @@ test('an interrupted order to forget is completed once by the running processes,
   await interrupt(BOB);
   expect(await redis.get(keyOf('hold:main'))).toContain(BOB);
   expect(await forgetActs()).toHaveLength(1);
-  await bridge.whileStopped(age);
+  await bridge.whileStopped(() => age());
   bridge.config.server.port = 0;
   await Promise.all([bridge.another('worker'), bridge.another('scheduler')]);
   await eventually(
@@ -104,7 +105,7 @@ test('an interrupted order stays, and doctor names it, while the account is open
   await interrupt(BOB);
   await redis.hset(keyOf('links:main'), `User:${bob}`, open);
   expect((await commands.run('doctor')).text).not.toContain('an order to forget');
-  await bridge.whileStopped(age);
+  await bridge.whileStopped(() => age());
   await tried('open');
   expect(await redis.hget(keyOf('links:main'), `User:${bob}`)).toBe(open);
   const { text } = await commands.run('doctor');
@@ -112,7 +113,7 @@ test('an interrupted order stays, and doctor names it, while the account is open
   expect((await commands.run('forget', `User:${bob}`, '--yes')).text).toContain('may be active');
 
   const again = await bridge.idp.createUser(BOB);
-  await bridge.whileStopped(age);
+  await bridge.whileStopped(() => age());
   await tried('pushed');
   expect(await redis.hget(keyOf('links:main'), `User:${bob}`)).toBe(open);
   await leave(again);
@@ -122,7 +123,7 @@ test('an interrupted order stays, and doctor names it, while the account is open
   await bridge.idle();
   await leave(decoy);
   await interrupt('decoy@acme.example');
-  await bridge.whileStopped(age);
+  await bridge.whileStopped(() => age());
   await eventually(
     'the other order is complete',
     async () => (await redis.hexists(keyOf('forgetting'), `User:${decoy}`)) === 0,
@@ -130,7 +131,51 @@ test('an interrupted order stays, and doctor names it, while the account is open
   expect(await redis.hexists(keyOf('forgetting'), `User:${bob}`)).toBe(1);
   await redis.hset(keyOf('links:main'), `User:${bob}`, open);
   await interrupt(`User:${bob}`, '--leave-account');
-  await bridge.whileStopped(age);
+  await bridge.whileStopped(() => age());
   await eventually('complete', async () => (await redis.exists(keyOf('forgetting'))) === 0);
   expect(await redis.hexists(keyOf('links:main'), `User:${bob}`)).toBe(0);
+}, 60_000);
+
+test('an order over two connections of which only the first was completed before a kill is completed by the running service', async () => {
+  const { connections } = bridge.config;
+  const [first] = Object.values(connections);
+  if (first) connections.second = { ...first, name: 'second' };
+  await bridge.whileStopped(() => Promise.resolve());
+  const second = createIdp(`http://127.0.0.1:${bridge.app.port}/connections/second/scim/v2`, TOKEN);
+  const { url, token } = bridge.config.targets.main ?? {};
+  const tokens = [{ name: 'primary', secret: 'a-token-for-tests' }];
+  const both = createCommands({
+    redis: { url: bridge.config.redis.url, prefix: bridge.config.redis.prefix },
+    connections: {
+      default: { tokens },
+      second: { tokens: [{ name: 'primary', secret: 'b-token-for-tests' }] },
+    },
+    targets: { main: { url, token, allowLoopbackHttp: true } },
+  });
+  const ids = [await bridge.idp.createUser(BOB), await second.createUser(BOB, { externalId: 'other' })];
+  await bridge.idle();
+  await leave(ids[0] ?? '');
+  expect((await second.send('DELETE', `/Users/${ids[1]}`)).status).toBe(204);
+  await bridge.idle();
+  const keyOfSecond = (family: string): string => keyOf(family).replace('{default}', '{second}');
+  const kept = async (): Promise<boolean[]> => [
+    (await redis.exists(keyOf('forgetting'))) === 1,
+    (await redis.exists(keyOfSecond('forgetting'))) === 1,
+    (await redis.hvals(keyOf('links:main'))).join().includes(BOB),
+    (await redis.hvals(keyOfSecond('links:main'))).join().includes(BOB),
+  ];
+  // The order ends with an error right before it removes anything of the second connection.
+  await redis.rename(keyOfSecond('acts'), keyOfSecond('moved')).catch(() => undefined);
+  await redis.set(keyOfSecond('acts'), 'no stream');
+  const killed = await both.run('forget', BOB, '--yes', '--leave-account');
+  both.remove();
+  expect(killed.code).toBe(1);
+  await redis.del(keyOfSecond('acts'));
+  await redis.rename(keyOfSecond('moved'), keyOfSecond('acts')).catch(() => undefined);
+  expect((await kept()).slice(0, 3)).toEqual([true, true, false]);
+  await bridge.whileStopped(async () => {
+    await age();
+    await age(keyOfSecond('forgetting'));
+  });
+  await eventually('both are complete', async () => !(await kept()).includes(true));
 }, 60_000);
