@@ -1,10 +1,13 @@
 // Formats a plan as text: one line of counts, then a summary or every difference. Pure.
-import { ACTIONS, isChange, type Action, type PlanEntry } from './entry.ts';
+import { ACTIONS, isChange, type PlanEntry } from './entry.ts';
 import { EXCEPTION_WORDS, withoutGuardName } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from './render-handover.ts';
+import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { Plan } from './plan.ts';
 import { warningLines } from './render-warnings.ts';
+import { EXAMPLES, causeLines, groupsOf, suchAs, summaryLines } from './render-summary.ts';
+import { ACTION_SIGNS, actionCount, diffLines } from './render-words.ts';
 import { isToBeHeld } from './to-be-held.ts';
 import { counted } from '../support/counted.ts';
 
@@ -18,45 +21,6 @@ export interface RenderOptions {
 
 /** Largest number of changes that are listed one by one; more are summarised unless `all` is set. */
 const ONE_BY_ONE = 40;
-/** Number of names that a part of the summary shows. */
-const EXAMPLES = 3;
-/** Largest number of parts of one action in the summary, and of causes. */
-const MOST_PARTS = 4;
-
-const WORDS: Record<Action, string> = {
-  deactivate: 'to deactivate',
-  delete: 'to delete',
-  removeMember: 'memberships to remove',
-  clearAttribute: 'attributes to clear',
-  defineAttribute: 'attribute definitions to create',
-  create: 'to create',
-  adopt: 'to adopt',
-  relink: 'to relink',
-  reactivate: 'to reactivate',
-  addMember: 'memberships to add',
-  update: 'to update',
-  setAttribute: 'attributes to set',
-  conflict: 'conflicts',
-  unmanaged: 'unmanaged',
-};
-
-const SIGNS: Record<Action, string> = {
-  deactivate: '-',
-  delete: '-',
-  removeMember: '-',
-  clearAttribute: '-',
-  defineAttribute: '+',
-  create: '+',
-  adopt: '+',
-  relink: '~',
-  reactivate: '+',
-  addMember: '+',
-  update: '~',
-  setAttribute: '~',
-  conflict: '!',
-  unmanaged: '?',
-};
-
 const COLOURS: Record<string, number> = { '-': 31, '+': 32, '~': 33, '!': 35, '?': 2 };
 
 /** Returns the plan as lines of text. */
@@ -70,20 +34,16 @@ export function renderPlan(plan: Plan, { all, colour, driftOnly = false }: Rende
     headline(plan, changes, others, driftOnly),
     `  people: ${coverageText(plan.coverage.users)}`,
     ...(plan.coverage.groups.desired > 0 ? [`  groups: ${coverageText(plan.coverage.groups)}`] : []),
-    ...(byOne ? [] : causes(changes)),
+    ...(byOne ? [] : causeLines(changes)),
     ...warningLines(plan),
-    ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : summary(changes, paint)),
-    ...reportedLines(plan, withoutExceptions(plan, others), all, paint),
-    ...exceptionLines(plan, all, paint),
+    ...(byOne ? changes.flatMap((entry) => oneByOne(entry, paint)) : ['', ...summaryLines(changes, paint)]),
+    ...reportedLines(plan, withoutExceptions(plan, others), { all, byOne }, paint),
+    ...exceptionLines(plan, { all, byOne }, paint),
     ...handoverLines(plan.handover, all),
     ...(byOne || changes.length === 0 ? [] : ['', 'Every single change: --all, or --json.']),
     ...costLines(plan),
   ];
 }
-
-/** Returns the count with the words of the action; the noun agrees with the count. */
-const wordsFor = (action: Action, count: number): string =>
-  `${count} ${count === 1 ? WORDS[action].replace(/^(membership|attribute|attribute definition)s /, '$1 ') : WORDS[action]}`;
 
 function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDriftOnly: boolean): string {
   const { connection, target, coverage, exceptions, handover, proof, unknown } = plan;
@@ -92,7 +52,7 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
   if (changes.length > 0) {
     const parts = ACTIONS.flatMap((action) => {
       const count = changes.filter((entry) => entry.action === action).length;
-      return count === 0 ? [] : [wordsFor(action, count)];
+      return count === 0 ? [] : [actionCount(action, count)];
     });
     const held = changes.filter(isToBeHeld).length;
     const besides = held === 0 ? '' : ` The guard is to hold ${held} of them: an operator has to approve.`;
@@ -117,71 +77,13 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
   return `${where}: no changes. The platform is as desired.`;
 }
 
-/** Returns a line with the number of changes by cause, the largest first. */
-function causes(changes: PlanEntry[]): string[] {
-  const counts = new Map<string, number>();
-  for (const { attribution } of changes) {
-    const cause = `${attribution.cause}${attribution.by === undefined ? '' : ` by ${attribution.by}`}`;
-    counts.set(cause, (counts.get(cause) ?? 0) + 1);
-  }
-  const largest = [...counts].sort(([, left], [, right]) => right - left);
-  const shown = largest.slice(0, MOST_PARTS).map(([cause, count]) => `${count} ${cause}`);
-  const left = largest.slice(MOST_PARTS).reduce((sum, [, count]) => sum + count, 0);
-  return [`  causes: ${shown.join(', ')}${left > 0 ? `, ${left} others` : ''}`];
-}
-
-/** Returns what a part of the summary is about: a group, an attribute, the updated values, or a kind of resource. */
-function subjectOf({ kind, action, attribute, name, member, after }: PlanEntry): string {
-  if (member) return `group ${name}`;
-  if (attribute !== undefined) return `attribute ${attribute}`;
-  if (action === 'update') return Object.keys(after ?? {}).join(', ');
-  return { User: 'users', Group: 'groups', Attribute: 'attribute definitions' }[kind];
-}
-
 function causeOf({ attribution: { cause, by, at } }: PlanEntry): string {
   const who = by === undefined ? '' : ` by ${by}`;
   return cause === 'none' ? '' : `${cause}${who}${at === undefined ? '' : ` at ${at}`}`;
 }
 
-/** Returns lines with the largest groups of changes of each action, and examples of each group. */
-function summary(changes: PlanEntry[], paint: (sign: string, text: string) => string): string[] {
-  const lines: string[] = [];
-  for (const action of ACTIONS) {
-    const ofAction = changes.filter((entry) => entry.action === action);
-    if (ofAction.length === 0) continue;
-    lines.push('', paint(SIGNS[action], `${SIGNS[action]} ${wordsFor(action, ofAction.length)}`));
-    const parts = new Map<string, PlanEntry[]>();
-    for (const entry of ofAction) {
-      const { cause, by } = entry.attribution;
-      const part = `${subjectOf(entry)}: ${entry.reason} (${cause}${by === undefined ? '' : ` by ${by}`})`;
-      const known = parts.get(part);
-      if (known) known.push(entry);
-      else parts.set(part, [entry]);
-    }
-    const largest = [...parts].sort(([, left], [, right]) => right.length - left.length);
-    for (const [part, entries] of largest.slice(0, MOST_PARTS)) {
-      lines.push(`    ${String(entries.length).padStart(6)}  ${part}`);
-      lines.push(`            ${examples(entries)}`);
-    }
-    const others = largest.slice(MOST_PARTS);
-    if (others.length > 0) {
-      const count = others.reduce((sum, [, entries]) => sum + entries.length, 0);
-      lines.push(`    … and ${count} more in ${counted(others.length, 'smaller part')}: --all, or --json`);
-    }
-  }
-  return lines;
-}
-
-function examples(entries: PlanEntry[]): string {
-  const shown = entries.slice(0, EXAMPLES).map((entry) => {
-    const change = entry.attribute === undefined ? '' : ` ${diffOf(entry).join(', ')}`;
-    return `${entry.member?.name ?? entry.name}${change}`;
-  });
-  return `such as ${shown.join('; ')}${entries.length > EXAMPLES ? ' …' : ''}`;
-}
-
 function oneByOne(entry: PlanEntry, paint: (sign: string, text: string) => string): string[] {
-  const sign = SIGNS[entry.action];
+  const sign = ACTION_SIGNS[entry.action];
   const whom = entry.member
     ? memberIn(entry.member, entry.name)
     : `${entry.kind.toLowerCase()} ${entry.name}`;
@@ -190,20 +92,8 @@ function oneByOne(entry: PlanEntry, paint: (sign: string, text: string) => strin
     '',
     paint(sign, `${sign} ${entry.action} ${whom}`),
     `    ${entry.reason}${cause === '' ? '' : ` (${cause})`}`,
-    ...(entry.member ? [] : diffOf(entry).map((line) => `    ${line}`)),
+    ...(entry.member ? [] : diffLines(entry).map((line) => `    ${line}`)),
   ];
-}
-
-const valueText = (value: unknown): string =>
-  value === undefined || value === null ? 'nothing' : JSON.stringify(value);
-
-function diffOf({ before, after }: PlanEntry): string[] {
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  return [...names].map((name) => {
-    if (before === null) return `${name}: ${valueText(after?.[name])}`;
-    if (after === null) return `${name}: was ${valueText(before[name])}`;
-    return `${name}: ${valueText(before[name])} → ${valueText(after[name])}`;
-  });
 }
 
 const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanaged' && kind === 'Attribute';
@@ -212,7 +102,7 @@ const isUnmapped = ({ action, kind }: PlanEntry): boolean => action === 'unmanag
 function reportedLines(
   { restored }: Plan,
   entries: PlanEntry[],
-  all: boolean,
+  { all, byOne }: { all: boolean; byOne: boolean },
   paint: (sign: string, text: string) => string,
 ): string[] {
   // The bridge may have written a membership before an operator dropped the link, so the words name no author.
@@ -249,7 +139,12 @@ function reportedLines(
     const some = entries.filter(isOne);
     const [first] = some;
     if (!first) continue;
-    lines.push('', paint(SIGNS[first.action], `${SIGNS[first.action]} ${title(some.length)}`));
+    if (byOne) lines.push('');
+    lines.push(paint(ACTION_SIGNS[first.action], `${ACTION_SIGNS[first.action]} ${title(some.length)}`));
+    if (!byOne) {
+      lines.push(suchAs(some.map(subjectWords)));
+      continue;
+    }
     const most = first.action === 'unmanaged' && !isUnmapped(first) ? EXAMPLES : ONE_BY_ONE;
     const shown = all ? some : some.slice(0, most);
     for (const entry of shown) {
@@ -282,23 +177,34 @@ function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntr
   return entries.filter(({ ref }) => ref === null || !named.has(ref));
 }
 
-/** Returns the lines about exceptions, which no run changes until a person acts. */
+/** Returns the lines about exceptions, which no run changes until a person acts: each, or a line for each reason. */
 function exceptionLines(
   { exceptions: { total, items } }: Plan,
-  all: boolean,
+  { all, byOne }: { all: boolean; byOne: boolean },
   paint: (sign: string, text: string) => string,
 ): string[] {
   if (total === 0) return [];
-  const shown = items.slice(0, all ? undefined : ONE_BY_ONE);
-  const lines = shown.map(
-    ({ ref, name, reason, since, message }) =>
-      `    ${ref === null ? 'Target' : ref.startsWith('Group:') ? 'Group' : 'User'} ${name}: ${EXCEPTION_WORDS[reason]} since ${new Date(since).toISOString()}${message === '' ? '' : `, ${withoutGuardName(message)}`}`,
-  );
-  if (shown.length < total) lines.push(`    … and ${total - shown.length} more: see scim-bridge exceptions`);
+  const isListed = all || (byOne && total <= ONE_BY_ONE);
+  const nameOf = ({ ref, name }: StandingException): string =>
+    `${ref === null ? 'Target' : ref.startsWith('Group:') ? 'Group' : 'User'} ${name}`;
+  const lines = isListed
+    ? items.map(
+        (each) =>
+          `    ${nameOf(each)}: ${EXCEPTION_WORDS[each.reason]} since ${new Date(each.since).toISOString()}${each.message === '' ? '' : `, ${withoutGuardName(each.message)}`}`,
+      )
+    : [...groupsOf(items, ({ reason }) => reason)].flatMap(([reason, some]) => [
+        `${String(some.length).padStart(6)}  ${EXCEPTION_WORDS[reason]}`,
+        suchAs(some.map(nameOf)),
+      ]);
+  const left = total - items.length;
   return [
-    '',
-    paint('!', `! ${counted(total, 'exception')}, which no run changes until a person acts`),
+    ...(byOne ? [''] : []),
+    paint(
+      '!',
+      `! ${counted(total, 'exception')}, which no run changes until a person acts${isListed ? '' : ': see scim-bridge exceptions'}`,
+    ),
     ...lines,
+    ...(left > 0 ? [`    … and ${left} more: see scim-bridge exceptions`] : []),
   ];
 }
 

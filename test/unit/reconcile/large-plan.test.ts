@@ -2,6 +2,7 @@
 import type { Action, PlanEntry } from '../../../src/reconcile/entry.ts';
 import { countsOf, type Plan } from '../../../src/reconcile/plan.ts';
 import { renderPlan } from '../../../src/reconcile/render.ts';
+import { wholeLines } from '../../../src/support/columns.ts';
 
 const entry = (action: Action, index: number, more: Partial<PlanEntry> = {}): PlanEntry => ({
   action,
@@ -75,7 +76,7 @@ test('1,200 changes in 90 groups by 7 actors fit one screen and begin with count
     '  causes: 500 mapping changed, 100 platform changed by admin0@acme.example, 100 platform changed by admin1@acme.example, 100 platform changed by admin2@acme.example, 400 others',
   );
   expect(lines.join('\n')).toMatch(/… and \d+ more in \d+ smaller parts: --all, or --json/);
-  expect(lines.join('\n')).toContain('such as u7@acme.example');
+  expect(lines).toContain('        u7@acme.example');
   expect(renderPlan(planOf(entries), { all: true, colour: false }).length).toBeGreaterThan(3600);
 });
 
@@ -101,4 +102,61 @@ test('a plan that could not read the platform says so before its exceptions', ()
   expect(headline).toBe(
     'default → main: no changes are known, but the platform could not be read whole, and there is 1 exception, see below.',
   );
+});
+
+test('a plan of every kind of change, with conflicts and exceptions, fits 50 lines of a terminal: removals first, each reason once', () => {
+  const values = (count: number, first: number, action: 'setAttribute' | 'clearAttribute') =>
+    many(count, (index) =>
+      entry(action, index, {
+        attribute: `level${first + (index % 4)}`,
+        before: { level: 'n' },
+        after: null,
+        reason: 'the attribute has another value',
+      }),
+    );
+  const entries = [
+    ...many(60, (index) => entry('deactivate', index, { reason: 'inactive at the source' })),
+    ...many(60, (index) => ({
+      ...mover(index),
+      action: 'removeMember' as const,
+      reason: 'no member any more',
+    })),
+    ...values(120, 8, 'clearAttribute'),
+    ...many(300, (index) => entry('create', index)),
+    ...many(20, (index) => entry('reactivate', index, { reason: 'active at the source' })),
+    ...many(219, (index) => ({ ...mover(index), reason: 'member at the source' })),
+    ...many(140, (index) => entry('update', index, { after: { title: 'x' }, reason: 'title differs' })),
+    ...values(800, 0, 'setAttribute'),
+    ...many(60, (index) =>
+      entry('conflict', index, { effect: 'report', reason: 'is no number; '.repeat(9) }),
+    ),
+    ...many(40, (index) => entry('unmanaged', index, { effect: 'report', reason: 'is not managed' })),
+  ];
+  const items = many(40, (index) => entry('conflict', 1000 + index)).map(({ ref, name }) => ({
+    ref,
+    name,
+    reason: 'Held' as const,
+    since: 0,
+    message: 'the guard holds the deactivation of 1 member, who leaves the group only with the account',
+  }));
+  const plan = planOf(entries);
+  Object.assign(plan, { exceptions: { total: 40, items } });
+  const lines = renderPlan(plan, { all: false, colour: false }).flatMap((line) => wholeLines(line));
+  expect(lines.length).toBeLessThanOrEqual(50);
+  expect(lines.filter((line) => line.includes('another value'))).toEqual([
+    '- 120 attributes to clear, 4 attributes: the attribute has another value (mapping changed)',
+    '~ 800 attributes to set, 4 attributes: the attribute has another value (mapping changed)',
+  ]);
+  const at = (part: string) => lines.findIndex((line) => line.includes(part));
+  const order = [
+    '- 60 to deactivate',
+    '- 60 memberships',
+    '+ 300 to create',
+    '+ 219 memberships',
+    '~ 140',
+    '! 60 conf',
+  ];
+  expect(order.map(at)).toEqual(order.map(at).toSorted((one, other) => one - other));
+  expect(at('- 60 to deactivate')).toBeGreaterThan(0);
+  expect(at('40  held by the guard')).toBeGreaterThan(0);
 });
