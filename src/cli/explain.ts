@@ -34,7 +34,10 @@ export function explainCommand(program: Command, cli: Cli): void {
         const { renderExplanation } = await import('../explain/render.ts');
         // Commands are renamed before the page is made, because a line may break within a command.
         const pages = found.map((each) =>
-          renderExplanation(visibleIn(each, withCommandName), { all: flags.all ?? false }),
+          renderExplanation(visibleIn(each, withCommandName), {
+            all: flags.all ?? false,
+            pages: found.length,
+          }),
         );
         sayLines(pages.flatMap((lines, index) => [...(index > 0 ? [''] : []), ...lines]));
       } catch (error) {

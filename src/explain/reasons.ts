@@ -171,11 +171,15 @@ function valueReasons(
   const unmappable = values.filter(
     ({ state, reason }) => state === 'unmappable' && !summary.includes(String(reason)),
   );
-  const sentences = unmappable
-    .slice(0, MOST_NAMED)
-    .map(({ name, reason }) => `${name} cannot be mapped: ${reason ?? 'no value'}.`);
-  if (unmappable.length > MOST_NAMED)
-    sentences.push(`${unmappable.length - MOST_NAMED} more values cannot be mapped.`);
+  // Values of one source have the same fault, which is told once.
+  const faults = [...new Set(unmappable.map(({ reason }) => reason))];
+  const sentences = faults.slice(0, MOST_NAMED).map((fault) => {
+    const names = unmappable.filter(({ reason }) => reason === fault).map(({ name }) => name);
+    const left = names.length - MOST_NAMED;
+    return `${names.slice(0, MOST_NAMED).join(', ')}${left > 0 ? ` and ${left} more` : ''} cannot be mapped: ${fault ?? 'no value'}.`;
+  });
+  if (faults.length > MOST_NAMED)
+    sentences.push(`Values with ${counted(faults.length - MOST_NAMED, 'other fault')} cannot be mapped.`);
   if (differing > 0)
     sentences.push(
       `${counted(differing, 'value')} ${differing === 1 ? 'differs' : 'differ'} from what was last applied.`,

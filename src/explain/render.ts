@@ -6,10 +6,11 @@ import type { AttributeState, Explanation, ExplanationVerdict, MembershipState }
 import { besideCommands, clipLine, clipWords, LINE_COLUMNS, wrapLines } from '../support/columns.ts';
 import { visible } from '../support/visible.ts';
 
-/** Number of lines of a page. */
-const LINES = 36;
-/** Largest number of lines of each part at the start of a page. */
-const MOST = { head: 2, summary: 2, reasons: 8, link: 2 };
+/** Number of lines of a page and of its reasons: of a page alone, and of one of several, two of which fit a screen of 50 lines. */
+const ALONE = { page: 36, reasons: 8 };
+const BESIDE = { page: 24, reasons: 5 };
+/** Largest number of lines of each other part at the start of a page. */
+const MOST = { head: 2, summary: 2, link: 2 };
 /** Largest number of lines of one reason. */
 const REASON_LINES = 4;
 
@@ -38,10 +39,13 @@ interface Parts {
   timeline: string[];
 }
 
-/** @returns lines; a page of one screen, or with `all` every line in full */
-export function renderExplanation(found: Explanation, { all }: { all: boolean }): string[] {
-  const parts = partsOf(found);
-  return all ? everything(parts) : page(parts, found);
+/** @param options.pages number of pages that are shown together @returns lines; a page, or with `all` every line in full */
+export function renderExplanation(
+  found: Explanation,
+  { all, pages = 1 }: { all: boolean; pages?: number },
+): string[] {
+  const parts = partsOf(found, all);
+  return all ? everything(parts) : page(parts, found, pages > 1 ? BESIDE : ALONE);
 }
 
 /** Returns every line in full. */
@@ -65,13 +69,13 @@ function everything(parts: Parts): string[] {
 const VALUES = 'Values (desired ← last applied)';
 const TIMELINE = 'Timeline';
 
-/** Returns a page of at most LINES lines: head, summary, reasons, record and link, then lists that share the other lines. */
-function page(parts: Parts, found: Explanation): string[] {
+/** Returns a page of at most that many lines: head, summary, reasons, record and link, then lists that share the other lines. */
+function page(parts: Parts, found: Explanation, most: typeof ALONE): string[] {
   const short = shortener(found);
-  const text = (line: string, most: number, indent = ''): string[] =>
-    wrapLines(short(line), { columns: LINE_COLUMNS, most, indent });
+  const text = (line: string, lines: number, indent = ''): string[] =>
+    wrapLines(short(line), { columns: LINE_COLUMNS, most: lines, indent });
   const reasons = parts.reasons.map((reason) => text(`  - ${reason}`, REASON_LINES, '    '));
-  const shownReasons = fitting(reasons, MOST.reasons);
+  const shownReasons = fitting(reasons, most.reasons);
   const leftOut = reasons.length - shownReasons.length;
   const top = [
     ...text(parts.head, MOST.head),
@@ -89,7 +93,7 @@ function page(parts: Parts, found: Explanation): string[] {
   ].filter(({ rows }) => rows.length > 0);
   const shares = sharesOf(
     sections.map(({ rows }) => rows.length),
-    LINES - top.length - 2 * sections.length - 1,
+    most.page - top.length - 2 * sections.length - 1,
   );
   const isWhole = leftOut === 0 && sections.every(({ rows }, at) => fits(rows.map(short), shares[at] ?? 0));
   const lists = sections.flatMap(({ title, rows, newestLast }, at) => [
@@ -161,7 +165,7 @@ const middleCut = (name: string): string => {
     : `${characters.slice(0, 30).join('')}…${characters.slice(-12).join('').trim()}`;
 };
 
-function partsOf(found: Explanation): Parts {
+function partsOf(found: Explanation, all: boolean): Parts {
   const { verdict, summary, reasons, kind, name, ref, connection, target } = found;
   return {
     head: `${kind} ${name}  (${ref}, ${connection} → ${target})`,
@@ -171,7 +175,7 @@ function partsOf(found: Explanation): Parts {
     link: `At the target: ${linkText(found)}`,
     values: byState(found.values, 'equal').map(valueLine),
     groups: kind === 'User' ? 'Groups' : membersTitle(found),
-    memberships: byState(found.memberships, 'applied').map((each) => membershipLine(each, found)),
+    memberships: membershipLines(byState(found.memberships, 'applied'), found, all),
     timeline: timelineLines(found),
   };
 }
@@ -263,10 +267,17 @@ function valueLine({ name, desired, applied, state }: AttributeState): string {
 
 const MEMBERSHIP_SIGNS = { applied: '=', toAdd: '+', toRemove: '-', notForTarget: '–' };
 
-function membershipLine({ name, state, because }: MembershipState, { condition }: Explanation): string {
-  const isKnown = because === undefined || because === condition?.message;
-  return `${MEMBERSHIP_SIGNS[state]} ${name}${isKnown ? '' : ` (${because})`}`;
-}
+/** Returns a line for each membership. The cause that the line before tells is not repeated on a page. */
+const membershipLines = (
+  memberships: MembershipState[],
+  { condition }: Explanation,
+  all: boolean,
+): string[] =>
+  memberships.map(({ name, state, because }, index) => {
+    const isKnown = because === undefined || because === condition?.message;
+    const isRepeated = !all && because === memberships[index - 1]?.because;
+    return `${MEMBERSHIP_SIGNS[state]} ${name}${isKnown ? '' : ` (${isRepeated ? 'as above' : because})`}`;
+  });
 
 const membersTitle = ({ members }: Explanation): string =>
   members

@@ -54,3 +54,38 @@ test('a command with a long id stays whole on one line of the page', () => {
   const reason = `op rejected changes of this person at 2026-01-01T00:00:00.000Z: ${command} takes it back.`;
   expect(lines({ reasons: [reason] }).find((line) => line.includes(command))).toBeDefined();
 });
+
+test('the pages of two targets fit a screen of 50 lines, each with every part, and repeat no cause', () => {
+  const stuck = {
+    verdict: 'held',
+    reasons: Array.from({ length: 12 }, (_, at) => `Reason ${at} ${'of some length '.repeat(9)}`),
+    stored: { version: 3, externalId: 'e'.repeat(150), generation: '3' },
+    values: Array.from({ length: 12 }, (_, at) => ({
+      name: `level${at}`,
+      desired: 1,
+      applied: 2,
+      state: 'differs',
+    })),
+    memberships: Array.from({ length: 60 }, (_, at) => ({
+      ref: `Group:${at}`,
+      name: `team ${at}`,
+      state: 'toRemove',
+      because: 'leaves with the account',
+    })),
+    timeline: Array.from({ length: 40 }, (_, at) => ({
+      at: `t${at}`,
+      event: 'stored',
+      text: `change ${at}`,
+    })),
+  };
+  const found = { ...ANN, ...stuck } as unknown as Explanation;
+  const shown = renderExplanation(found, { all: false, pages: 2 });
+  expect(2 * shown.length + 1).toBeLessThanOrEqual(50);
+  for (const part of ['Values (desired ← last applied):', 'Groups:', 'Timeline:'])
+    expect(shown).toContain(part);
+  for (const part of ['… and 10 more reasons', 'level0', 'team 0', 'change 39'])
+    expect([part, shown.join('\n').includes(part)]).toEqual([part, true]);
+  const alone = lines(stuck).filter((line) => line.includes('team'));
+  expect(alone.slice(0, 2)).toEqual(['  - team 0 (leaves with the account)', '  - team 1 (as above)']);
+  expect(lines(stuck, true)).toContain('  - team 59 (leaves with the account)');
+});

@@ -45,6 +45,19 @@ test('reasons do not say that a run will write a value that cannot be mapped', (
   expect(told({ values: [team] }).summary).toMatch(/sync User:1, brings it\.$/);
 });
 
+test('values that cannot be mapped for the same fault are one reason', () => {
+  const levels = Array.from({ length: 8 }, (_, at) => ({
+    ...level,
+    name: `attributes.level${at}`,
+    reason: 'is string',
+  }));
+  const reasons: string[] = told({ values: [...levels, { ...level, reason: 'is empty' }] }).reasons;
+  expect(reasons.filter((reason) => reason.includes('cannot be mapped'))).toEqual([
+    'attributes.level0, attributes.level1, attributes.level2, attributes.level3, attributes.level4 and 3 more cannot be mapped: is string.',
+    'attributes.level cannot be mapped: is empty.',
+  ]);
+});
+
 test('reasons of a membership that the platform did not apply name the time, the cause and who can help', () => {
   const triedSince = '2026-01-01T00:00:00.000Z';
   const crew = { name: 'crew', state: 'toAdd', because: 'the platform left 1 of 1 members out', triedSince };
