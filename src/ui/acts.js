@@ -101,9 +101,12 @@ const cells = ({ at: when, by, act, via, connection, target, subject, count, not
   act,
   via,
   target ? `${connection} → ${target}` : connection,
-  [
+  // One element, because on a phone each child of a cell is a line.
+  h(
+    'span',
+    {},
     auto(forgotten && !subject ? 'forgotten' : subject),
-    count === undefined ? '' : ` (${count.toLocaleString('en')})`,
-  ],
+    count !== undefined && ` (${count.toLocaleString('en')})`,
+  ),
   auto(note),
 ];

@@ -112,7 +112,7 @@ function card(each, redraw, isRead) {
     ],
     memberships.length > 0 && [
       h('h3', {}, kind === 'User' ? 'Groups' : 'Members not equal yet'),
-      h('ul', { class: 'chips' }, memberships.slice(0, MOST_MEMBERSHIPS).map(membership)),
+      byCause(memberships.slice(0, MOST_MEMBERSHIPS)).map(membershipsOfCause),
       memberships.length > MOST_MEMBERSHIPS &&
         h('p', { class: 'soft' }, `… and ${count(memberships.length - MOST_MEMBERSHIPS, 'more', 'more')}`),
     ],
@@ -135,15 +135,27 @@ function card(each, redraw, isRead) {
   );
 }
 
-const membership = ({ ref, name, state, because }) =>
-  h(
-    'li',
-    {},
-    personLink(ref, name),
-    ' ',
-    pill(state === 'applied' ? 'good' : 'info', MEMBERSHIPS[state] ?? state),
-    because && h('p', { class: 'soft', dir: 'auto' }, advised(because)),
-  );
+/** Returns the memberships of each state and cause: a leaver has one cause for all groups. */
+const byCause = (memberships) => [
+  ...Map.groupBy(memberships, ({ state, because }) => JSON.stringify([state, because])).values(),
+];
+
+function membershipsOfCause(some) {
+  const [{ state, because }] = some;
+  return [
+    h(
+      'p',
+      { class: 'soft', dir: 'auto' },
+      pill(state === 'applied' ? 'good' : 'info', `${some.length} ${MEMBERSHIPS[state] ?? state}`),
+      because && [' ', advised(because)],
+    ),
+    h(
+      'ul',
+      { class: 'chips' },
+      some.map(({ ref, name }) => h('li', {}, personLink(ref, name))),
+    ),
+  ];
+}
 
 const auto = (value) => h('span', { dir: 'auto' }, shown(value));
 

@@ -88,7 +88,9 @@ function filtered(changes) {
   }
   for (const control of [text, action]) control.addEventListener('input', () => show(SHOWN));
   show(SHOWN);
+  const summary = [...actions].map(([name, { length }]) => `${length.toLocaleString('en')} ${name}`);
   return [
+    changes.length > FEW && h('p', {}, summary.join(', ')),
     changes.length > FEW &&
       h('div', { class: 'search' }, field('Name or value', text), field('Action', action)),
     list,

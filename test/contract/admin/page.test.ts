@@ -27,6 +27,7 @@ beforeAll(async () => {
   const { idp } = rig.bridge;
   const ids = await Promise.all(PEOPLE.map((name) => idp.createUser(name)));
   await idp.createGroup('analysts', ids.slice(0, 4));
+  await idp.createGroup('readers', ids.slice(0, 2));
   await idp.createGroup('system:all', ids.slice(0, 2));
   await rig.untilSynced();
   for (const id of ids.slice(4))
@@ -141,6 +142,8 @@ inBrowser('in a browser', () => {
     await shoot('search');
     await page.getByRole('link', { name: PEOPLE[0] ?? '' }).click();
     await see('Timeline');
+    // The groups of one state and cause are one list, which tells both once.
+    await see(/^2 applied$/);
     expect(page.url()).toMatch(/#\/person\/User%3A\w+$/);
     await page.getByRole('link', { name: 'All log entries' }).click();
     await page.waitForSelector('main[data-view=log]');
@@ -175,6 +178,7 @@ inBrowser('in a browser', () => {
     );
     const shown = await lines.allInnerTexts();
     expect(shown.every((text) => text.includes('new11@acme.example'))).toBe(true);
+    await see(/\b12 create\b/);
     expect(await accessFaults(page)).toEqual([]);
     await shoot('comparison-filtered');
     const { body } = await rig.operator.post('/reconcile', {});
