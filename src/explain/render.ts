@@ -8,7 +8,7 @@ import { visible } from '../support/visible.ts';
 
 /** Number of lines of a page and of its reasons: of a page alone, and of one of several, two of which fit a screen of 50 lines. */
 const ALONE = { page: 36, reasons: 8 };
-const BESIDE = { page: 24, reasons: 5 };
+const BESIDE = { page: 24, reasons: 6 };
 /** Largest number of lines of each other part at the start of a page. */
 const MOST = { head: 2, summary: 2, link: 2 };
 /** Largest number of lines of one reason. */
@@ -101,7 +101,8 @@ function page(parts: Parts, found: Explanation, most: typeof ALONE): string[] {
     `${title}:`,
     ...someRows(rows, shares[at] ?? 0, newestLast).map((row) => toLine(short(row))),
   ]);
-  return [...top, ...lists, ...(isWhole ? [] : ['Everything: --all, or --json.'])];
+  const more = most === BESIDE ? `More: --target ${found.target}. ` : '';
+  return [...top, ...lists, ...(isWhole ? [] : [`${more}Everything: --all, or --json.`])];
 }
 
 const toLine = (row: string): string => clipLine(`  ${row}`, LINE_COLUMNS);

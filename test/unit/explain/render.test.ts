@@ -85,6 +85,7 @@ test('the pages of two targets fit a screen of 50 lines, each with every part, a
     expect(shown).toContain(part);
   for (const part of ['… and 10 more reasons', 'level0', 'team 0', 'change 39'])
     expect([part, shown.join('\n').includes(part)]).toEqual([part, true]);
+  expect(shown.at(-1)).toBe('More: --target main. Everything: --all, or --json.');
   const alone = lines(stuck).filter((line) => line.includes('team'));
   expect(alone.slice(0, 2)).toEqual(['  - team 0 (leaves with the account)', '  - team 1 (as above)']);
   expect(lines(stuck, true)).toContain('  - team 59 (leaves with the account)');
