@@ -71,7 +71,7 @@ export function buildAdmin(
     const { checkEverything } = await import('../ops/check-everything.ts');
     return checkEverything(
       { store, data: dataFindings, clock, breakers, states },
-      { durability, targets: Object.values(config.targets), warnings: configWarnings(config) },
+      { targets: Object.values(config.targets), warnings: configWarnings(config) },
       signal,
     );
   };

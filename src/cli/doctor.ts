@@ -76,7 +76,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
       return [...proofs, ...found];
     };
     const targets = Object.values(config.targets);
-    const settings = { durability, targets, warnings: configWarnings(config) };
+    const settings = { targets, warnings: configWarnings(config) };
     return await checkEverything(
       { store, data, breakers, states, clock: systemClock },
       settings,

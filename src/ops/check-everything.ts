@@ -38,19 +38,18 @@ interface CheckDeps {
 export async function checkEverything(
   { store, data, clock, breakers, states }: Pick<DoctorSubject, 'store' | 'data'> & CheckDeps,
   settings: {
-    durability: 'everysec' | 'always';
     targets: readonly CheckedTarget[];
     warnings: DoctorSubject['warnings'];
   },
   signal: AbortSignal,
 ): Promise<DoctorFinding[]> {
-  const { durability, warnings } = settings;
+  const { warnings } = settings;
   const targets = settings.targets.map((target) => ({
     ...toTarget(target, clock),
     applied: () => appliedBy(states, target.name),
   }));
   try {
-    const subject = { store, data, durability, targets, warnings, now: () => clock.now(), signal };
+    const subject = { store, data, targets, warnings, now: () => clock.now(), signal };
     const findings = await doctor(subject);
     const well = targets.filter(({ isWell }) => isWell());
     // Read before `close`, which removes what the breaker knows about a former key.

@@ -14,14 +14,12 @@ const OLDEST_REDIS = [6, 2];
 
 export interface RedisToCheck {
   store: { health: () => Promise<StoreHealth>; facts: () => Promise<StoreFacts> };
-  /** How often Redis is to write its append-only file to disk (`redis.durability`). */
-  durability: 'everysec' | 'always';
   /** Clock of this process, Unix milliseconds. */
   now: () => number;
 }
 
 /** Checks Redis. A Redis that cannot be asked has only the findings of its health. */
-export async function checkRedis({ store, durability, now }: RedisToCheck): Promise<DoctorFinding[]> {
+export async function checkRedis({ store, now }: RedisToCheck): Promise<DoctorFinding[]> {
   const health = await store.health();
   const findings = health.findings.map((finding) => {
     // A finding of the store has its advice behind the first colon.
@@ -40,7 +38,7 @@ export async function checkRedis({ store, durability, now }: RedisToCheck): Prom
   const facts = await store.facts().catch(() => undefined);
   if (!facts) return findings;
   if (health.ok) findings.push(okFinding('redis', 'a writable primary that never evicts'));
-  const { version, persistence, skewMs, memory } = facts;
+  const { version, skewMs, memory } = facts;
   const nearlyFull = memoryWarning(memory);
   if (nearlyFull) findings.push(warningFinding('redis', nearlyFull.reason, nearlyFull.advice));
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -54,16 +52,23 @@ export async function checkRedis({ store, durability, now }: RedisToCheck): Prom
       ),
     );
   else findings.push(okFinding('redis', `version ${version}`));
-  if (persistence === 'append-only file')
-    findings.push(okFinding('redis', `kept in an append-only file, durability ${durability}`));
-  else
-    findings.push(
-      errorFinding(
-        'redis',
-        persistence === 'none' ? 'nothing is written to disk' : 'only snapshots are written to disk',
-        'Set appendonly yes: a restart would lose acknowledged changes.',
-      ),
+  return [...findings, persistenceFinding(facts), clockFinding('Redis', now() + skewMs, now())];
+}
+
+/** Returns whether Redis writes acknowledged changes to disk. */
+function persistenceFinding({ persistence, fsync }: StoreFacts): DoctorFinding {
+  if (persistence !== 'append-only file')
+    return errorFinding(
+      'redis',
+      persistence === 'none' ? 'nothing is written to disk' : 'only snapshots are written to disk',
+      'Set appendonly yes: a restart would lose acknowledged changes.',
     );
-  findings.push(clockFinding('Redis', now() + skewMs, now()));
-  return findings;
+  if (fsync === 'no')
+    return errorFinding(
+      'redis',
+      'the operating system decides when the append-only file is written (appendfsync no)',
+      'Set appendfsync everysec or always: a crash of the machine would lose acknowledged changes.',
+    );
+  const written = fsync ?? 'unknown, because CONFIG is forbidden';
+  return okFinding('redis', `kept in an append-only file, appendfsync ${written}`);
 }

@@ -27,6 +27,18 @@ test('doctor warns about a nearly full memory of Redis', async () => {
   );
 });
 
+test('doctor tells how often Redis writes its append-only file, whatever the settings promise', async () => {
+  expect((await runCommand('doctor')).text).toContain('kept in an append-only file, appendfsync everysec');
+  await place.redis.config('SET', 'appendfsync', 'no');
+  const { code, text } = await runCommand('doctor');
+  expect([code, text]).toEqual([
+    1,
+    expect.stringContaining('✘ redis: the operating system decides when the append-only file is written'),
+  ]);
+  expect(text).not.toContain('kept in an append-only file');
+  await place.redis.config('SET', 'appendfsync', 'everysec');
+});
+
 test('status and doctor report a full memory of Redis, and report no process as missing', async () => {
   await place.redis.del('filler');
   await limitMemory(0.5);

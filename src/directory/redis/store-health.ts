@@ -95,6 +95,8 @@ async function findingsOfWhole(redis: Redis | Cluster, probe: string | undefined
 export interface StoreFacts {
   version: string;
   persistence: 'append-only file' | 'snapshots' | 'none';
+  /** When the append-only file is written (`appendfsync`); undefined: CONFIG is forbidden. */
+  fsync: string | undefined;
   memory: StoreMemory;
   /** Clock of Redis minus clock of this process in milliseconds, less the uncertainty of the round trip. */
   skewMs: number;
@@ -107,13 +109,16 @@ export async function readStoreFacts(redis: Redis, now: () => number): Promise<S
   const askedAt = now();
   const [seconds = 0, micros = 0] = (await node.time()).map(Number);
   const ours = (askedAt + now()) / 2;
-  const saves = await node.config('GET', 'save').catch(() => ['save', '']);
+  const setting = async (name: string): Promise<string | undefined> =>
+    ((await node.config('GET', name).catch(() => [])) as string[])[1];
+  const [saves, fsync] = await Promise.all([setting('save'), setting('appendfsync')]);
   let persistence: StoreFacts['persistence'] = 'none';
   if (info.get('aof_enabled') === '1') persistence = 'append-only file';
-  else if (String(saves[1] ?? '') !== '') persistence = 'snapshots';
+  else if (saves) persistence = 'snapshots';
   return {
     version: info.get('redis_version') ?? 'unknown',
     persistence,
+    fsync,
     memory: memoryOf(info),
     skewMs: Math.round(seconds * 1000 + micros / 1000 - ours),
   };
