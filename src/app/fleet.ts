@@ -54,7 +54,7 @@ export async function joinFleet(
     startedAt: clock.now(),
     rules: announced(feedRulesOf(config)),
   };
-  const facts = () => (readWork ? { ...own, work: readWork() } : own);
+  const facts = () => ({ ...own, sentAt: clock.now(), ...(readWork && { work: readWork() }) });
   const beats = startBeats({ clock }, createFleetStore(parts, config.redis), ids.request(), facts);
   releasers.add('fleet', beats.stop);
   await beats.started();

@@ -1,4 +1,6 @@
 // Defines a finding of doctor: what was checked, the result, and advice.
+import { CLOCK_ADVICE, clockOff } from './clocks.ts';
+
 export interface DoctorFinding {
   /**
    * `redis`, `clock`, `config`, `fleet`, `target <name>`, `hold`, `sync` or `reconcile` with `<connection> → <target>`, or `data`,
@@ -10,9 +12,6 @@ export interface DoctorFinding {
   /** Advice for the operator; null when nothing has to be done. */
   advice: string | null;
 }
-
-/** Largest accepted clock difference; leases, delays and log times depend on it. */
-const SKEW_LIMIT_MS = 30_000;
 
 /** Returns a finding that needs no action. */
 export const okFinding = (area: string, message: string): DoctorFinding => ({
@@ -40,12 +39,8 @@ export const errorFinding = (area: string, message: string, advice: string): Doc
 
 /** Compares a clock with the clock of this process. Both times are Unix milliseconds. */
 export function clockFinding(whose: string, theirs: number, ours: number): DoctorFinding {
-  const seconds = Math.round((theirs - ours) / 1000);
-  if (Math.abs(theirs - ours) <= SKEW_LIMIT_MS) return okFinding('clock', `agrees with ${whose}`);
-  const message = `${whose} is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}`;
-  return warningFinding(
-    'clock',
-    message,
-    'Set the clocks by NTP: delays and the dates of logs are wrong otherwise.',
-  );
+  const off = clockOff(theirs - ours);
+  return off === undefined
+    ? okFinding('clock', `agrees with ${whose}`)
+    : warningFinding('clock', `${whose} is ${off}`, CLOCK_ADVICE);
 }

@@ -13,6 +13,7 @@ import type { RemovedTarget } from '../directory/fleet/known-targets.ts';
 import type { StoreRefusal } from '../directory/redis/store-health.ts';
 import { counted } from '../support/counted.ts';
 import { isoTime } from '../support/iso-time.ts';
+import { CLOCK_ADVICE, clockOff } from './clocks.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /**
@@ -222,12 +223,17 @@ export function runningText(processes: readonly FleetProcess[]): string | undefi
 const nameOf = ({ role, host, pid }: Pick<FleetProcess, 'role' | 'host' | 'pid'>): string =>
   `${role} ${host} (process ${pid})`;
 
-/** Returns one process as a line: role, host, version, start, and age of its last beat. */
+/** Returns how far the clock of a process was off at its last beat; undefined for a good or unknown clock. */
+const processClockOff = ({ sentAt, lastBeatAt }: FleetProcess): string | undefined =>
+  clockOff((sentAt ?? lastBeatAt) - lastBeatAt);
+
+/** Returns one process as a line: role, host, version, start, age of its last beat, and a clock that is wrong. */
 export function processText(process: FleetProcess): string {
   const { version, startedAt, beatAgeMs, silent } = process;
   const age = Math.round(beatAgeMs / 1000);
+  const off = processClockOff(process);
   const beat = silent ? `silent for ${age} s` : `last beat ${age} s ago`;
-  return `${nameOf(process)}, version ${version}, started ${isoTime(startedAt)}, ${beat}`;
+  return `${nameOf(process)}, version ${version}, started ${isoTime(startedAt)}, ${beat}${off === undefined ? '' : `, clock ${off}, compared with Redis`}`;
 }
 
 /** Returns `2 processes`, or `no process runs`. A process that runs seems silent while Redis takes no writes. */
@@ -246,7 +252,13 @@ export function fleetFindings({ processes, findings }: FleetReport): DoctorFindi
   return [
     ...processes
       .filter(({ silent }) => !silent)
-      .map((each) => ({ area, level: 'ok' as const, message: processText(each), advice: null })),
+      .map((each) => ({
+        area,
+        message: processText(each),
+        ...(processClockOff(each) === undefined
+          ? { level: 'ok' as const, advice: null }
+          : { level: 'warning' as const, advice: CLOCK_ADVICE }),
+      })),
     ...findings.map(({ level, message, advice }) => ({ area, level, message, advice })),
   ];
 }

@@ -8,7 +8,7 @@ import { startLocalRedis, type LocalRedis } from '../../src/demo/local-redis.ts'
 import { tendLogs } from '../../src/ops/check-logs.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { silentLogger } from '../../src/support/logger.ts';
-import { randomIds, systemClock } from '../../src/support/sources.ts';
+import { randomIds, systemClock, type Clock } from '../../src/support/sources.ts';
 import { eventually } from './eventually.ts';
 import { firingAlerts } from './alerts-now.ts';
 import { TOKEN } from './build-bridge.ts';
@@ -29,7 +29,7 @@ export interface Place {
   port: number;
   redis: Redis;
   /** Starts one more instance of the bridge in the test process. */
-  start(role?: Role, version?: string): Promise<App>;
+  start(role?: Role, version?: string, clock?: Clock): Promise<App>;
   /** Stops the instances. */
   stopApps(): Promise<void>;
   /** Restarts with changed settings. */
@@ -70,11 +70,11 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
   const apps: App[] = [];
   const file = join(commands.folder, 'bridge.json');
   const read = () => readSettings({ env: {}, cwd: commands.folder, file });
-  const start = async (role: Role = 'all', version?: string): Promise<App> => {
+  const start = async (role: Role = 'all', version?: string, clock = systemClock): Promise<App> => {
     const identity = version === undefined ? {} : { identity: { version, host: `pod-${role}` } };
     const deps = {
       logger: silentLogger,
-      clock: systemClock,
+      clock,
       ids: randomIds,
       random: Math.random,
       ...identity,

@@ -54,12 +54,16 @@ const fleetProcess = objectOf<FleetProcess>(
     port: integerField,
     pid: integerField,
     startedAt: unixMs,
+    sentAt: {
+      ...unixMs,
+      description: 'Time of the last beat by the clock of the process, Unix milliseconds.',
+    },
     lastBeatAt: unixMs,
     beatAgeMs: integerField,
     silent: booleanField,
     work,
   },
-  ['work'],
+  ['work', 'sentAt'],
 );
 export const fleetFinding = objectOf<FleetFinding>({
   finding: { enum: FLEET_FINDINGS },
