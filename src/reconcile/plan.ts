@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { CoverageOfKinds, DriftCount } from '../directory/outbox/runs.ts';
 import { canonicalJson } from '../support/canonical-json.ts';
-import { ACTIONS, isChange, isDrift, type Action, type PlanEntry } from './entry.ts';
+import { ACTIONS, isChange, isDrift, isNotice, type Action, type PlanEntry } from './entry.ts';
 import { peopleDue, type HandoverSection } from './plan-handover.ts';
 import type { ListProof } from './list-proof.ts';
 
@@ -64,10 +64,10 @@ export function countsOf(entries: PlanEntry[]): Plan['counts'] {
   return counts;
 }
 
-/** Counts the entries caused at the platform, by action and cause. */
+/** Counts the differences caused at the platform, by action and cause; what only others have there is none. */
 export function driftCounts({ entries }: Pick<Plan, 'entries'>): DriftCount[] {
   const counts = new Map<string, DriftCount>();
-  for (const entry of entries.filter(isDrift)) {
+  for (const entry of entries.filter((each) => isDrift(each) && !isNotice(each))) {
     const { action } = entry;
     const { cause } = entry.attribution;
     const found = counts.get(`${action} ${cause}`) ?? { action, cause, count: 0 };

@@ -62,18 +62,23 @@ function headline(plan: Plan, changes: PlanEntry[], others: PlanEntry[], isDrift
   const left = withoutExceptions(plan, others).filter(({ action }) => action !== 'unmanaged').length;
   if (coverage.users.missing + coverage.groups.missing > 0)
     return `${where}: no changes are known, but not everything is covered: run scim-bridge reconcile, which looks at what is missing.${also}`;
+  // A hold stops all writes, and says nothing about the platform.
+  const isOnHold = exceptions.items.some(({ reason }) => reason === 'OnHold');
+  const excepted = exceptions.total - (isOnHold ? 1 : 0);
   const parts = [
-    ...(exceptions.total > 0 ? [counted(exceptions.total, 'exception')] : []),
+    ...(excepted > 0 ? [counted(excepted, 'exception')] : []),
     ...(left > 0 ? [`${counted(left, 'difference')} that no run changes`] : []),
   ];
   if (!(proof.users.complete && proof.groups.complete && unknown === 0))
-    return `${where}: no changes are known, but the platform could not be read whole${parts.length > 0 ? `, and there ${left + exceptions.total === 1 ? 'is' : 'are'} ${parts.join(' and ')}` : ''}, see below.${also}`;
+    return `${where}: no changes are known, but the platform could not be read whole${parts.length > 0 ? `, and there ${left + excepted === 1 ? 'is' : 'are'} ${parts.join(' and ')}` : ''}, see below.${also}`;
   if (parts.length > 0)
     return `${where}: nothing to write${work === undefined ? '' : ' to accounts and groups'}, but the platform is not as desired: ${parts.join(' and ')}, see below.${also}`;
   if (isDriftOnly) return `${where}: no changes by others.`;
   if (work !== undefined) return `${where}: no changes of accounts and groups, but ${work}, see below.`;
   if (handover && handover.problem !== null)
     return `${where}: no changes. Accounts and groups are as desired, but the work of closed accounts is not handed over, see below.`;
+  if (isOnHold)
+    return `${where}: nothing to write. The platform is as desired, and an operator stopped all writes, see below.`;
   return `${where}: no changes. The platform is as desired.`;
 }
 

@@ -58,6 +58,17 @@ test('a group that waits for the held deactivation of a member is not missing, a
   await expect(crew()).resolves.toEqual([BEN, CHO, DAN]);
 }, 60_000);
 
+test('a member added by hand is no drift in status, as it is no change in plan', async () => {
+  await open({});
+  await run(place, 'reconcile', '--yes');
+  expect((await place.commands.run('plan', '--full')).text).toMatch(
+    /no changes\. The platform is as desired\./,
+  );
+  const { text } = await place.commands.run('status');
+  expect(text).toMatch(/last reconcile \S+: converged$/m);
+  await expect(crew()).resolves.toEqual([ANN, BEN, CHO, DAN]);
+}, 60_000);
+
 test('a group that was left out and comes back loses the members who left at the source, and keeps a member added by hand', async () => {
   await open({});
   const exclude = async (patterns: string[]): Promise<void> => {
