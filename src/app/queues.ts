@@ -53,8 +53,12 @@ export function startQueues(
       };
       await syncResource(deps, job.ref, job.priority, signal);
     };
+    const isPaused = async (): Promise<boolean> => {
+      const { open, pause } = await target.breaker.read();
+      return open || pause !== undefined;
+    };
     const queue = createTargetQueue(
-      { connection, outboxes, handler, clock, logger },
+      { connection, outboxes, handler, isPaused, clock, logger },
       { prefix, target: name, concurrency: target.concurrency },
     );
     releasers.add(`queue of ${name}`, queue.stop);

@@ -131,6 +131,8 @@ export function createTargetQueue(
     connection: QueueConnection;
     outboxes: Map<string, Outbox>;
     handler: SyncHandler;
+    /** Returns whether syncs wait, because no call may be sent to the target now. */
+    isPaused: () => Promise<boolean>;
     clock: Clock;
     logger: Logger;
   },
@@ -143,7 +145,9 @@ export function createTargetQueue(
     lastSweepAt: () => relay.lastSweepAt(),
     stop: async () => {
       await relay.stop();
-      await worker.stop(SYNC_DEADLINE_MS);
+      // A sync that waits for the end of a pause gets nothing done. Aborted, it puts its mark back for the next process.
+      const isPaused = await deps.isPaused().catch(() => false);
+      await worker.stop(isPaused ? 0 : SYNC_DEADLINE_MS);
     },
   };
 }
