@@ -2,6 +2,7 @@
 import cron from 'node-cron';
 import { RunLost } from '../directory/outbox/drift.ts';
 import { isAnew } from '../directory/outbox/runs.ts';
+import { isStoreUnavailable } from '../directory/redis/connection.ts';
 import type { GuardSettings } from '../guard/judge.ts';
 import type { Clock, Ids } from '../support/sources.ts';
 import type { Logger } from '../support/logger.ts';
@@ -69,7 +70,7 @@ export function startScheduler(
   void task?.start();
   const isDue = (moment: Date): boolean => task?.match(moment) ?? false;
   for (const each of scopes) {
-    const watch = () => watchRules(deps.clock, each.scope, { isDue, signal, run: (why) => run(each, why) });
+    const watch = () => watchRules(deps, each.scope, { isDue, signal, run: (why) => run(each, why) });
     // While the targets are noted, the first pushes may arrive, so an empty directory is noted before.
     const isEmptyNoted = noteEmptyDirectory(each.scope).catch(() => false);
     track(Promise.all([isEmptyNoted, options.noted]).then(watch));
@@ -89,7 +90,7 @@ export function startScheduler(
  * @param options.run returns false when this process made no run of its own
  */
 async function watchRules(
-  clock: Clock,
+  { clock, logger }: { clock: Clock; logger: Logger },
   scope: ReconcileScope,
   options: {
     isDue: (moment: Date) => boolean;
@@ -101,6 +102,8 @@ async function watchRules(
   let isStart = true;
   /** The note for which this process made its last run; it stays when the run could not end it. */
   let answered: string | undefined;
+  /** The error of the last look that has been logged. */
+  let logged: string | undefined;
   while (!signal.aborted) {
     try {
       const mappedBy = await scope.runs.mappedBy();
@@ -115,8 +118,18 @@ async function watchRules(
         isStart = false;
         if (await run(why)) answered = mappedBy;
       }
-    } catch {
-      // The connection to Redis logs that it is away.
+      logged = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      // The connection to Redis logs that it is away, and a lasting error is logged once.
+      if (!isStoreUnavailable(error) && message !== logged) {
+        const { connection, target } = scope;
+        logger.error(
+          { err: error as Error, connection, target: target.name },
+          'it cannot be told whether a reconcile is due, looking again',
+        );
+        logged = message;
+      }
     }
     await clock.sleep(LOOK_MS, signal);
   }

@@ -1,4 +1,5 @@
 // Tests the schedule: a missed run is made up, several replicas run once, and `onDrift: report` writes nothing.
+import { Redis } from 'ioredis';
 import {
   type ScheduledScope,
   type Scheduler,
@@ -15,13 +16,14 @@ const HOUR = 3_600_000;
 const ANN = 'ann@acme.example';
 let bridge: Bridge;
 let rec: Reconciling;
+let prefix = '';
 let offset = 0;
 const schedulers: Scheduler[] = [];
 /** Returns a clock that is ahead of the system clock by a given time. */
 const clock: Clock = { now: () => Date.now() + offset, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
 
 beforeAll(async () => {
-  bridge = await buildBridge();
+  bridge = await buildBridge({ configure: (config) => (prefix = config.redis.prefix) });
   rec = await openReconciling(bridge);
   await bridge.idp.createUser(ANN);
   await rec.untilSynced();
@@ -134,4 +136,29 @@ describe('a missed schedule', () => {
   test('a schedule counts as missed after a day without any run', () => {
     expect(wasMissed(at('01T03:00:00'), at('04T02:00:00'), () => false)).toBe(true);
   });
+});
+
+test('an error that keeps the schedule from looking is logged once, and the look goes on', async () => {
+  const redis = new Redis(process.env.TEST_REDIS_URL ?? '');
+  const key = `${prefix}:{default}:mapped:main`;
+  await redis.rename(key, `${key}.kept`);
+  await redis.rpush(key, 'damaged');
+  const lines: any[] = [];
+  const logger = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) });
+  let looks = 0;
+  const fast: Clock = {
+    ...clock,
+    sleep: (ms, signal) => systemClock.sleep(ms === 5000 ? (looks++, 20) : ms, signal),
+  };
+  schedulers.push(
+    startScheduler({ clock: fast, ids: randomIds, logger }, scopes(), {
+      ...{ schedule: null, timezone: 'UTC', onDrift: 'report' },
+    }),
+  );
+  await eventually('several looks were made', () => looks > 5);
+  await redis.del(key);
+  await redis.rename(`${key}.kept`, key);
+  redis.disconnect();
+  const errors = lines.filter(({ msg }) => /whether a reconcile is due/.test(String(msg)));
+  expect(errors).toMatchObject([{ target: 'main', connection: 'default' }]);
 });
