@@ -20,7 +20,7 @@ import { removedTargetReasons } from './removed-targets.ts';
 import { toVerdict } from './verdict.ts';
 import { isoTime } from '../support/iso-time.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
-import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyOf } from './stored-fields.ts';
+import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';
 
 const LOG_ENTRIES = 50;
 /** Longest search of the log, milliseconds. The log may have a million entries of other resources. */
@@ -147,7 +147,7 @@ async function explainAt(
     hold: hold ? { since: isoTime(hold.since), by: hold.by, note: hold.note ?? null } : null,
     ...obstacleOf(breaker),
     fleet,
-    policy: policyOf(scope, found.name),
+    policy: policyFor(scope, found.name),
     handover: found.kind === 'User' ? await handoverOf(scope, found.ref, link, readPlatform ?? true) : null,
     lastReconcile: last ? { at: isoTime(last.endedAt), outcome: last.outcome } : null,
     restored: restored ? { at: isoTime(restored.at), backup: backupText(restored) } : null,

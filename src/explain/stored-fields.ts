@@ -77,7 +77,7 @@ export function markOf({ mark }: ResourceStatus): Explanation['mark'] {
 }
 
 /** Returns the policy of the target, and whether `users.protected` lists the name. */
-export function policyOf({ target }: ReconcileScope, name: string): Explanation['policy'] {
+export function policyFor({ target }: ReconcileScope, name: string): Explanation['policy'] {
   const { policy, adopt, users } = target.policy;
   const isProtected = users.protected.some((each) => fold(each) === fold(name));
   return {
