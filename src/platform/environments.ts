@@ -20,8 +20,9 @@ export interface Environment {
 export interface MetaToken {
   /** Gives access to metadata, not to rows. It is a secret and must not be logged. */
   token: string;
-  /** Times in ISO 8601. */
+  /** ISO 8601; `''` when the platform does not say it. */
   createdAt: string;
+  /** ISO 8601. */
   expiresAt: string;
 }
 
@@ -93,6 +94,7 @@ const readEnvironment: Reader<Environment> = (body, refuse) => {
   const isSql = typeof host === 'string' && typeof port === 'number';
   return {
     id: fields.id,
+    // The published form of the answer has no name (contract 4.2).
     name: fields.optionalText('name') ?? fields.optionalText('branch') ?? fields.id,
     type: fields.text('type') as EnvironmentType,
     ...optionalField('restUrl', typeof url === 'string' ? url : undefined),

@@ -101,6 +101,7 @@ export function createGroups(deps: ProviderDeps) {
   async function get(id: string, context: RequestContext): Promise<Answer> {
     const record = await directory.get('Group', id);
     if (!record) throw missing('Group', id);
+    // A damaged record is answered with 500, also when If-None-Match names its version.
     soundText('Group', record);
     const etag = weakVersion(record.version);
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };

@@ -62,9 +62,11 @@ export function createUsers(deps: ProviderDeps) {
     const first = await directory.createUser(creation);
     const outcome = first.kind === 'taken' ? await storeShared(creation, first, directory.createUser) : first;
     if (outcome.kind === 'taken' && (await isRevival(outcome.holder, resource))) {
+      // If-Match of the POST does not mean the inactive user.
       const revived = await replaceWith(outcome.holder, resource, { ...context, ifMatch: undefined });
       return { ...revived, status: 201, location: locationOf(userType, outcome.holder, context.baseUrl) };
     }
+    // toStored throws the 409 of the outcome `taken`; it returns undefined when the write has to be repeated.
     const stored = toStored('User', id, outcome);
     if (!stored) throw contended();
     return answer(201, { id, text, ...stored }, stored.groups, context);
@@ -109,6 +111,7 @@ export function createUsers(deps: ProviderDeps) {
     const [user] = await directory.usersOf([id]);
     if (!user) throw missing('User', id);
     const { record, groups } = user;
+    // A damaged record is answered with 500, also when If-None-Match names its version.
     soundText('User', record);
     const etag = weakVersion(record.version);
     if (matches(context.ifNoneMatch, etag)) return { status: 304, etag };

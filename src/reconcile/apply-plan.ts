@@ -96,7 +96,7 @@ interface Applied {
   decided: Ref[];
   /** Other resources that the run marked. */
   synced: Ref[];
-  /** Outcome of their syncs. */
+  /** Outcome of the syncs of `synced`. */
   end: End;
 }
 

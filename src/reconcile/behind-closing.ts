@@ -5,7 +5,7 @@ import { HELD_BY_GUARD, isValue } from './unwritten.ts';
 
 /**
  * Returns, by person, a text about the values and memberships that wait for the held deactivation of the same person.
- * @param entries as `withoutUnwritten` returns them
+ * @param entries of a plan after `withoutUnwritten`: one that no sync would write is still there, with the effect `report`
  */
 export function waitingBehindClosing(entries: readonly PlanEntry[]): Map<Ref, string> {
   const names = new Map<Ref, string[]>();

@@ -16,7 +16,7 @@ export function breakerWords({ status, only, ofOtherKey }: ToldBreaker): string 
   if (status !== 401) return `answers ${status}`;
   if (only) return `answers ${only.join(' and ')} with 401 and accepts the key for other calls`;
   return ofOtherKey
-    ? 'refuses the key (401) of a process of the service, which is not the key of these settings,'
+    ? 'refuses the key (401) of a process of the service (not the key of these settings)'
     : 'refuses the key (401)';
 }
 

@@ -6,7 +6,7 @@ import { ACTION_SIGNS, actionCount, diffLines } from './render-words.ts';
 
 /** Number of names that a part of the summary shows. */
 export const EXAMPLES = 3;
-/** Largest number of parts of one action in the summary, and of causes. */
+/** Largest number of parts (changes with the same reason and cause) of one action, and of causes in the line of causes. */
 const MOST_PARTS = 4;
 
 /** Returns a line with the number of changes by cause, the largest first. */

@@ -68,9 +68,9 @@ export function createCatalogue(
         // New definitions are kept, because a lagging list may not show them yet.
         existing = new Map([...existing, ...(await byName(signal))]);
         if (existing.has(name)) continue;
-        // A 400 without a definition in the list refuses the definition itself.
+        // The list has no definition of this name, so the 400 was not for a duplicate: the platform refuses this definition.
         if (error.status === 400) throw error;
-        // The definition exists and the list lags; the next sync reads it again.
+        // 409: the definition exists and the list lags; the next sync reads the list again.
         const counts = { seen: existing.size };
         throw new IncompleteList(`the list does not show ${name}, which exists`, counts, error);
       }

@@ -22,7 +22,10 @@ export function defaultValueOf({ type, defaultValue: text }: UserAttribute): Att
   return fits ? (parsed as string[] | number[]) : undefined;
 }
 
-/** Returns a text for each unset attribute of which the definition has a default. @param isUnset by name of the attribute */
+/**
+ * Returns `defaultText` of each attribute without a stored value whose definition has a default.
+ * @param isUnset returns whether the person has no stored value of the attribute with this name
+ */
 export const defaultTexts = (
   definitions: readonly UserAttribute[],
   isUnset: (name: string) => boolean,

@@ -20,9 +20,12 @@ export const LISTED_AS_PROTECTED = 'listed in users.protected';
 
 /** Settings of a target that limit what sync may write. */
 export interface SyncPolicy {
-  /** `create-only`: nothing is written to a completed resource. `upsert-only`: nothing is closed, deleted or removed. */
+  /**
+   * `create-only`: nothing is written to a completed resource. `upsert-only`: nothing is closed, deleted or removed. `sync`:
+   * everything is written, as far as the guard allows.
+   */
   policy: 'create-only' | 'upsert-only' | 'sync';
-  /** `exact`: exactly one exact match is adopted. `report` and `never`: a match is a conflict. */
+  /** `exact`: exactly one exact match is adopted. `report` and `never` act alike: a match is a conflict. */
   adopt: 'exact' | 'report' | 'never';
   users: {
     /** Whether the account of a leaver is closed, or closed and deleted. */
@@ -111,6 +114,7 @@ export function createTarget(
     scimToken: () => settings.scimToken ?? settings.token,
     allowLoopbackHttp: settings.allowLoopbackHttp,
     timeoutMs: settings.timeoutMs,
+    // Twice the largest limit, because urgent calls start at once, above the limit.
     connections: Math.max(settings.concurrency, settings.maxConcurrency) * 2,
     clock,
     gate: (run, call) => slots.run(run, call.urgent),
@@ -122,7 +126,9 @@ export function createTarget(
       logger.debug({ target: name, ...call }, 'platform call');
       answering.ended(call);
       work.ended(call);
-      concurrency.ended(call, slots.waiting() > 0 && !isRateBound);
+      // More calls at once help only if calls wait for a slot and not for the rate limit.
+      const wantsMore = slots.waiting() > 0 && !isRateBound;
+      concurrency.ended(call, wantsMore);
       onCall?.(call);
     },
   });

@@ -8,14 +8,19 @@ const isWebPage = (status) => status >= 200 && status < 300;
 /** Returns whether the platform refuses the key. */
 export const isKeyRefused = ({ status }) => status === KEY_REFUSED;
 
-/** Returns words that follow "the platform". Status 0 or none: no answer. */
+/**
+ * Returns words that follow "the platform".
+ * @param status of the last answer; 0 or none: no answer
+ * @param only methods that are answered with 401 while the key is accepted for others
+ * @param ofOtherKey the refused key is not the one of the settings that the answering process has read
+ */
 function failureWords({ status, only, ofOtherKey }) {
   if (!status) return 'does not answer';
   if (isWebPage(status)) return 'answers with web pages (a wrong url, or a proxy)';
   if (status !== KEY_REFUSED) return `answers ${status}`;
   if (only) return `answers ${only.join(' and ')} with 401 and accepts the key for other calls`;
   return ofOtherKey
-    ? 'refuses the key (401) of a process of the service, which is not the key of these settings,'
+    ? 'refuses the key (401) of a process of the service (not the key of these settings)'
     : 'refuses the key (401)';
 }
 

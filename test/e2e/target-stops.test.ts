@@ -158,7 +158,7 @@ testOfTwo(
       await pushInto(place, { status5xx: { share: 1, status: 401 } }, 401);
       const [status, explain] = [await renewed.run('status'), await renewed.run('explain', BOB, '--all')];
       const says = new RegExp(
-        `refuses the key \\(401\\) of a process of the service, which is not the key of these settings, since ${TIME}: .*restart the service`,
+        `refuses the key \\(401\\) of a process of the service \\(not the key of these settings\\) since ${TIME}: .*restart the service`,
         'i',
       );
       for (const { text } of [status, explain]) {
@@ -168,7 +168,7 @@ testOfTwo(
       await faults(place, {});
       const doctor = await renewed.run('doctor');
       expect(doctor).toMatchObject({ code: 1, text: expect.stringContaining('the key is valid') });
-      expect(doctor.text).toContain('which is not the key of these settings, since');
+      expect(doctor.text).toContain('(not the key of these settings) since');
       expect(doctor.text).toContain('Restart the service, unless it was restarted since');
     } finally {
       renewed.remove();

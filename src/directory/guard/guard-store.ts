@@ -1,5 +1,5 @@
 // Stores the guard's counts of a target and its held changes until an operator decides (ADR 0011). Each script decides
-// atomically, so that two workers cannot both take the last place.
+// atomically, so that two workers cannot both use the last change that the allowance permits.
 import type { Redis } from 'ioredis';
 import {
   allowanceOf,

@@ -20,6 +20,7 @@ import { SCIM_GROUP_URN } from './urns.ts';
 import { toScimMeta } from './user-resource.ts';
 
 function toGroupResource(call: Call, group: GroupRecord, excluded: ReadonlySet<string>): SandboxJsonObject {
+  // A GET may show an earlier state (the fault `staleReadsMs`); the answer to a write shows what was written.
   const view = call.request.method === 'GET' ? call.read : call.state;
   const members = excluded.has('members')
     ? []
@@ -80,6 +81,7 @@ function auditGroup(call: Call, eventName: string, group: GroupRecord): void {
 export function listGroups(call: Call): HandlerReply {
   const { groups } = call.read;
   const excluded = excludedAttributes(call);
+  // The parser of the filter has folded the text.
   const isEqual = (value: string | null, text: string): boolean => value?.toLowerCase() === text;
   const grammar = new Map<string, Filterable<GroupRecord>>([
     ['id', filterById(call, groups)],

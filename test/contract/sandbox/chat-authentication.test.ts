@@ -111,7 +111,7 @@ test('CAUTH-08 scope must be a list that contains chat', async () => {
   expect((await asked({ externalId: 'ada', scope: ['meta', 'chat'] })).status).toBe(200);
 });
 
-test('CAUTH-09 scope is asserted on the context that the deployment resolves', async () => {
+test('CAUTH-09 a token is accepted only if the security context that the deployment resolves has the scope chat, whatever the token says', async () => {
   const set = (method: object) =>
     rig.fixtures({ chatAuthentication: [{ deploymentId: '1', method: { kind: 'custom', ...method } }] });
   await set({ drop: ['scope'] });

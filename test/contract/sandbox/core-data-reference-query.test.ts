@@ -97,7 +97,7 @@ describe('order, limit and ungrouped', () => {
     const months = body.data.map((row: any) => row[T]);
     expect(months).toEqual([...months].sort().reverse());
   });
-  test('limit, offset and total apply to rows', async () => {
+  test('limit and offset select rows of the result, and total counts the rows without them', async () => {
     const { body } = await load({ dimensions: ['customers.name'], limit: 3 });
     expect(body.data.map((row: any) => row['customers.name'])).toEqual([
       'Customer 001',

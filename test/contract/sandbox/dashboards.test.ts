@@ -224,7 +224,7 @@ test('DASH-13 DASH-16 the seeded dashboard passes the validation of a POST', asy
   expect(await config(body.dashboardDraft)).toBe(200);
 });
 
-test('a dashboard whose keys come from the prototype chain is 400', async () => {
+test('a dashboard that has all its fields under the key __proto__ is answered with 400', async () => {
   const raw = `{"publishedDashboard":{"__proto__":${JSON.stringify(DASHBOARD)}}}`;
   expect((await rig.call('POST', `${BASE}/workbooks`, { raw })).status).toBe(400);
 });
