@@ -98,9 +98,10 @@ async function explainAt(
   // A pending change or a condition explains the status already, so the platform is not read.
   const isQuiet = !link.condition && where.guard.length === 0;
   const isSettled = !where.mark && where.blockedSince === null && (isQuiet || awaitsDecision(link));
-  // Somebody may have made the refused change of a dead letter at the platform.
+  // Somebody may have made the refused change of a dead letter at the platform. It is not read while its calls fail.
+  const mayBeDone = isLetter(where) && !(await target.breaker.read()).open;
   const seen =
-    (readPlatform ?? (isSettled || isLetter(where))) && !isLeftOut && link.id !== undefined
+    (readPlatform ?? (isSettled || mayBeDone)) && !isLeftOut && link.id !== undefined
       ? await lookAtPlatform(scope, found.ref, {
           members: related.members?.desired ?? 0,
           values: detail.values,

@@ -72,7 +72,8 @@ async function verify(args: string[] = ['--query', QUERY, '--json']) {
     .spyOn(console, 'error')
     .mockImplementation((line) => void lines.errors.push(String(line)));
   try {
-    const all = ['--config', file, 'verify-access', ADA, '--data-url', dataUrl, ...args];
+    const address = args.includes('--data-url') ? [] : ['--data-url', dataUrl];
+    const all = ['--config', file, 'verify-access', ADA, ...address, ...args];
     const code = await runCli(all, { NO_COLOR: '1', DEPLOYMENT_API_SECRET: 'no-secret-of-this-server-1' });
     return { code, out: lines.out.join('\n'), errors: lines.errors.join('\n') };
   } finally {
