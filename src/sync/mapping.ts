@@ -11,7 +11,7 @@ import type { GroupName } from '../directory/resources/changes.ts';
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 import { compilePattern } from '../support/linear-regexp.ts';
 import { compileExpression } from './expression.ts';
-import { toAttributeValue, type MappedValue } from './values.ts';
+import { toAttributeValue, UnorderedList, type MappedValue } from './values.ts';
 
 /** Source of an attribute's value: either `from` (a SCIM path) or `expression` (JSONata). */
 export interface AttributeRule {
@@ -73,13 +73,10 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
   const include = rules.groups.include.map((pattern) => compilePattern(pattern));
   const exclude = rules.groups.exclude.map((pattern) => compilePattern(pattern));
   const rename = rules.groups.rename.map(({ match, to }) => ({ match: compilePattern(match), to }));
-  const mentionsGroups = (text: string): boolean => /\bgroups\b/i.test(text);
 
   return {
     types: Object.fromEntries(Object.entries(rules.attributes).map(([name, { type }]) => [name, type])),
-    rulesReadGroups:
-      mentionsGroups(scopeText) ||
-      readers.some(({ rule }) => mentionsGroups(rule.from ?? '') || mentionsGroups(rule.expression ?? '')),
+    rulesReadGroups: mentionsGroups(scopeText) || readers.some(({ rule }) => readsGroups(rule)),
 
     groupName: (displayName) => {
       if (!include.some((pattern) => pattern.test(displayName))) return undefined;
@@ -108,6 +105,11 @@ export function compileMapping(rules: MappingRules, userType: ResourceType): Map
   };
 }
 
+const mentionsGroups = (text: string): boolean => /\bgroups\b/i.test(text);
+
+const readsGroups = ({ from = '', expression = '' }: AttributeRule): boolean =>
+  mentionsGroups(from) || mentionsGroups(expression);
+
 /** Returns the managed attributes whose value at the target stays, because the source has none and `onEmpty` is `keep`. */
 export const keptAttributes = (
   { attributes, faults }: Pick<DesiredUser, 'attributes' | 'faults'>,
@@ -117,12 +119,18 @@ export const keptAttributes = (
     (name) => attributes[name] === undefined && !faults.some(({ attribute }) => attribute === name),
   );
 
-/** Returns the resource as filters, paths and expressions see it. */
+/**
+ * Returns the resource as filters, paths and expressions see it. The groups are in order of name, so that people in the same
+ * groups get the same value, in whichever order they joined.
+ */
 export const toMapped = (resource: Resource, id: string, groups: readonly GroupName[]): Resource => ({
   ...resource,
   id,
-  groups: groups.map((group) => ({ value: group.id, display: group.displayName })),
+  groups: [...groups].sort(byName).map((group) => ({ value: group.id, display: group.displayName })),
 });
+
+const byName = (one: GroupName, other: GroupName): number =>
+  (one.displayName === other.displayName ? one.id < other.id : one.displayName < other.displayName) ? -1 : 1;
 
 /**
  * Returns a function that computes the value of one attribute and never rejects.
@@ -135,7 +143,10 @@ export function compileAttribute(
   const read = compileRule(rule, userType);
   return async (mapped) => {
     try {
-      return toAttributeValue(rule.type, await read(mapped), rule.onEmpty);
+      const found = toAttributeValue(rule.type, await read(mapped), rule.onEmpty);
+      return found.kind === 'value' && Array.isArray(found.value) && readsGroups(rule)
+        ? { kind: 'value', value: UnorderedList.from<string | number>(found.value) as string[] | number[] }
+        : found;
     } catch (error) {
       return { kind: 'invalid', reason: `expression failed: ${(error as Error).message}` };
     }

@@ -66,7 +66,16 @@ export function toAttributeValue(
   return { kind: 'value', value: values as string[] | number[] };
 }
 
+/**
+ * A list whose order has no meaning, because its rule reads the groups of a person. It equals each list of the same elements, so
+ * that a value that was written in another order is not written again.
+ */
+export class UnorderedList extends Array<string | number> {}
+
 /** Returns whether two attribute values are equal; undefined equals null. */
 export function sameValue(left: unknown, right: unknown): boolean {
-  return JSON.stringify(left ?? null) === JSON.stringify(right ?? null);
+  const isUnordered = left instanceof UnorderedList || right instanceof UnorderedList;
+  const textOf = (value: unknown): string =>
+    JSON.stringify(isUnordered && Array.isArray(value) ? [...(value as unknown[])].sort() : (value ?? null));
+  return textOf(left) === textOf(right);
 }

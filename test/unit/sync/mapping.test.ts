@@ -1,4 +1,5 @@
 // Tests the mapping of users and groups to the desired state of a target.
+import fc from 'fast-check';
 import { userResourceType, type Resource } from '../../../src/scim/index.ts';
 import {
   compileMapping,
@@ -126,6 +127,24 @@ describe('mapping of user attributes', () => {
       level: 3,
       mails: ['home@x', 'work@x'],
     });
+  });
+
+  it('each order of joins gives the same value, by a path and by an expression', async () => {
+    const joined = ['EMEA', 'Sales', 'emea', 'É', 'Sales'].map((displayName, index) => ({
+      ...{ id: `g${index}`, displayName },
+    }));
+    const attributes = {
+      all: rule('string_array', 'groups.display'),
+      some: rule('string_array', 'groups.display[$match($, /^(S|E)/)]'),
+      first: rule('string', 'groups.display'),
+    };
+    const expected = await attributesOf(attributes, ada, joined);
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(joined, { minLength: joined.length }), async (order) => {
+        await expect(attributesOf(attributes, ada, order)).resolves.toEqual(expected);
+      }),
+      { numRuns: 30 },
+    );
   });
 
   it('attributes are mapped by JSONata from the resource, its id and its groups', async () => {
