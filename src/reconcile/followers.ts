@@ -14,6 +14,14 @@ export const NEWLY_LINKED: ReadonlySet<string> = new Set(['create', 'adopt', 're
 /** Actions of a user's sync after which no attribute is written. */
 const ENDING: ReadonlySet<string> = new Set(['deactivate', 'delete']);
 
+/** How the definitions of attributes are compared with the settings. */
+export interface DefinitionReads {
+  /** Reads them even if no user changes: a value may look equal although its type is another one, such as 5 and "5". */
+  always?: boolean;
+  /** A definition of another type is one conflict of the attribute, and not one for each person with a value that waits. */
+  inOne?: boolean;
+}
+
 /** A membership that the sync of `parent` writes too. */
 interface Following {
   parent: PlanEntry;
@@ -34,15 +42,17 @@ interface GroupOfPlan {
  * Returns the entries with those that follow from them. The resource of `follows` is marked, and its sync leads to the
  * write, so the followers are not marked themselves. Activations and memberships that wait for a value which cannot be mapped
  * are only reported.
+ * @param definitions how the definitions of attributes are compared
  */
 export async function withFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
   verified: readonly VerifiedResource[],
+  definitions: DefinitionReads = {},
 ): Promise<PlanEntry[]> {
   const unmappable = new Set(verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])));
   const written = withoutRefusedAdoptions(entries, verified);
-  return withoutUnmappable(await withAllFollowers(scan, written, verified), unmappable);
+  return withoutUnmappable(await withAllFollowers(scan, written, verified, definitions), unmappable);
 }
 
 /** Returns the entries; a conflict takes the place of an adoption that the sync will refuse, and of the values and memberships behind it. */
@@ -73,9 +83,13 @@ async function withAllFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
   verified: readonly VerifiedResource[],
+  reads: DefinitionReads,
 ): Promise<PlanEntry[]> {
-  const { definitions, conflicts } = await definitionEntries(scan, entries);
-  const found = goneWithDefinition(entries, definitions).map((entry) => refused(entry, conflicts));
+  const { definitions: missing, conflicts } = await definitionEntries(scan, entries, reads);
+  const found = goneWithDefinition(entries, missing)
+    .map((entry) => refused(entry, conflicts))
+    .filter(({ action, attribute }) => !reads.inOne || action !== 'conflict' || attribute === undefined);
+  const definitions = [...missing, ...(reads.inOne ? [...conflicts].map(typeConflict) : [])];
   const parents = new Map<Ref, PlanEntry>();
   for (const entry of found)
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
@@ -246,27 +260,37 @@ function refused(entry: PlanEntry, conflicts: ReadonlyMap<string, string>): Plan
   return { ...entry, action: 'conflict', effect: 'report', reason, attribution: { cause: 'none' } };
 }
 
+const typeConflict = ([name, reason]: [name: string, reason: string]): PlanEntry => ({
+  ...{ action: 'conflict', kind: 'Attribute', ref: null, platformId: null, name, attribute: name },
+  ...{ before: null, after: null, effect: 'report', reason },
+  ...{ attribution: { cause: 'none' }, basis: { version: 0, link: '' } },
+});
+
 const NOT_DEFINED = 'the settings map it and the platform does not define it';
 const DELETED =
   'its definition was deleted at the platform, with all values: it is defined again, and the values are written again';
 
 /**
- * Reads which attribute definitions differ from the settings, if the plan changes a user.
+ * Reads which attribute definitions differ from the settings, if the plan changes a user or `always` asks for it.
  * @returns entries for missing definitions, which the first sync of a user creates; and by attribute name the reason why a
  *   definition of another type is a conflict
  */
 async function definitionEntries(
   scan: ScanResult,
   found: PlanEntry[],
+  { always = false }: DefinitionReads,
 ): Promise<{ definitions: PlanEntry[]; conflicts: ReadonlyMap<string, string> }> {
   const { catalogue, mapping } = scan.scope.target;
   const [first] = found.filter(
     (entry) => isChange(entry) && entry.kind === 'User' && entry.ref && !ENDING.has(entry.action),
   );
-  const faults = first && (await asking(scan, (signal) => catalogue.faults(signal)));
-  // Without a change of a user, or if the definitions could not be read, no sync is known to define an attribute.
+  const isRead = first ?? (always && Object.keys(mapping.types).length > 0);
+  const faults = isRead && (await asking(scan, (signal) => catalogue.faults(signal)));
+  // If the definitions were not read, no sync is known to define an attribute.
   if (!faults || faults === 'absent' || faults === 'unknown')
     return { definitions: [], conflicts: new Map() };
+  // Without a change of a user no sync defines an attribute.
+  if (!first) return { definitions: [], conflicts: faults.conflicts };
   const definitions = faults.missing
     .sort((left, right) => (fold(left) < fold(right) ? -1 : 1))
     .map((name): PlanEntry => ({

@@ -108,7 +108,7 @@ export async function makePlan(
     users,
     groups,
   );
-  const found = await withFollowers(scan, proven, verified);
+  const found = await withFollowers(scan, proven, verified, { always: mapsAll || full, inOne: true });
   const done = verified.flatMap((each) => each.done ?? []);
   // Somebody made what the platform refused, so the sync of the run ends the dead letter. No comparison sees whether the closed
   // account of a leaver was deleted.

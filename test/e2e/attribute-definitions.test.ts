@@ -112,20 +112,58 @@ test('status, health and the metrics tell that an attribute of another type need
   const status = await runCommand('status');
   expect(status.code).toBe(2);
   expect(status.text).toMatch(
-    /! 2 conflicts need a person: attribute team is number at the platform and string in the mapping: .* scim-bridge plan names them/,
+    /! 1 conflict needs a person: attribute team is number at the platform and string in the mapping: .* Then run scim-bridge reconcile/,
   );
   const conflicts = async () => (await scrape(place.port)).sum('bridge_conflicts', { target: 'main' });
-  await expect(conflicts()).resolves.toBe(2);
+  await expect(conflicts()).resolves.toBe(1);
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const { body } = await send(`http://127.0.0.1:${place.port}`, 'GET', '/health', { headers });
   expect(body.components['target main'].findings).toContain(
-    '2 conflicts since the last reconcile: see scim-bridge plan',
+    '1 conflict since the last reconcile: see scim-bridge plan',
   );
   await deleteDefinition('team');
   expect((await runCommand('reconcile', '--yes')).code).toBe(0);
   expect((await runCommand('status')).code).toBe(0);
   await expect(conflicts()).resolves.toBe(0);
 }, 30_000);
+
+test.each([
+  ['number', 'string'],
+  ['string', 'number'],
+])(
+  'a mapping as %s of a value that the platform defines as %s is one conflict in every command, although the values look equal',
+  async (mapped, defined) => {
+    const rank = (type: string) => ({ type, from: 'userType' });
+    const target = { attributes: { rank: rank(defined) } };
+    const other = await openPlace({ target });
+    try {
+      for (const name of [ANN, BOB]) await other.idp.createUser(name, { userType: '7' });
+      await other.idle();
+      expect((await other.platform.user(ANN))?.attributes.rank).toEqual(defined === 'number' ? 7 : '7');
+      const reason = `attribute rank is ${defined} at the platform and ${mapped} in the mapping`;
+      const told = new RegExp(`1 conflict needs a person[^]*Attribute rank: conflict, ${reason}`);
+      await other.change(({ targets: { main } }) => {
+        main.attributes = { rank: rank(mapped) };
+      });
+      expect((await other.commands.run('plan')).text).toMatch(told);
+      expect((await other.commands.run('plan', '--full')).text).toMatch(told);
+      for (const flags of [[], ['--full']]) {
+        const run = await other.commands.run('reconcile', '--yes', ...flags);
+        expect(run).toMatchObject({ code: 1, text: expect.stringContaining('1 conflict needs a person') });
+      }
+      const status = await other.commands.run('status');
+      expect(status).toMatchObject({
+        code: 2,
+        text: expect.stringContaining(`1 conflict needs a person: ${reason}`),
+      });
+      expect((await scrape(other.port)).sum('bridge_conflicts', { target: 'main' })).toBe(1);
+      expect((await other.platform.user(ANN))?.attributes.rank).toEqual(defined === 'number' ? 7 : '7');
+    } finally {
+      await other.stop();
+    }
+  },
+  60_000,
+);
 
 test.each([['plan'], ['plan', '--full']])(
   '%s %s finds that all accounts lost a value with its definition, which was made again, and reconcile writes the values',
