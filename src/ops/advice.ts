@@ -2,6 +2,7 @@
 import type { LogStatus } from '../directory/logs/provisioning-log.ts';
 import type { Condition } from '../directory/outbox/links.ts';
 import type { Ref } from '../directory/records.ts';
+import { TYPE_ADVICE } from '../sync/catalogue.ts';
 import type { ApprovalIds } from './approval-ids.ts';
 
 /** Facts that the commands of an advice contain, so that an operator can copy the commands. */
@@ -12,7 +13,7 @@ export interface AdviceFacts {
   status?: LogStatus;
   /** Undefined: the advice names the setting of any target. */
   target?: string | undefined;
-  /** Message of the condition, which tells why an account is protected. */
+  /** Message of the condition, which tells why an account is protected or an attribute is not written. */
   message?: string | undefined;
   /** The refused write, if it takes access away. */
   write?: Condition['write'];
@@ -36,8 +37,11 @@ const byHandAdvice = (write: NonNullable<Condition['write']>, facts: AdviceFacts
   `Ask the operator of the platform why it is refused, or ${write === 'delete' ? 'delete it' : 'deactivate the account'} there by hand, ${thenRetry(facts)}`;
 
 const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
+  // The message about a definition of another type says what to do, and no value of the identity provider can mend it.
   AttributesNotWritten: (facts) =>
-    `Correct the value at the identity provider or the mapping, ${thenRetry(facts)}`,
+    facts.message?.startsWith('attribute ') && facts.message.endsWith(TYPE_ADVICE)
+      ? `Restart with the corrected settings, ${thenRetry(facts)}`
+      : `Correct the value at the identity provider or the mapping, ${thenRetry(facts)}`,
   AmbiguousAccount: (facts) => `Leave one account with this userName at the platform, ${thenRetry(facts)}`,
   AccountNotFound: () => 'Check that the platform key may read users.',
   Conflict: (facts) =>

@@ -31,6 +31,8 @@ export interface Catalogue {
   refresh(): void;
 }
 
+/** End of the message about a definition of another type. */
+export const TYPE_ADVICE = 'a type cannot be changed there, so correct the mapping or use another name';
 /** Lifetime of the cached definitions, and of the fact that the API key has no owner. */
 const KEEP_MS = 600_000;
 /** A definition of another type is read again after this time, because an operator may have corrected it at the platform. */
@@ -174,6 +176,6 @@ function judgeDefinition(
     kind: 'conflict',
     message:
       `attribute ${name} is ${found.type} at the platform and ${wanted ?? 'unknown'} in the mapping: ` +
-      'a type cannot be changed there, so correct the mapping or use another name',
+      TYPE_ADVICE,
   };
 }

@@ -93,6 +93,10 @@ test('a retry after the wrong definition was deleted at the platform creates the
   await place.idle();
   const list = await runCommand('dead-letters', 'list');
   expect(list.text).toContain('team is number at the platform');
+  const explained = (await runCommand('explain', BOB, '--all')).text;
+  expect(explained).toContain('so correct the mapping or use another name.');
+  expect(explained).toContain('Restart with the corrected settings, then scim-bridge dead-letters retry');
+  expect(explained).not.toContain('the identity provider or the mapping');
   await deleteDefinition('team');
   // The service keeps the wrong definition for a second.
   await eventually('a retry succeeds', async () => {
