@@ -11,9 +11,9 @@ const WORDS = {
 } as const satisfies Partial<Record<Exclude<keyof Coverage, 'seen'>, string>>;
 
 /**
- * Formats counts: `300 desired: 298 linked (298 shown by the platform), 2 pending, 0 missing`. Only linked resources count
+ * Formats counts: `300 in all: 298 linked (298 shown by the platform), 2 pending, 0 missing`. Only linked resources count
  * as shown: a resource in another state, such as held, may have an account too, and is not looked for in the platform's
- * lists.
+ * lists. The sum is not called desired: a leaver counts until the account is closed.
  * @param isStored true: the counts are current, and the number of shown resources is from the last reconcile
  */
 export function coverageText(coverage: Coverage, isStored = false): string {
@@ -29,5 +29,5 @@ export function coverageText(coverage: Coverage, isStored = false): string {
     const words = name === 'deadLetters' && count === 1 ? 'dead letter' : WORDS[name];
     parts.push(`${count} ${words}${name === 'linked' ? shown : ''}`);
   }
-  return `${coverage.desired} desired: ${parts.join(', ')}`;
+  return `${coverage.desired} in all: ${parts.join(', ')}`;
 }

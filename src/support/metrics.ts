@@ -82,7 +82,7 @@ export const METRICS = {
     type: 'gauge',
     name: 'bridge_coverage',
     labels: ['target', 'resource', 'state'],
-    help: `Desired users and groups by how they stood when the last reconcile ended: linked, seen (of the linked), pending, held, deadLetters, exceptions, missing. ${SHARED_HELP}`,
+    help: `Users and groups by how they stood when the last reconcile ended: linked, seen (of the linked), pending, held, deadLetters, exceptions, missing; desired: the sum of all but seen, in which a leaver counts until the account is closed. ${SHARED_HELP}`,
   },
   directoryFaults: {
     type: 'gauge',

@@ -37,7 +37,7 @@ export function targetCard(row, redraw) {
     h(
       'p',
       { class: 'soft' },
-      `${count(row.coverage.users.desired, 'user', 'users')} and ${count(row.coverage.groups.desired, 'group', 'groups')} desired`,
+      `${count(row.coverage.users.desired, 'user', 'users')} and ${count(row.coverage.groups.desired, 'group', 'groups')}`,
     ),
     h(
       'dl',

@@ -33,7 +33,7 @@ const outputOf = async (...words: string[]): Promise<string> =>
 
 test('plan counts a group that new settings leave out as not desired at once, and status tells of the new settings', async () => {
   const plan = await outputOf('plan');
-  expect(plan).toContain('groups: 1 desired: 1 linked (1 shown by the platform), 0 missing');
+  expect(plan).toContain('groups: 1 in all: 1 linked (1 shown by the platform), 0 missing');
   expect(plan).toContain('Members were read of 1 of 1 group.');
   const { code, text } = await place.commands.run('status');
   expect(code).toBe(2);
@@ -48,7 +48,7 @@ test('after the settings exclude a group, a reconcile stores that without a writ
   await expect(place.platform.writes()).resolves.toEqual([]);
   await place.start();
   const status = await outputOf('status');
-  expect(status).toContain('groups: 1 desired: 1 linked (1 shown by the platform');
+  expect(status).toContain('groups: 1 in all: 1 linked (1 shown by the platform');
   expect(status).not.toContain('the settings changed');
   expect(await outputOf('plan')).toContain('Members were read of 1 of 1 group.');
   expect(await outputOf('explain', 'tmp-one')).toContain('tmp-one is not meant for main');
@@ -95,6 +95,6 @@ test('a group that the settings include again counts as desired after a reconcil
   exclude();
   await place.start();
   await run(place, 'reconcile', '--yes');
-  expect(await outputOf('status')).toContain('groups: 3 desired: 3 linked');
+  expect(await outputOf('status')).toContain('groups: 3 in all: 3 linked');
   expect(await outputOf('explain', 'tmp-two')).toContain('tmp-two is at main as desired');
 }, 60_000);

@@ -31,7 +31,7 @@ test('commands say that a protected person stays active at the platform after a 
   await everywhere('so it stays active although the person is inactive at the source');
   expect(await outputOf('explain', ANN, '--all')).not.toContain('left by us');
   expect(await outputOf('links', 'list')).not.toContain('  left  ');
-  expect(await outputOf('plan')).toContain('2 desired: 1 linked (1 shown by the platform), 1 left alone');
+  expect(await outputOf('plan')).toContain('2 in all: 1 linked (1 shown by the platform), 1 left alone');
   await place.idp.send('DELETE', `/Users/${ann}`);
   await place.idle();
   await everywhere('so it stays active although the person is deleted at the source');

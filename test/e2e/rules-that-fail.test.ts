@@ -73,7 +73,7 @@ test('status shows the number of accounts seen at the platform only while the nu
   await place.idp.patch(`/Users/${ids[0]}`, { op: 'replace', path: 'displayName', value: '3' });
   await place.idle();
   expect((await status()).coverage.users).toMatchObject({ linked: 1, seen: null });
-  expect(await outputOf('status')).toContain('people: 3 desired: 1 linked, 2 dead letters, 0 missing');
+  expect(await outputOf('status')).toContain('people: 3 in all: 1 linked, 2 dead letters, 0 missing');
 });
 
 test('the first run after rules work again tries the dead letters of the former rules', async () => {

@@ -54,6 +54,10 @@ test('a dry run shows the waiting change and that the target is on hold', async 
 test('a dry run exits 0 when the only difference is held by the guard, and sync names the approval', async () => {
   await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'active', value: false });
   await place.idle();
+  // A leaver is not desired and counts until the account is closed.
+  expect((await place.commands.run('status')).text).toMatch(
+    /people: 2 in all: 0 linked, 1 held by the guard, 1 left alone/,
+  );
   const [approval] = (await place.commands.run('approvals', 'list', '--json')).json;
   const [code, text] = await sync('ann@acme.example', '--dry-run');
   expect([code, text]).toEqual([0, expect.stringContaining('nothing would be written')]);

@@ -34,7 +34,7 @@ export const LOST: ReadonlySet<CoverState> = new Set(['stuck', 'missing', 'stale
 
 /** Number of resources of one kind by state. `desired` is the sum of all others except `seen`. */
 export interface Coverage {
-  /** Stored and in scope. */
+  /** All stored resources but the closed ones, so a leaver counts until the account is closed. */
   desired: number;
   linked: number;
   /** Linked and shown by the lists of the last run; null when no list was read. */
