@@ -7,7 +7,7 @@ import {
   type Resource,
   type ResourceType,
 } from '../scim/index.ts';
-import type { GroupName } from '../directory/resources/changes.ts';
+import { byName, type GroupName } from '../directory/resources/changes.ts';
 import type { AttributeValue, UserAttributeType } from '../platform/wire.ts';
 import { compilePattern } from '../support/linear-regexp.ts';
 import { compileExpression } from './expression.ts';
@@ -128,9 +128,6 @@ export const toMapped = (resource: Resource, id: string, groups: readonly GroupN
   id,
   groups: [...groups].sort(byName).map((group) => ({ value: group.id, display: group.displayName })),
 });
-
-const byName = (one: GroupName, other: GroupName): number =>
-  (one.displayName === other.displayName ? one.id < other.id : one.displayName < other.displayName) ? -1 : 1;
 
 /**
  * Returns a function that computes the value of one attribute and never rejects.

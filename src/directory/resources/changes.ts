@@ -107,12 +107,16 @@ export interface MemberChange {
   steps: MemberStep[];
 }
 
-/** Parses JSON `[id, displayName, id, displayName, ...]` or `''`; returns the groups sorted by id. */
+/** Parses JSON `[id, displayName, id, displayName, ...]` or `''`; returns the groups in order of name. */
 export function toGroupNames(json: string): GroupName[] {
   if (json === '') return [];
   const groups = pairsOf(JSON.parse(json) as string[]).map(([id, displayName]) => ({ id, displayName }));
-  return groups.sort((one, other) => (one.id < other.id ? -1 : 1));
+  return groups.sort(byName);
 }
+
+/** Compares groups by name; groups of one name by id. */
+export const byName = (one: GroupName, other: GroupName): number =>
+  (one.displayName === other.displayName ? one.id < other.id : one.displayName < other.displayName) ? -1 : 1;
 
 /** Parses the reply of a put script: `tag value value value rest`. */
 export function toPutOutcome(reply: string): PutOutcome {
