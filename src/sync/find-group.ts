@@ -56,22 +56,6 @@ export async function findGroup(context: SyncContext, name: string, exists: Exis
   return linkTo(context, group, origin ?? (ours ? 'created' : 'adopted'), former);
 }
 
-/** Returns an outcome when another connection is linked to a group with this name; undefined otherwise. */
-export const nameTakenElsewhere = async (context: SyncContext, name: string): Promise<NotOurs | undefined> =>
-  takenElsewhere(
-    context,
-    'Group',
-    (await groupsCalled(context, name)).map(({ id }) => id),
-  );
-
-/** Returns whether a name that the platform refused as taken may become free, so that the rename is tried again. */
-export async function nameMayComeFree(context: SyncContext, name: string): Promise<boolean> {
-  const [holder] = await groupsCalled(context, name);
-  // The name was released just now, or the list lags.
-  if (holder === undefined || holder.id === context.link.id) return true;
-  return isPassing(context, holder);
-}
-
 /** Returns whether the group with this name belongs to another resource that is being renamed. */
 const isPassing = async (context: SyncContext, { id, displayName }: WireGroup): Promise<boolean> =>
   (await isHandedOn(context, 'Group', id)) || (await isOutdated(context, 'Group', { id, name: displayName }));

@@ -7,13 +7,13 @@ import { condition, isRecordLost, recordDamaged, recordLost } from './condition.
 import type { SyncContext } from './context.ts';
 import { dissolve } from './dissolve-group.ts';
 import { isGone, isStatus } from './failures.ts';
-import { createPlatformGroup, findGroup, nameMayComeFree, nameTakenElsewhere } from './find-group.ts';
+import { createPlatformGroup, findGroup } from './find-group.ts';
 import type { Exists } from './find-user.ts';
 import { ended } from './gate.ts';
 import { comeBack, leave, noteLeavers } from './left-members.ts';
 import { addMembers, dropPendingMembers, removeMembers, throwIfIgnored, warnOfRoles } from './members.ts';
 import type { SyncOutcome } from './outcome.ts';
-import { successionWait } from './succession.ts';
+import { waitForName } from './taken-name.ts';
 
 /** Returns the outcome. A group that is gone at the platform is looked up or created anew, once. @throws PlatformError */
 export async function syncGroup(context: SyncContext, exists: Exists): Promise<SyncOutcome> {
@@ -85,13 +85,11 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
         client.groups.patch(link.id ?? '', rename, context.call),
       );
     } catch (error) {
-      // 409: another group has the name.
-      const taken = isStatus(error, 409) && (await nameTakenElsewhere(context, name));
-      if (taken) return { ...taken, writes: context.writes };
-      const afterMs =
-        isStatus(error, 409) && (await nameMayComeFree(context, name)) ? successionWait(context) : undefined;
-      if (afterMs === undefined) throw error;
-      return { kind: 'later', writes: context.writes, afterMs };
+      // 409: another group has the name, which may be about to give it up.
+      if (!isStatus(error, 409)) throw error;
+      const waiting = await waitForName(context, name);
+      if (waiting === undefined) throw error;
+      return { ...waiting, writes: context.writes };
     }
     link.core = { displayName: name };
     await context.save();

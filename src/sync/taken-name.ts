@@ -1,6 +1,5 @@
-// Handles a new userName that another user still has: waits for the holder, and breaks circles of names.
-import { fold, parseRef, type Ref } from '../directory/records.ts';
-import type { WireUser } from '../platform/wire.ts';
+// Handles a new userName or group name that another resource still has: waits for the holder, and breaks circles of names.
+import { fold, parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { Resource } from '../scim/index.ts';
 import type { SyncContext } from './context.ts';
 import { takenElsewhere, type NotOurs } from './taken-by-connection.ts';
@@ -8,63 +7,79 @@ import { isHandedOn, isOutdated, successionWait } from './succession.ts';
 
 /** Number of failed attempts before a circle is searched. */
 const CIRCLE_AFTER = 2;
-/** Largest number of users in a circle. */
+/** Largest number of resources in a circle. */
 const LONGEST_CIRCLE = 8;
+/** Interval of attempts of a resource with a temporary name. */
+const ASIDE_RETRY_MS = 5000;
+
+/** An account or group as the platform shows it. */
+interface Shown {
+  id: string;
+  name: string;
+}
 
 /** Handles a taken name. @returns when to try again, or the conflict; undefined when the holder keeps the name */
-export async function waitForName(context: SyncContext, userName: string): Promise<NotOurs | undefined> {
-  const holder = await userCalled(context, userName);
-  if (holder) {
-    const taken = await takenElsewhere(context, 'User', [holder.id]);
-    if (taken) return taken;
-  }
-  const afterMs = await waitForHolder(context, userName, holder);
+export async function waitForName(context: SyncContext, name: string): Promise<NotOurs | undefined> {
+  const { kind } = context.work;
+  const holders = await called(context, name);
+  const ids = holders.map(({ id }) => id);
+  const taken = await takenElsewhere(context, kind, ids);
+  if (taken) return taken;
+  const afterMs = await waitForHolder(context, name, holders[0]);
   return afterMs === undefined ? undefined : { kind: 'later', afterMs };
 }
 
-/** Returns the time to wait, 0 after the name of a circle was released; undefined when the holder keeps the name. */
+/** Returns the time to wait, also after the name of a circle was released; undefined when the holder keeps the name. */
 async function waitForHolder(
   context: SyncContext,
-  userName: string,
-  holder: WireUser | undefined,
+  name: string,
+  holder: Shown | undefined,
 ): Promise<number | undefined> {
-  const { link } = context;
+  const { link, work } = context;
   // The name was released just now, or the list lags.
   if (holder === undefined || holder.id === link.id) return successionWait(context);
   // The order matters: only the link of a resource without pending sync is known to hold its current name.
-  if (!(await isHandedOn(context, 'User', holder.id))) {
-    const isLate = await isOutdated(context, 'User', { id: holder.id, name: holder.userName });
-    return isLate ? successionWait(context) : undefined;
-  }
+  if (!(await isHandedOn(context, work.kind, holder.id)))
+    return (await isOutdated(context, work.kind, holder)) ? successionWait(context) : undefined;
   if ((link.attempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
-    return stepAside(context, userName);
-  return successionWait(context);
+    await stepAside(context, name);
+  // A temporary name must not stay, so it is not given up while the holder has a pending sync.
+  return successionWait(context) ?? (isAside(context) ? ASIDE_RETRY_MS : undefined);
 }
 
-/** Returns the account with this userName; undefined: the platform shows none. */
-async function userCalled({ target, call }: SyncContext, userName: string): Promise<WireUser | undefined> {
-  const found = await target.client.users.findBy('userName', userName, call);
-  return found.find((user) => fold(user.userName) === fold(userName));
+/** Returns the accounts or groups with this name; without any, the platform shows none. */
+async function called({ target, call, work }: SyncContext, name: string): Promise<Shown[]> {
+  const { users, groups } = target.client;
+  const found =
+    work.kind === 'User'
+      ? (await users.findBy('userName', name, call)).map(({ id, userName }) => ({ id, name: userName }))
+      : (await groups.findByDisplayName(name, call)).map(({ id, displayName }) => ({
+          id,
+          name: displayName,
+        }));
+  return found.filter((shown) => fold(shown.name) === fold(name));
 }
 
 /**
- * Returns whether this user is the first of a circle of users who wait for each other's names. The user with the
- * smallest ref takes a temporary name.
+ * Returns whether this resource is the first of a circle of resources that wait for each other's names. The resource with the
+ * smallest ref takes a temporary name. Notes in the gate whether one of them waits for a held change.
  */
 async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<boolean> {
-  const { directory, links, target, work } = context;
+  const { directory, gate, links, target, work } = context;
   const passed: Ref[] = [];
   let platformId = holderId;
   while (passed.length < LONGEST_CIRCLE) {
-    const ref = await links.holderOf(target.name, 'User', platformId);
-    // No user of this connection has the account, or the circle does not contain this user.
+    const ref = await links.holderOf(target.name, work.kind, platformId);
+    // No resource of this connection has the name, or the circle does not contain this resource.
     if (ref === undefined || passed.includes(ref)) return false;
     if (ref === work.ref) return passed.every((other) => work.ref < other);
+    // A dead letter takes no other name, and a held deletion releases the name only after its approval.
+    if (!(await isHandedOn(context, work.kind, platformId)) || gate.isBehindHold) return false;
     passed.push(ref);
-    const record = await directory.get('User', parseRef(ref).id);
-    // A user without a readable record waits for no name.
-    if (!record?.text) return false;
-    const next = await userCalled(context, String((JSON.parse(record.text) as Resource).userName));
+    const record = await directory.get(work.kind, parseRef(ref).id);
+    const wanted = record?.text ? wantedName(context, work.kind, record.text) : undefined;
+    // A resource without a readable record, or out of scope, waits for no name.
+    const [next] = wanted === undefined ? [] : await called(context, wanted);
     // The next name is free, so the others come free one after another.
     if (next === undefined) return false;
     platformId = next.id;
@@ -72,18 +87,28 @@ async function isFirstOfCircle(context: SyncContext, holderId: string): Promise<
   return false;
 }
 
-/** Renames the user to a unique temporary name, which releases the old name for the others. @returns the time to wait */
-async function stepAside(context: SyncContext, userName: string): Promise<number> {
+/** Returns the name that a stored resource should have at the target; undefined: none. */
+function wantedName({ target }: SyncContext, kind: Kind, text: string): string | undefined {
+  const { userName, displayName } = JSON.parse(text) as Resource;
+  return kind === 'User' ? String(userName) : target.mapping.groupName(String(displayName));
+}
+
+const pathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
+
+/** Returns whether the resource has the temporary name of `stepAside`. */
+const isAside = ({ link, work }: SyncContext): boolean =>
+  String(link.core?.[pathOf(work.kind)]).startsWith(`${work.id}.`);
+
+/** Renames the resource to a unique temporary name, which releases the old name for the others. */
+async function stepAside(context: SyncContext, name: string): Promise<void> {
   const { link, target, work } = context;
-  const temporaryName = `${work.id}.${userName}`;
-  await context.attempt(['userName'], 'update user', () =>
-    target.client.users.patch(
-      link.id ?? '',
-      [{ op: 'replace', path: 'userName', value: temporaryName }],
-      context.call,
-    ),
-  );
-  link.core = { ...link.core, userName: temporaryName };
+  const path = pathOf(work.kind);
+  const temporaryName = `${work.id}.${name}`;
+  const rename = [{ op: 'replace' as const, path, value: temporaryName }];
+  const { users, groups } = target.client;
+  await (work.kind === 'User'
+    ? context.attempt([path], 'update user', () => users.patch(link.id ?? '', rename, context.call))
+    : context.attempt([path], 'rename group', () => groups.patch(link.id ?? '', rename, context.call)));
+  link.core = { ...link.core, [path]: temporaryName };
   await context.save();
-  return successionWait(context) ?? 0;
 }

@@ -1,0 +1,152 @@
+// Tests groups that exchange their names: every member ends with the access of the name that the source wants.
+import '../support/load-modules.ts';
+import { startLocalRedis } from '../../src/demo/local-redis.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { startBridgeProcess } from '../support/bridge-process.ts';
+import { CHAOS_TOKEN, chaosSettings } from '../support/chaos.ts';
+import { eventually } from '../support/eventually.ts';
+import { createIdp, type Idp } from '../support/idp.ts';
+import { createPlatformView, type PlatformView } from '../support/platform-view.ts';
+import { createScenarios } from '../support/scenario.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const LONG_MS = 40_000;
+const NONE = { count: 0, percent: 0 };
+
+const test = createScenarios(
+  () => openPlace({ target: { guard: { delete: NONE } } }),
+  (place) => place.stop(),
+);
+
+const rename = (idp: Idp, id: string | undefined, value: string) =>
+  idp.patch(`/Groups/${id ?? ''}`, { op: 'replace', path: 'displayName', value });
+
+/** Creates a group for each name, with one member of the same name. @returns the ids of the groups */
+async function foundGroups({ idp, platform }: { idp: Idp; platform: PlatformView }, names: string[]) {
+  const ids: string[] = [];
+  for (const name of names)
+    ids.push(await idp.createGroup(name, [await idp.createUser(`${name}@acme.example`)]));
+  for (const name of names) await eventually(name, () => isIn(platform, name, name), LONG_MS);
+  return ids;
+}
+
+/** Returns whether the person is in the group with this name, and in no other one. */
+async function isIn(platform: PlatformView, person: string, group: string): Promise<boolean> {
+  return (await platform.user(`${person}@acme.example`))?.groups.join() === group;
+}
+
+/** Pushes changes while the syncs are on hold, so the platform never sees the states in between. */
+async function pushOnHold({ commands }: Place, push: () => Promise<unknown>): Promise<void> {
+  await commands.run('hold', '--note', 'maintenance');
+  await push();
+  await commands.run('release', '--note', 'done');
+}
+
+const lettersOf = async ({ commands }: Place): Promise<unknown> =>
+  (await commands.run('dead-letters', 'list', '--json')).json;
+
+test('two groups that exchange their names get them, and the temporary name goes', async (place) => {
+  const { idp, platform } = place;
+  const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
+  await pushOnHold(place, async () => {
+    await rename(idp, ops, 'tmp');
+    await rename(idp, sales, 'ops');
+    await rename(idp, ops, 'sales');
+  });
+  await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
+  await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
+  const { groups } = await platform.state();
+  expect(groups.map(({ displayName }) => displayName).sort()).toEqual(['ops', 'sales']);
+  expect(await lettersOf(place)).toEqual([]);
+}, 60_000);
+
+test('three groups exchange their names in a circle', async (place) => {
+  const { idp, platform } = place;
+  const names = ['north', 'east', 'south'];
+  const ids = await foundGroups(place, names);
+  await pushOnHold(place, async () => {
+    await rename(idp, ids[0], 'between');
+    await rename(idp, ids[2], 'north');
+    await rename(idp, ids[1], 'south');
+    await rename(idp, ids[0], 'east');
+  });
+  await eventually('north', () => isIn(platform, 'north', 'east'), LONG_MS);
+  await eventually('east', () => isIn(platform, 'east', 'south'), LONG_MS);
+  await eventually('south', () => isIn(platform, 'south', 'north'), LONG_MS);
+  expect(await lettersOf(place)).toEqual([]);
+}, 60_000);
+
+test('a group whose new name an unmanaged group has keeps its name, and nothing gets a temporary one', async (place) => {
+  const { idp, platform, sandbox } = place;
+  const [own] = await foundGroups(place, ['own']);
+  const answer = await fetch(`${sandbox.ready.platformUrl}/api/scim/v2/Groups`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${sandbox.ready.fixtures.apiKeys.admin ?? ''}`,
+      'content-type': 'application/scim+json',
+    },
+    body: JSON.stringify({
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      displayName: 'made by hand',
+    }),
+  });
+  expect(answer.status).toBe(201);
+  await rename(idp, own, 'made by hand');
+  await eventually(
+    'the dead letter',
+    async () => ((await lettersOf(place)) as unknown[]).length === 1,
+    LONG_MS,
+  );
+  expect(await lettersOf(place)).toMatchObject([{ ref: `Group:${own ?? ''}`, reason: 'Conflict' }]);
+  const { groups } = await platform.state();
+  expect(groups.map(({ displayName }) => displayName).sort()).toEqual(['made by hand', 'own']);
+}, 60_000);
+
+test('groups in a row behind a held deletion wait for the decision and then get their names', async (place) => {
+  const { commands, idp, platform } = place;
+  const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
+  await pushOnHold(place, async () => {
+    await idp.send('DELETE', `/Groups/${first ?? ''}`);
+    await rename(idp, second, 'first');
+    await rename(idp, third, 'second');
+  });
+  const reasonOf = async (ref: string) =>
+    (await commands.run('explain', ref, '--json')).json?.[0]?.condition?.reason;
+  await eventually('the second waits', async () => (await reasonOf(second ?? '')) === 'Held', LONG_MS);
+  await eventually('the third waits', async () => (await reasonOf(third ?? '')) === 'Held', LONG_MS);
+  const { json } = await commands.run('approvals', 'list', '--json');
+  const id = (json as { id: string }[])[0]?.id ?? '';
+  expect((await commands.run('approvals', 'approve', id, '--yes')).code).toBe(0);
+  for (const group of [second, third]) await commands.run('sync', `Group:${group ?? ''}`);
+  await eventually('second', () => isIn(platform, 'second', 'first'), LONG_MS);
+  await commands.run('sync', `Group:${third ?? ''}`);
+  await eventually('third', () => isIn(platform, 'third', 'second'), LONG_MS);
+  expect(await lettersOf(place)).toEqual([]);
+}, 90_000);
+
+test('after kill -9 between the steps of an exchange no group keeps the temporary name', async () => {
+  const redis = await startLocalRedis({ env: {}, appendfsync: 'always' });
+  const sandbox = await startSandbox();
+  const settings = chaosSettings(redis.url, sandbox.ready);
+  const bridge = await startBridgeProcess(settings);
+  try {
+    const platform = createPlatformView(sandbox.ready.controlUrl);
+    const idp = createIdp(bridge.baseUrl, CHAOS_TOKEN);
+    const [sales, ops] = await foundGroups({ idp, platform }, ['sales', 'ops']);
+    const rules = [{ method: 'PATCH', path: '/Groups', times: 3, status5xx: true }];
+    await platform.control('PATCH', '/faults', { rules });
+    await rename(idp, ops, 'tmp');
+    await rename(idp, sales, 'ops');
+    await rename(idp, ops, 'sales');
+    const isAside = async (): Promise<boolean> =>
+      (await platform.state()).groups.some(({ displayName }) => /^.+\.(sales|ops)$/.test(displayName));
+    await eventually('a group has the temporary name', isAside, LONG_MS);
+    await bridge.killAndRestart();
+    await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
+    await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
+  } finally {
+    await bridge.stop();
+    await sandbox.stop();
+    await redis.stop();
+  }
+}, 120_000);
