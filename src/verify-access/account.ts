@@ -15,12 +15,20 @@ export interface ExpectedGroup {
   name: string;
 }
 
+/** A group of the account, with its present name at the platform. */
+export interface ActualGroup {
+  platformId: string;
+  name: string;
+}
+
 /** SCIM id of the account, and its id in the list of values if the link knows it. */
 type AccountIds = { id: string; account?: string | undefined };
 
 export interface Reading {
   user: WireUser;
   view: AccountView;
+  /** The account's groups, by platform id: two groups may exchange their names. */
+  groups: ActualGroup[];
   /** Attribute definitions of the tenant. */
   definitions: UserAttribute[];
   /** Sentences about what could not be read. */
@@ -70,8 +78,9 @@ export async function readAccount(
   const attributes = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== null));
   const { id: scimId, userName } = user;
   const active = user.active !== false;
-  const view = { scimId, accountId: accountId ?? null, userName, active, groups, attributes };
-  return { user, view, definitions, notes };
+  const names = [...new Set(groups.map(({ name }) => name))].sort();
+  const view = { scimId, accountId: accountId ?? null, userName, active, groups: names, attributes };
+  return { user, view, groups, definitions, notes };
 }
 
 const toPair = ({ name, value }: { name: string; value?: AttributeValue }): [string, AttributeValue] => [
@@ -95,22 +104,28 @@ async function accountIdOf(
   return exact.length === 1 ? exact[0]?.id : undefined;
 }
 
-/** Returns the names of the user's groups. The platform may omit groups of a user, so the wanted groups are read too. */
+/** Returns the user's groups. The platform may omit groups of a user, so the wanted groups are read too. */
 async function groupsOf(
   { groups }: PlatformClient,
   user: WireUser,
   wanted: readonly ExpectedGroup[],
   call: CallOptions,
-): Promise<string[]> {
-  const listed = (user.groups ?? []).map(({ value, display }) => ({ id: String(value), name: display }));
+): Promise<ActualGroup[]> {
+  const listed = (user.groups ?? []).map(({ value, display }) => ({
+    platformId: String(value),
+    name: display,
+  }));
   const ours = wanted.flatMap(({ platformId }) => platformId ?? []);
-  const unlisted = ours.filter((id) => !listed.some((group) => group.id === id));
-  const unnamed = listed.flatMap(({ id, name }) => (name === undefined ? [id] : []));
+  const unlisted = ours.filter((id) => !listed.some((group) => group.platformId === id));
+  const unnamed = listed.flatMap(({ platformId, name }) => (name === undefined ? [platformId] : []));
   const read = await Promise.all(
     [...unlisted, ...unnamed].map((id) => unlessAbsent(groups.get(id, {}, call))),
   );
   const joined = read.flatMap((group) =>
-    group?.members?.some(({ value }) => value === user.id) ? [group.displayName] : [],
+    group?.members?.some(({ value }) => value === user.id)
+      ? [{ platformId: group.id, name: group.displayName }]
+      : [],
   );
-  return [...new Set([...listed.flatMap(({ name }) => name ?? []), ...joined])].sort();
+  const named = listed.flatMap(({ platformId, name }) => (name === undefined ? [] : [{ platformId, name }]));
+  return [...named, ...joined];
 }

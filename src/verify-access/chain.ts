@@ -14,7 +14,13 @@ import {
 import { counted } from '../support/counted.ts';
 import { provesAbsence } from './query-outcome.ts';
 import type { Reading } from './account.ts';
-import { stillIn, waitingText, type DesiredAccess, type LeavingGroup } from './desired-access.ts';
+import {
+  otherwiseCalled,
+  stillIn,
+  waitingText,
+  type DesiredAccess,
+  type LeavingGroup,
+} from './desired-access.ts';
 import { isoTime } from '../support/iso-time.ts';
 import { besideDesiredText } from './left-alone.ts';
 import type { LastWrites } from './last-write.ts';
@@ -171,7 +177,7 @@ function desiredWords({ leftAlone }: Facts): string {
 
 /**
  * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `; '' without a known cause. Causes are the condition of the
- * user, a deactivation that waits or was rejected, and removals from groups that are not written yet.
+ * user, a deactivation that waits or was rejected, removals from groups that are not written yet, and groups with another name.
  */
 function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked } = facts;
@@ -184,6 +190,7 @@ function becauseOf(facts: Facts): string {
       ? undefined
       : `${condition.message}${deletionText(condition, facts.deletesLeavers)}`;
   const leaving = wanted.kind === 'open' && reading ? stillIn(wanted.leaving, reading) : [];
+  const renaming = wanted.kind === 'open' && reading ? otherwiseCalled(wanted, reading) : [];
   // If there is a condition, it already names the state of the deactivation.
   const closing = wanted.kind === 'closed' && cause === undefined ? wanted.closing : undefined;
   const waiting = waitingText(wanted, reading);
@@ -193,6 +200,7 @@ function becauseOf(facts: Facts): string {
     ...(closing ? [CLOSING_WORDS[closing]] : []),
     ...(waiting === undefined ? [] : [waiting]),
     ...leaving.map(leavingText),
+    ...renaming.map(renamingText),
   ];
   return causes.length === 0 ? '' : `: ${causes.join('; ')}`;
 }
@@ -209,6 +217,9 @@ const LEAVING_WORDS: Record<LeavingGroup['state'], string> = {
 };
 
 const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[state]} ${name}`;
+
+const renamingText = ({ name, actual }: { name: string; actual: string }): string =>
+  `the group ${name} is still called ${actual} at the platform, so the account has the access of ${actual}`;
 
 function visibleLink(facts: Facts): ChainLink {
   const { wanted, reading, visibility, fault } = facts;

@@ -8,7 +8,7 @@ import { observedCore } from '../sync/diff.ts';
 import type { DesiredUser } from '../sync/mapping.ts';
 import { sameValue } from '../sync/values.ts';
 import type { AccountDifference } from './report.ts';
-import type { Reading, ExpectedGroup } from './account.ts';
+import type { ActualGroup, Reading, ExpectedGroup } from './account.ts';
 
 /**
  * `closed`: the account must be inactive or deleted; `why` is the reason as a sentence, `closing` the state of the deactivation
@@ -91,25 +91,46 @@ async function leavingOf(
   }));
 }
 
-/** Returns those of the left groups that the account is still in. */
-export function stillIn(leaving: readonly LeavingGroup[], { view }: Reading): LeavingGroup[] {
-  const present = new Set(view.groups.map(fold));
-  return leaving.filter(({ name }) => present.has(fold(name)));
-}
+/** Returns those of the left groups that the account is still in, with their names at the platform. */
+export const stillIn = (leaving: readonly LeavingGroup[], { groups }: Reading): LeavingGroup[] =>
+  leaving.flatMap((left) => {
+    const actual = groups.find(({ platformId }) => platformId === left.platformId);
+    return actual ? [{ ...left, name: actual.name }] : [];
+  });
+
+/** Returns the wanted groups that the account is in under another name, which decides about the access. */
+export const otherwiseCalled = (
+  wanted: DesiredAccess,
+  { groups }: Reading,
+): { name: string; actual: string }[] =>
+  wanted.groups.flatMap(({ platformId, name }) => {
+    const actual = groups.find((group) => group.platformId === platformId);
+    return actual && fold(actual.name) !== fold(name) ? [{ name, actual: actual.name }] : [];
+  });
+
+/** Returns the groups that the account should be in and is not. A group that is not linked yet is recognised by its name. */
+const missingIn = (wanted: readonly ExpectedGroup[], present: readonly ActualGroup[]): ExpectedGroup[] =>
+  wanted.filter(
+    (group) =>
+      !present.some(({ platformId, name }) =>
+        group.platformId === undefined ? fold(name) === fold(group.name) : platformId === group.platformId,
+      ),
+  );
 
 /** Returns a text about the values and memberships that wait for a held deactivation; undefined: none does. */
 export function waitingText(wanted: DesiredAccess, reading: Reading | undefined): string | undefined {
   if (wanted.kind !== 'closed' || wanted.closing !== 'held' || !wanted.attributes || !reading)
     return undefined;
-  const { attributes, groups } = reading.view;
-  const present = new Set(groups.map(fold));
+  const { attributes } = reading.view;
   const values = Object.entries(wanted.attributes).filter(
     ([name, value]) => !sameValue(value, attributes[name] ?? null),
   );
-  const joined = wanted.groups.filter(({ name }) => !present.has(fold(name)));
+  const joined = missingIn(wanted.groups, reading.groups);
   const names = [...values.map(([name]) => name), ...joined.map(({ name }) => membershipIn(name))];
   return names.length === 0 ? undefined : waitsText(names);
 }
+
+const folded = (names: readonly string[]): string[] => [...new Set(names.map(fold))].sort();
 
 /** Returns every difference between desired and actual access; empty if there is none. */
 export function differencesOf(wanted: DesiredAccess, reading: Reading | undefined): AccountDifference[] {
@@ -139,12 +160,14 @@ export function differencesOf(wanted: DesiredAccess, reading: Reading | undefine
       actual: view.attributes[attribute] ?? null,
       unmappable: reason,
     });
-  const present = new Set(view.groups.map(fold));
-  const missing = groups.map(({ name }) => name).filter((name) => !present.has(fold(name)));
-  const surplus = new Set(stillIn(leaving, reading).map(({ name }) => fold(name)));
-  if (missing.length + surplus.size > 0) {
-    const kept = view.groups.filter((name) => !surplus.has(fold(name)));
-    differences.push({ name: 'groups', desired: [...kept, ...missing].sort(), actual: view.groups });
-  }
+  const left = new Set(leaving.map(({ platformId }) => platformId));
+  const kept = reading.groups.filter(({ platformId }) => !left.has(platformId));
+  // The platform gives access by the name of a group, so the names are compared and not the ids.
+  const nameOf = ({ platformId, name }: ActualGroup): string =>
+    groups.find((group) => group.platformId === platformId)?.name ?? name;
+  const names = [...kept.map(nameOf), ...missingIn(groups, kept).map(({ name }) => name)];
+  const desiredNames = [...new Set(names)].sort();
+  const isSame = sameValue(folded(names), folded(view.groups));
+  if (!isSame) differences.push({ name: 'groups', desired: desiredNames, actual: view.groups });
   return differences;
 }
