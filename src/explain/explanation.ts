@@ -93,6 +93,8 @@ export interface Explanation {
     departed: boolean;
     creating: boolean;
     attempts: number;
+    /** Whether another resource still has the name or the account at the platform, and is to give it up. */
+    waitsForName: boolean;
     lastWrite: string | null;
   };
   /**

@@ -66,7 +66,7 @@ export async function membershipsOfUser(
     const cause = causeOf(withoutDecision(link), outbox.settings);
     if (former === undefined) return { ...shown, state: stateOf(sign), ...(sign === undefined ? {} : cause) };
     // The person is in the group under the name that it has at the platform, which is not the desired one.
-    const still = `the group is still called ${former} at the platform${cause.because === undefined ? '' : `: ${cause.because}`}`;
+    const still = `the group is still called ${former} at the platform, so the person has the access of that name${cause.because === undefined ? '' : `: ${cause.because}`}`;
     return { ...shown, state: 'toAdd', ...cause, because: still };
   });
 }

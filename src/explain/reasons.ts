@@ -62,6 +62,12 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
       `The platform has failed ${counted(link.attempts, 'time')} in a row; it is tried again.`,
   );
   say(
+    link.waitsForName &&
+      mark !== null &&
+      !condition &&
+      `Another ${facts.kind === 'User' ? 'person still has the userName or the account' : 'group still has the name'} at the platform and is to give it up; it is tried again.`,
+  );
+  say(
     link.creating &&
       (mark?.state === 'running'
         ? 'An account was asked for and no answer has come yet.'

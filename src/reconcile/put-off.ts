@@ -43,8 +43,9 @@ export async function readPutOff(
   return putOff;
 }
 
-/** Returns whether the sync of a user may wait for removals from groups: such a sync has no failed attempts. */
-const mayWait = ({ attempts, condition }: Link): boolean => attempts === undefined && condition === undefined;
+/** Returns whether the sync of a user may wait for removals from groups: such a sync neither failed nor waits for a name. */
+const mayWait = ({ attempts, successionAttempts, condition }: Link): boolean =>
+  attempts === undefined && successionAttempts === undefined && condition === undefined;
 
 /** Returns whether the platform ignored the write more than once. */
 const isFailing = ({ attempts = 0, condition }: Link): boolean =>

@@ -138,7 +138,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   function onLater({ condition }: SyncOutcome & { kind: 'later' }): void {
     const status = condition?.reason === 'NotApplied' ? 'retry' : 'failure';
     if (condition && isNew(condition)) lines.push({ ...failure, status, ...why(condition) });
-    else if (!condition && lastError && link.attempts === 1)
+    else if (!condition && lastError && attemptsOf(link) === 1)
       lines.push({ ...failure, status: 'retry', reason: 'PlatformFailed', message: lastError.message });
   }
 
@@ -227,11 +227,14 @@ function toEntry(work: DueWork, { before, ...rest }: Draft): LogEntry {
     generation: work.generation,
     accepted: work.since,
     priority: work.priority,
-    attempt: (link.attempts ?? 0) + (rest.status === 'failure' || rest.status === 'retry' ? 0 : 1),
+    attempt: attemptsOf(link) + (rest.status === 'failure' || rest.status === 'retry' ? 0 : 1),
     ...rest,
     ...(changes.length > 0 ? { changes } : {}),
   };
 }
+
+/** Returns the number of consecutive attempts that failed or found the name with its former holder. */
+const attemptsOf = ({ attempts = 0, successionAttempts = 0 }: Link): number => attempts + successionAttempts;
 
 /** Returns the name at the platform, else at the source, else the id. */
 function nameOf({ link, record, id }: DueWork): string {

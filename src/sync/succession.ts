@@ -79,6 +79,7 @@ export const removal = (group: string, user: string): Destruction => ({
 /** Returns the time to wait for the former holder; undefined after the last attempt. */
 export function successionWait({ gate, link }: SyncContext): number | undefined {
   if (gate.isBehindHold) return HELD_RETRY_MS;
-  link.attempts = (link.attempts ?? 0) + 1;
-  return link.attempts > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * link.attempts, MAX_STEP_MS);
+  const attempt = (link.successionAttempts ?? 0) + 1;
+  link.successionAttempts = attempt;
+  return attempt > MAX_ATTEMPTS ? undefined : Math.min(STEP_MS * attempt, MAX_STEP_MS);
 }

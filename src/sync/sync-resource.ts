@@ -222,6 +222,7 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
   const { outbox } = deps;
   if (outcome.kind === 'synced' || outcome.kind === 'held' || outcome.kind === 'waiting') {
     delete link.attempts;
+    delete link.successionAttempts;
     delete link.transientRefusals;
   }
   context.provisioning.ended(outcome);
@@ -256,6 +257,8 @@ async function finish(deps: SyncDeps, context: SyncContext, outcome: SyncOutcome
     { ref: work.ref, reason: outcome.condition.reason, status: outcome.condition.status },
     'needs a person: see scim-bridge dead-letters list',
   );
+  // A retry waits for the former holder of the name anew.
+  delete link.successionAttempts;
   await outbox.ack(work, link, { kind: 'blocked' });
 }
 

@@ -41,7 +41,7 @@ async function waitForHolder(
   // The order matters: only the link of a resource without pending sync is known to hold its current name.
   if (!(await isHandedOn(context, work.kind, holder.id)))
     return (await isOutdated(context, work.kind, holder)) ? successionWait(context) : undefined;
-  if ((link.attempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
+  if ((link.successionAttempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
     await stepAside(context, name);
   // A temporary name must not stay, so it is not given up while the holder has a pending sync.
   return successionWait(context) ?? (isAside(context) ? ASIDE_RETRY_MS : undefined);

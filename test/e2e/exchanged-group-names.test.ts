@@ -124,6 +124,40 @@ test('groups in a row behind a held deletion wait for the decision and then get 
   expect(await lettersOf(place)).toEqual([]);
 }, 90_000);
 
+test('a group that waits for its name is not told as a failure of the platform, and its members as still in the old name', async (place) => {
+  const { commands, idp, platform } = place;
+  const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
+  const { groups } = await platform.state();
+  const opsId = groups.find(({ displayName }) => displayName === 'ops')?.scimId ?? '';
+  const rules = [{ method: 'PATCH', path: `/Groups/${opsId}$`, times: 1000, status5xx: true }];
+  await platform.control('PATCH', '/faults', { rules });
+  await rename(idp, ops, 'tmp');
+  await rename(idp, sales, 'ops');
+  await rename(idp, ops, 'sales');
+  const explained = async (name: string) => (await commands.run('explain', name, '--json')).json?.[0];
+  await eventually(
+    'the group waits',
+    async () => (await explained(`Group:${sales ?? ''}`))?.link.waitsForName === true,
+    LONG_MS,
+  );
+  const group = await explained(`Group:${sales ?? ''}`);
+  expect(group.reasons.join(' ')).toContain('Another group still has the name at the platform');
+  expect(group.reasons.join(' ')).not.toContain('The platform has failed');
+  const person = await explained('sales@acme.example');
+  expect(person.memberships).toMatchObject([{ name: 'ops', state: 'toAdd' }]);
+  expect(person.memberships[0].because).toContain('still called sales at the platform');
+  expect(person.memberships[0].because).toContain('the person has the access of that name');
+  const report = (await commands.run('verify-access', 'sales@acme.example', '--json')).json;
+  expect(report.differences).toEqual([{ name: 'groups', desired: ['ops'], actual: ['sales'] }]);
+  const applied = report.chain.find(({ stage }: { stage: string }) => stage === 'applied');
+  expect(applied.detail).toContain('the group ops is still called sales at the platform');
+  await platform.control('PATCH', '/faults', { rules: [] });
+  await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
+  await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
+  const after = (await commands.run('verify-access', 'sales@acme.example', '--json')).json;
+  expect(after.differences).toEqual([]);
+}, 90_000);
+
 test('after kill -9 between the steps of an exchange no group keeps the temporary name', async () => {
   const redis = await startLocalRedis({ env: {}, appendfsync: 'always' });
   const sandbox = await startSandbox();

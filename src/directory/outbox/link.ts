@@ -105,6 +105,8 @@ export interface Link {
   closedAt?: number;
   /** Consecutive failed attempts. */
   attempts?: number;
+  /** Consecutive attempts that found the name or the account with its former holder; they count as no failure. */
+  successionAttempts?: number;
   /** Number of the latest consecutive failed attempts that were refusals which may be transient. */
   transientRefusals?: number;
   /** Unix milliseconds since when the bridge has searched for the account id without success. */

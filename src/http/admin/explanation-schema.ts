@@ -121,6 +121,10 @@ export const explanationSchema: JsonSchema = {
       departed: booleanField,
       creating: booleanField,
       attempts: integerField,
+      waitsForName: described(
+        booleanField,
+        'Whether another resource still has the name or the account at the platform, and is to give it up.',
+      ),
       lastWrite: nullable('string'),
     }),
     platform,
