@@ -14,6 +14,7 @@ import type { LinkedMember } from './member-writes.ts';
 import {
   dropPendingMembers,
   leaving,
+  logLostMembers,
   membersWithSign,
   rejectedAmong,
   removeMembers,
@@ -53,6 +54,7 @@ export async function dissolve(context: SyncContext, exists: Exists): Promise<Sy
     }
   }
   if (isGoneThere) noteDeleted(context, 'delete group');
+  if (link.deleting) await logLostMembers(context);
   await dropPendingMembers(context);
   // The group is gone or has no managed member left, so no kept removal has an object any more.
   const rejected = membersWithSign(await context.outbox.pendingMembers(context.work.id), 'r');

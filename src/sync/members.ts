@@ -75,6 +75,20 @@ export async function removePermitted(context: SyncContext, members: LinkedMembe
   return ignored;
 }
 
+/** Logs for each member with an account that the deletion of the group ended the membership. */
+export async function logLostMembers(context: SyncContext): Promise<void> {
+  const { links, outbox, provisioning, target, work } = context;
+  const users = leaving(await outbox.pendingMembers(work.id));
+  for (const portion of portions(users, PORTION)) {
+    const found = await links.getMany(
+      target.name,
+      portion.map((user) => refOf('User', user)),
+    );
+    const members = portion.filter((_, index) => found[index]?.id !== undefined);
+    if (members.length > 0) provisioning.lostMembers(members);
+  }
+}
+
 /** @throws WriteIgnored when a change was not applied; called last, so that all other members are written first */
 export function throwIfIgnored(ignored: Ignored): void {
   if (ignored.length > 0) throw new WriteIgnored(ignored.join('; '));

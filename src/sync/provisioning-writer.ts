@@ -32,10 +32,12 @@ export interface ProvisioningWriter {
   carriedOut(operation: string): void;
   /** Records a failed call. `operation` is empty for a read. */
   failed(operation: string, error: unknown): void;
-  /** Records an adoption, unless the account was created in this sync or was linked before. */
+  /** Records an adoption, or a create whose answer was lost; nothing after a create in this sync or of a former link. */
   linked(): void;
   /** Records members who stay in a group although the source took them out. */
   leftMembers(members: string[], why: Why): void;
+  /** Records members who left the group because it was deleted. */
+  lostMembers(members: string[]): void;
   /** Records the reason when the outcome leaves a change unwritten. */
   ended(outcome: SyncOutcome): void;
   /** Appends the collected entries to the log of the work, with the current values of the link. */
@@ -77,8 +79,15 @@ type Draft = Pick<LogEntry, 'action' | 'status'> & Partial<LogEntry> & { before?
 export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['policy']): ProvisioningWriter {
   const { link } = work;
   // State at the start of the sync; unchanged facts are not logged again.
-  const { condition: before, departed, id, core = {}, attributes = {} } = link;
-  const known = { condition: before, departed, id, active: core.active, attributes: { ...attributes } };
+  const { condition: before, departed, id, creating, core = {}, attributes = {} } = link;
+  const known = {
+    condition: before,
+    departed,
+    id,
+    creating,
+    active: core.active,
+    attributes: { ...attributes },
+  };
   /**
    * Names and actions that this sync wrote. Includes a refused deletion: an earlier one with a lost answer may be the cause.
    */
@@ -170,7 +179,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
     carriedOut: (operation) => {
       const action = ACTIONS[operation] ?? 'none';
       written.add(action);
-      lines.push({ action, status: 'success', ...SEEN_LATER });
+      lines.push({ action, status: 'success', ...seenLater('gone') });
     },
     failed: (operation, error) => {
       if (!(error instanceof PlatformError) || error instanceof PlatformAborted || error === lastError)
@@ -180,11 +189,20 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
       failure = { action: ACTIONS[operation] ?? 'none', http: factsOf(error) };
     },
     linked: () => {
-      if (link.id === known.id || lines.some(({ action }) => action === 'create')) return;
-      lines.push({ action: 'adopt', status: 'success' });
+      if (link.id === known.id || written.has('create')) return;
+      // An earlier create, whose answer was lost, made it.
+      const isMade = known.creating && link.origin === 'created';
+      lines.push({
+        action: isMade ? 'create' : 'adopt',
+        status: 'success',
+        ...(isMade && seenLater('there')),
+      });
     },
     leftMembers: (members, why) => {
       lines.push({ action: 'none', status: 'skipped', members, ...why });
+    },
+    lostMembers: (members) => {
+      lines.push({ action: 'removeMembers', status: 'success', members, ...WITH_GROUP });
     },
     ended: (outcome) => {
       if (outcome.kind === 'synced') onSynced(outcome);
@@ -201,8 +219,14 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
   };
 }
 
-/** Remark of a deletion whose answer did not arrive. */
-const SEEN_LATER: Why = { reason: 'SeenLater', message: 'it was gone when the bridge looked again' };
+/** Returns the remark of a write whose answer did not arrive. */
+const seenLater = (state: 'gone' | 'there'): Why => ({
+  reason: 'SeenLater',
+  message: `it was ${state} when the bridge looked again`,
+});
+
+/** Remark of memberships that ended with their group. */
+const WITH_GROUP: Why = { reason: 'GroupDeleted', message: 'the group was deleted' };
 
 /** Returns a sentence about changes that somebody else made. */
 const byOthers = (made: readonly string[]): string =>
