@@ -25,7 +25,8 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
       event: 'stored',
       text: `restored from ${restored.backup}: changes in between are not known`,
     });
-  const accepted = new Set<string>();
+  // The pending change has an event of its own below.
+  const accepted = new Set(mark ? [`${Date.parse(mark.since)} ${mark.request}`] : []);
   for (const entry of log) {
     const key = `${entry.accepted} ${entry.request}`;
     if (!accepted.has(key))

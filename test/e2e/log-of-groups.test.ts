@@ -1,5 +1,6 @@
 // Tests what the log and explain tell about the groups that the bridge makes and deletes, and about their members.
 import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const ANN = 'ann@acme.example';
@@ -72,4 +73,22 @@ test('the deletion of a group is logged for each of its members', async () => {
   await place.idle();
   await place.platform.control('PATCH', '/faults', {});
   expect(await operationsOf('eve@acme.example')).toContain('other removeMembers');
+}, 60_000);
+
+test('a change that is not applied yet has one line in the timeline of explain', async () => {
+  const rules = [{ method: 'PATCH', path: '/scim/v2/Users', status5xx: { share: 1, status: 503 }, times: 2 }];
+  await place.platform.control('PATCH', '/faults', { rules });
+  await place.idp.patch(`/Users/${ann}`, { op: 'replace', path: 'displayName', value: 'Ann' });
+  const accepted = await eventually('the first attempt has failed', async () => {
+    const { json } = await place.commands.run('explain', ANN, '--json');
+    const { timeline, mark } = json[0];
+    if (!mark || !timeline.some(({ text }: { text: string }) => text.includes('tried again')))
+      return undefined;
+    return timeline.filter(({ text }: { text: string }) => text.includes(mark.request));
+  });
+  expect(accepted).toEqual([
+    expect.objectContaining({ event: 'accepted', text: expect.stringContaining('not applied yet') }),
+  ]);
+  await place.platform.control('PATCH', '/faults', {});
+  await place.idle();
 }, 60_000);
