@@ -1,11 +1,13 @@
 // Tells how the sync of one resource ended, and why it is not as desired or left alone.
 import { deletionText } from '../directory/outbox/links.ts';
-import { parseRef, type Ref } from '../directory/records.ts';
+import { parseRef, refOf, type Ref } from '../directory/records.ts';
+import { readRecordNames } from '../directory/resources/record-names.ts';
 import { pauseWords } from '../reconcile/breaker-words.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { waitingMemberships } from '../reconcile/unwritten.ts';
 import { counted } from '../support/counted.ts';
+import { removal } from '../sync/succession.ts';
 import type { FoundResource } from './find.ts';
 import { leftAloneText } from './left-alone.ts';
 import { withPresentCondition } from './present-condition.ts';
@@ -51,29 +53,56 @@ const holdText = ({ target }: ReconcileScope, { by }: { by: string }): string =>
   `on hold by ${by}: nothing is written until scim-bridge release --target ${target.name}`;
 
 /**
- * Replaces the end of a group whose members wait for a decision about their accounts. Nothing of the group is left to write,
- * and it differs until then.
+ * Replaces the end of a person whose removal from a group the guard holds, and of a group whose members wait for a decision
+ * about their accounts. Nothing of the resource is left to write, and it differs until then.
  */
 export async function withWaiting(
   scope: ReconcileScope,
   end: SyncEnd,
   { ref, entries }: { ref: Ref; entries: readonly PlanEntry[] },
 ): Promise<SyncEnd> {
-  if (!ref.startsWith('Group:')) return end;
+  if (!ref.startsWith('Group:')) return withHeldRemovals(scope, end, ref);
   const { pendingMemberships: pending } = await scope.outbox.resourceStatus(ref);
   const waiting = [...(await waitingMemberships(scope, entries))].filter(
     ([{ member }]) => member?.ref && pending.has(parseRef(member.ref).id),
   );
   if (waiting.length === 0) return end;
   const names = waiting.map(([{ member }]) => member?.name ?? '');
-  const shown = names.slice(0, MOST_NAMED).join(', ');
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   const isHeld = waiting.some(([, wait]) => wait !== 'rejected');
   const cause = isHeld
     ? 'the guard holds, see scim-bridge approvals list'
     : 'an operator rejected, see scim-bridge exceptions';
-  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${shown}${more}`;
+  const message = `${counted(names.length, 'membership')} not written, because of changes of the same people that ${cause}: ${firstOf(names)}`;
   return { outcome: isHeld ? 'held' : 'equal', message };
+}
+
+/** Returns the first names, and the number of the others. */
+function firstOf(names: readonly string[]): string {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
+
+/** Replaces the end of a person if the guard holds the removal from a group, or the deletion of a group that the person is in. */
+async function withHeldRemovals(scope: ReconcileScope, end: SyncEnd, ref: Ref): Promise<SyncEnd> {
+  const { directory, links, outbox, target } = scope;
+  const { pendingMemberships } = await outbox.resourceStatus(ref);
+  const groups = [...pendingMemberships].flatMap(([id, sign]) => (sign === '-' ? [refOf('Group', id)] : []));
+  const [removals, deletions] = await Promise.all([
+    outbox.guardStore.verdictsOn(groups.map((group) => removal(parseRef(group).id, parseRef(ref).id))),
+    outbox.guardStore.verdictsOn(groups.map((group) => ({ kind: 'delete', ref: group }))),
+  ]);
+  const held = groups.filter((_, index) => removals[index] === 'held' || deletions[index] === 'held');
+  if (held.length === 0) return end;
+  const [names, known, open] = await Promise.all([
+    readRecordNames(directory, held),
+    links.getMany(target.name, held),
+    outbox.guardStore.open(),
+  ]);
+  const named = held.map(
+    (group, index) => names.get(group) ?? String(known[index]?.core?.displayName ?? group),
+  );
+  const told = `the guard holds the removal from ${counted(held.length, 'group')}: ${firstOf(named)}`;
+  return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
 }
 
 /**
@@ -89,6 +118,9 @@ export function withConflicts(
   );
   return conflict ? { outcome: 'needsPerson', message: conflict.reason } : end;
 }
+
+const showText = ({ connection }: ReconcileScope, id: string): string =>
+  `scim-bridge approvals show ${connection}.${id}`;
 
 /** Conditions whose message needs no reason before it, because no dead letter has it. */
 const DECIDED: ReadonlySet<string> = new Set(['LastAdministrator', 'Protected', 'Rejected']);
@@ -111,8 +143,7 @@ export async function endOf(scope: ReconcileScope, ref: Ref): Promise<SyncEnd> {
   if (mark && hold) return { outcome: 'held', message: holdText(scope, hold) };
   if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') {
     const open = await outbox.guardStore.open();
-    const shown = open ? `scim-bridge approvals show ${scope.connection}.${open.id}` : '';
-    return { outcome: 'held', message: open ? `${told}: ${shown}` : told };
+    return { outcome: 'held', message: open ? `${told}: ${showText(scope, open.id)}` : told };
   }
   if (!mark) return { outcome: 'equal', ...why };
   const nextTry = `it is tried again at ${new Date(mark.dueAt ?? 0).toISOString()}`;

@@ -83,14 +83,19 @@ export async function withoutUnwritten(
   });
   for (let start = 0; start < asked.length; start += PORTION) {
     const portion = asked.slice(start, start + PORTION);
-    const [verdicts, closings] = await Promise.all([
+    const [verdicts, closings, deletions] = await Promise.all([
       guardStore.verdictsOn(portion.map(({ item }) => item)),
       guardStore.verdictsOn(portion.map(({ item: { ref } }) => ({ kind: 'deactivate', ref }))),
+      withHeldDeletion(
+        guardStore,
+        portion.map(({ item }) => item),
+      ),
     ]);
     for (const [index, { entry, item }] of portion.entries()) {
       const closing = isOpenAccount(entry) ? closings[index] : undefined;
       const verdict =
         verdicts[index] ??
+        (deletions[index] ? 'held' : undefined) ??
         (closing && (closing === 'held' ? 'afterHeld' : 'afterRejected')) ??
         ((await keepsMember(scope.outbox, item)) ? 'keptMember' : undefined);
       if (verdict) why.set(entry, REASONS[verdict]);
@@ -123,6 +128,18 @@ export const isValue = (entry: PlanEntry): entry is PlanEntry & { ref: Ref; attr
 /** Returns whether the entry deletes an account that has to be deactivated before. */
 export const isOpenAccount = ({ action, kind, before }: PlanEntry): boolean =>
   action === 'delete' && kind === 'User' && before?.active === true;
+
+/**
+ * Returns for each change whether it removes a member of a group whose deletion the guard holds. Such a member leaves with the
+ * group (dissolve-group.ts), unless the removal itself is approved.
+ */
+async function withHeldDeletion(guardStore: Outbox['guardStore'], items: Destruction[]): Promise<boolean[]> {
+  const deletions = await guardStore.verdictsOn(items.map(({ ref }) => ({ kind: 'delete', ref })));
+  const isHeld = items.map(({ kind }, index) => kind === 'removeMembers' && deletions[index] === 'held');
+  if (!isHeld.includes(true)) return isHeld;
+  const permitted = await guardStore.arePermitted(items);
+  return isHeld.map((held, index) => held && !permitted[index]);
+}
 
 /** Returns whether a group that was deleted at the source stays, because a person rejected the removal of a member. */
 async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destruction): Promise<boolean> {
