@@ -51,7 +51,9 @@ const ADVICE: Record<string, (facts: AdviceFacts) => string> = {
   NotAdopted: (facts) =>
     `Set targets.${targetIn(facts)}.adopt to exact and restart, to take it over; or rename or delete one of the two, ${thenRetry(facts)}`,
   TakenByConnection: (facts) =>
-    `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it${facts.ref.startsWith('User:') ? ', wait until the account is closed, order the scim-bridge links forget that the message names' : ''}, ${thenRetry(facts)}`,
+    facts.ref.startsWith('User:')
+      ? `Correct at its identity provider what the message names, if they are two people; if they are one, delete the person at the identity provider of the other connection, which is more than to unassign, take the further steps of the message, ${thenRetry(facts)}`
+      : `Rename one of the two; or delete it at the identity provider of the other connection, which is more than to unassign it, ${thenRetry(facts)}`,
   Forbidden: (facts) =>
     `Check the rights of the platform key and whether this is the last administrator, ${thenRetry(facts)}`,
   Refused: (facts) =>

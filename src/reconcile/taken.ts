@@ -1,6 +1,7 @@
 // Finds accounts and groups that another connection of the target is linked to. The sync refuses to take such a resource
 // over, so the plan shows a conflict and no create.
 import type { Kind } from '../directory/records.ts';
+import type { Core } from '../sync/mapping.ts';
 import { takenText } from '../sync/taken-by-connection.ts';
 import type { ScanResult } from './scope.ts';
 
@@ -18,8 +19,9 @@ export async function takenElsewhereText(
   { scope: { links, target, others } }: ScanResult,
   kind: Kind,
   platformId: string | undefined,
+  core: Core = {},
 ): Promise<string | undefined> {
   if (platformId === undefined || others.length === 0) return undefined;
   const holder = await links.elsewhere.holderOf(target.name, kind, platformId);
-  return holder && `TakenByConnection: ${takenText(kind, holder)}`;
+  return holder && `TakenByConnection: ${takenText(kind, holder, { core })}`;
 }

@@ -95,7 +95,7 @@ async function verifyUser(
   // Of a user without account: the account that its sync would find, which another connection may be linked to.
   const candidate =
     namesake?.id ?? (present || !wanted ? undefined : await takenId(scan, wanted.wanted, strangers));
-  const takenBy = await takenElsewhereText(scan, 'User', candidate);
+  const takenBy = await takenElsewhereText(scan, 'User', candidate, wanted?.wanted.core);
   const mayAdopt = namesake && wanted && takenBy === undefined && scan.scope.target.policy.adopt === 'exact';
   const adoptable = mayAdopt ? await readAdoptable(scan, namesake.id, wanted.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;

@@ -44,6 +44,7 @@ export async function findUser(
     context,
     'User',
     users.map(({ id }) => id),
+    desired.core,
   );
   if (taken) return taken;
   const candidates = await Promise.all(users.map((user) => toCandidate(context, user, exists)));
@@ -77,7 +78,7 @@ export async function findUser(
       if (kept !== undefined) return { kind: 'blocked', condition: condition(context, 'Conflict', kept) };
       // The id is stored last, because a link with an id means that all values were observed.
       await observe(context, desired, user);
-      const notOurs = await claim(context, 'User', user.id);
+      const notOurs = await claim(context, 'User', user.id, desired.core);
       if (notOurs) return notOurs;
       link.id = user.id;
       link.origin = link.creating ? 'created' : 'adopted';
@@ -186,7 +187,7 @@ export async function createMissingAccount(
     const message = error.platformMessage || 'the platform says that this user exists, but does not show it';
     return laterOrConflict(context, message, 409);
   }
-  const notOurs = await claim(context, 'User', created.id);
+  const notOurs = await claim(context, 'User', created.id, desired.core);
   if (notOurs) return notOurs;
   link.id = created.id;
   link.origin = 'created';

@@ -1,24 +1,29 @@
 // Refuses accounts and groups that another connection of the same target is linked to: they are never adopted or changed.
 import type { Holder } from '../directory/resources/elsewhere.ts';
 import type { Condition } from '../directory/outbox/links.ts';
-import type { Kind } from '../directory/records.ts';
+import { fold, type Kind } from '../directory/records.ts';
 import { condition } from './condition.ts';
 import type { SyncContext } from './context.ts';
+import type { Core } from './mapping.ts';
 
 /** Interval of attempts while another connection is saving its link. */
 const BUSY_MS = 1000;
 
 export type NotOurs = { kind: 'blocked'; condition: Condition } | { kind: 'later'; afterMs: number };
 
-/** Returns an outcome when another connection is linked to one of the ids; undefined otherwise. */
+/**
+ * Returns an outcome when another connection is linked to one of the ids; undefined otherwise.
+ * @param core desired values of the person of this connection
+ */
 export async function takenElsewhere(
   context: SyncContext,
   kind: Kind,
   platformIds: string[],
+  core?: Core,
 ): Promise<NotOurs | undefined> {
   for (const id of platformIds) {
     const holder = await context.links.elsewhere.holderOf(context.target.name, kind, id);
-    if (holder) return { kind: 'blocked', condition: takenBy(context, kind, holder) };
+    if (holder) return { kind: 'blocked', condition: takenBy(context, kind, holder, core) };
   }
   return undefined;
 }
@@ -28,23 +33,50 @@ export async function claim(
   context: SyncContext,
   kind: Kind,
   platformId: string,
+  core?: Core,
 ): Promise<NotOurs | undefined> {
   const { links, target, work } = context;
   const claimed = await links.elsewhere.claim(target.name, work.ref, kind, platformId);
   if (claimed === 'claimed') return undefined;
   if (claimed === 'busy') return { kind: 'later', afterMs: BUSY_MS };
-  return { kind: 'blocked', condition: takenBy(context, kind, claimed) };
+  return { kind: 'blocked', condition: takenBy(context, kind, claimed, core) };
 }
 
-const takenBy = (context: SyncContext, kind: Kind, holder: Holder): Condition =>
-  condition(context, 'TakenByConnection', takenText(kind, holder));
+const takenBy = (context: SyncContext, kind: Kind, holder: Holder, core: Core = {}): Condition =>
+  condition(
+    context,
+    'TakenByConnection',
+    takenText(kind, holder, { core, hasAccount: context.link.id !== undefined }),
+  );
+
+/** The person who is refused. `hasAccount`: the person needs only the name of the other account. */
+interface Refused {
+  core: Core;
+  hasAccount?: boolean;
+}
 
 /** Returns why an account or group of another connection is not adopted, and what an operator does. */
-export function takenText(kind: Kind, { connection, name, ref }: Holder): string {
-  const what = kind === 'User' ? 'account' : 'group';
-  const freed =
-    kind === 'User'
-      ? `delete the person there (a deactivated person keeps the account), wait until the account is closed, order scim-bridge links forget ${ref}`
-      : `delete the group there (if the policy of the target leaves it, also order scim-bridge links forget ${ref})`;
-  return `the ${what} belongs to ${name} (${ref}) of connection ${connection}: rename one of the two; or ${freed}, then retry`;
+export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false }: Refused): string {
+  const { connection, name, ref } = holder;
+  const belongs = `belongs to ${name} (${ref}) of connection ${connection}`;
+  if (kind === 'Group')
+    return `the group ${belongs}: rename one of the two; or delete the group there (if the policy of the target leaves it, also order scim-bridge links forget ${ref}), then retry`;
+  const externalId = core.externalId ? String(core.externalId) : undefined;
+  const isSame = externalId !== undefined && externalId === holder.externalId;
+  const hasOther = externalId !== undefined && holder.externalId !== undefined && !isSame;
+  const what = [
+    ...(isSame && fold(name) !== fold(String(core.userName)) ? [] : ['userName']),
+    ...(isSame ? ['externalId'] : []),
+  ].join(' and ');
+  // An account whose externalId is another one is not adopted, and a closed account keeps its userName.
+  const freed = hasAccount
+    ? ', delete it at the platform'
+    : hasOther
+      ? ', clear its externalId at the platform or delete it there'
+      : '';
+  return (
+    `the account ${belongs} and has the same ${what}${isSame ? ` ${externalId}` : ''}: ` +
+    `if they are two people, correct the ${what} of one of them at its identity provider; ` +
+    `if they are one, delete the person there (a deactivated person keeps the account), wait until the account is closed, order scim-bridge links forget ${ref}${freed}, then retry`
+  );
 }

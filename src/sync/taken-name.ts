@@ -23,7 +23,7 @@ export async function waitForName(context: SyncContext, name: string): Promise<N
   const { kind } = context.work;
   const holders = await called(context, name);
   const ids = holders.map(({ id }) => id);
-  const taken = await takenElsewhere(context, kind, ids);
+  const taken = await takenElsewhere(context, kind, ids, kind === 'User' ? { userName: name } : undefined);
   if (taken) return taken;
   const afterMs = await waitForHolder(context, name, holders[0]);
   return afterMs === undefined ? undefined : { kind: 'later', afterMs };

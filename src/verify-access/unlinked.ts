@@ -7,6 +7,7 @@ import type { CallOptions } from '../platform/request.ts';
 import type { WireUser } from '../platform/wire.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isStatus } from '../sync/failures.ts';
+import type { Core } from '../sync/mapping.ts';
 import { takenText } from '../sync/taken-by-connection.ts';
 import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 
@@ -34,8 +35,9 @@ export async function findUnlinked(
 ): Promise<UnlinkedAccount> {
   const userName = await nameOf(scope, person, link);
   if (userName === undefined) return { kind: 'unnamed' };
+  const externalId = externalIdOf(person, link);
   const found = [
-    ...(await byExternalId(scope, externalIdOf(person, link), client, call)),
+    ...(await byExternalId(scope, externalId, client, call)),
     ...(await client.users.findBy('userName', userName, call)).filter(
       (user) => fold(user.userName) === fold(userName),
     ),
@@ -46,7 +48,12 @@ export async function findUnlinked(
   // Accounts that are linked to no user, or to this one.
   const free = found.filter((_, index) => [undefined, person.ref].includes(holders[index]));
   const account = free.find(({ active }) => active !== false) ?? free[0];
-  if (account) return { kind: 'found', id: account.id, why: await whyUnmanaged(scope, link, account) };
+  if (account)
+    return {
+      kind: 'found',
+      id: account.id,
+      why: await whyUnmanaged(scope, { userName, externalId }, link, account),
+    };
   for (const [index, { id, active }] of found.entries()) {
     const former = holders[index];
     if (!person.record || former === undefined || (await scope.directory.get('User', parseRef(former).id)))
@@ -84,18 +91,18 @@ async function loggedName(
   return undefined;
 }
 
-function externalIdOf({ record }: FoundResource, { core }: Link): unknown {
-  if (!record || record.damaged) return core?.externalId;
-  return (JSON.parse(record.text) as { externalId?: unknown }).externalId;
+function externalIdOf({ record }: FoundResource, { core }: Link): string | null {
+  const known = !record || record.damaged ? core : (JSON.parse(record.text) as { externalId?: unknown });
+  return typeof known?.externalId === 'string' ? known.externalId : null;
 }
 
 async function byExternalId(
   { directory, target }: ReconcileScope,
-  externalId: unknown,
+  externalId: string | null,
   { users }: PlatformClient,
   call: CallOptions,
 ): Promise<WireUser[]> {
-  if (typeof externalId !== 'string' || target.lacks.externalIdFilter) return [];
+  if (externalId === null || target.lacks.externalIdFilter) return [];
   // Several users may share an externalId, which then identifies none of them.
   if (!(await directory.identifies(externalId))) return [];
   try {
@@ -111,12 +118,13 @@ async function byExternalId(
 
 async function whyUnmanaged(
   { links, target }: ReconcileScope,
+  core: Core,
   { condition }: Link,
   { id, userName }: WireUser,
 ): Promise<string> {
   if (condition) return condition.message;
   const holder = await links.elsewhere.holderOf(target.name, 'User', id);
-  if (holder) return takenText('User', holder);
+  if (holder) return takenText('User', holder, { core });
   const isListed = target.policy.users.protected.some((each) => fold(each) === fold(userName));
   return isListed ? LISTED_AS_PROTECTED : 'no link leads to it';
 }

@@ -13,6 +13,8 @@ export interface Holder {
   ref: Ref;
   /** Last written userName or displayName. */
   name: string;
+  /** Last written externalId. */
+  externalId: string | undefined;
 }
 
 /**
@@ -39,7 +41,9 @@ export function createElsewhere(
       const { id, core } = parseLink((await redis.hget(keys.key('links', target), ref)) ?? '');
       // The reverse link may be out of date, so the link itself is compared.
       if (id !== platformId) continue;
-      return { connection: other, ref, name: String(core?.userName ?? core?.displayName ?? ref) };
+      const name = String(core?.userName ?? core?.displayName ?? ref);
+      const { externalId } = core ?? {};
+      return { connection: other, ref, name, externalId: externalId ? String(externalId) : undefined };
     }
     return undefined;
   }
