@@ -70,9 +70,9 @@ export function takenText(kind: Kind, holder: Holder, { core, hasAccount = false
   ].join(' and ');
   // An account whose externalId is another one is not adopted, and a closed account keeps its userName.
   const freed = hasAccount
-    ? ', delete it at the platform'
+    ? ', delete the closed account at the platform'
     : hasOther
-      ? ', clear its externalId at the platform or delete it there'
+      ? ', clear the externalId of the closed account at the platform or delete that account there'
       : '';
   return (
     `the account ${belongs} and has the same ${what}${isSame ? ` ${externalId}` : ''}: ` +

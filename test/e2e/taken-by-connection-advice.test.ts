@@ -70,7 +70,9 @@ test.each([
     const message = await messageOf(second);
     expect(message).toContain('has the same userName: ');
     await giveUp(first, name, message);
-    expect(message).toContain('clear its externalId at the platform or delete it there');
+    expect(message).toContain(
+      'clear the externalId of the closed account at the platform or delete that account there',
+    );
     await doIt((await place.platform.user(name))?.scimId ?? '');
     await retried(second);
     expect(await place.platform.user(name)).toMatchObject({
@@ -87,7 +89,7 @@ test('a person of two connections with one externalId and two userNames gets the
   await place.idle();
   const second = await hr.createUser('cid@new.example', { externalId: 'cid' });
   const message = await messageOf(second);
-  expect(message).not.toContain('clear its externalId');
+  expect(message).not.toContain('clear the externalId');
   await giveUp(first, 'cid@old.example', message);
   await retried(second);
   expect(await place.platform.user('cid@new.example')).toMatchObject({ active: true, externalId: 'cid' });
@@ -118,7 +120,7 @@ test('a person who has an account gets the userName of a deleted person of the o
   await hr.patch(`/Users/${second}`, { op: 'replace', path: 'userName', value: 'dan@acme.example' });
   const message = await messageOf(second);
   await giveUp(first, 'dan@acme.example', message);
-  expect(message).toContain('delete it at the platform, then retry');
+  expect(message).toContain('delete the closed account at the platform, then retry');
   await deleteIt((await place.platform.user('dan@acme.example'))?.scimId ?? '');
   await retried(second);
   expect(await place.platform.user('dan@acme.example')).toMatchObject({
