@@ -82,9 +82,8 @@ interface Made {
 }
 
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Made> {
-  const { whileAnswering } = await import('../reconcile/while-answering.ts');
   const { TargetSilent } = await import('../reconcile/target-silent.ts');
-  const { makePlan } = await import('../reconcile/make-plan.ts');
+  const { planWhileAnswering } = await import('../reconcile/plan-while-answering.ts');
   const options = { target: flags.target, worker: false, deadlineMs: deadlineOf(flags) };
   return withScopes(readConfig(command, cli), options, async ({ scopes, signal, deps }) => {
     const plans: Plan[] = [];
@@ -98,17 +97,15 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
         continue;
       }
       const progress = createProgressLine(name);
-      const made = await whileAnswering(
+      const made = await planWhileAnswering(
         scope,
-        signal,
-        (answering) =>
-          makePlan(scope, {
-            id: deps.ids.request(),
-            full: flags.full ?? false,
-            signal: answering,
-            onProgress: progress.show,
-            readTrail,
-          }),
+        {
+          id: deps.ids.request(),
+          full: flags.full ?? false,
+          signal,
+          onProgress: progress.show,
+          readTrail,
+        },
         progress.note,
       )
         .catch((error: unknown) => {
@@ -118,7 +115,7 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
           return undefined;
         })
         .finally(progress.end);
-      if (made) plans.push(flags.driftOnly ? driftOnly(made.plan) : made.plan);
+      if (made) plans.push(flags.driftOnly ? driftOnly(made) : made);
     }
     return { plans, failures: [...failures.values()], missing };
   });

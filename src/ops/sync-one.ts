@@ -13,7 +13,7 @@ import { withConflictsReported, withoutUnwritten } from '../reconcile/unwritten.
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import type { Logger } from '../support/logger.ts';
-import { targetRefusesRate, targetSilent } from '../reconcile/target-silent.ts';
+import { throwIfSilent } from '../reconcile/target-silent.ts';
 import { syncResource } from '../sync/sync-resource.ts';
 import type { FoundResource } from './find.ts';
 import { readLog, type LocatedEntry } from './provisioning-log.ts';
@@ -112,16 +112,6 @@ export async function syncOne(
     steps: steps.reported,
     ...withConflicts(await withWaiting(scope, told, { ref, entries: named ?? [] }), common),
   };
-}
-
-/** @throws TargetSilent when the last calls had no good answer */
-async function throwIfSilent({ target, clock }: ReconcileScope): Promise<void> {
-  const silence = target.answering.read();
-  const limited = target.answering.readLimited();
-  if (!silence && !limited) return;
-  const state = await target.breaker.read();
-  if (silence) throw targetSilent(target.name, { now: clock.now(), state, silence });
-  throw targetRefusesRate(target.name, limited, state.pause);
 }
 
 /** Returns whether the entry is drift; pushed changes are marked already. */

@@ -1,8 +1,9 @@
 // Defines the error of a command whose target gives no good answer, in sentences for operators.
 import type { RunReport } from '../directory/outbox/runs.ts';
-import type { BreakerState } from '../directory/outbox/breaker.ts';
+import type { Breaker, BreakerState } from '../directory/outbox/breaker.ts';
 import { isForKey, type Pause } from '../directory/outbox/budget.ts';
-import type { RateLimited, TargetSilence } from '../sync/target-calls.ts';
+import type { Clock } from '../support/sources.ts';
+import type { Answering, RateLimited, TargetSilence } from '../sync/target-calls.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from './breaker-words.ts';
 import { isoTime } from '../support/iso-time.ts';
 
@@ -68,6 +69,26 @@ export function targetRefusesRate(
     `The target ${target} ${breakerWords({ status })}${since}${wait}. Repeat the command later; if it stays, ` +
       `lower targets.${target}.rateLimit or find what else uses the limit.`,
   );
+}
+
+/** @throws TargetSilent when the last calls of this process had no good answer */
+export async function throwIfSilent({
+  target: { name, answering, breaker },
+  clock,
+}: {
+  target: {
+    name: string;
+    answering: Pick<Answering, 'read' | 'readLimited'>;
+    breaker: Pick<Breaker, 'read'>;
+  };
+  clock: Clock;
+}): Promise<void> {
+  const silence = answering.read();
+  const limited = answering.readLimited();
+  if (!silence && !limited) return;
+  const state = await breaker.read();
+  if (silence) throw targetSilent(name, { now: clock.now(), state, silence });
+  throw targetRefusesRate(name, limited, state.pause);
 }
 
 /** Returns how the last call failed, as the rest of a sentence; '' if the status says it. */

@@ -54,6 +54,20 @@ const close = (place: Place): Promise<void> => place.stop();
 const test = createScenarios(() => openPlace({}), close);
 const testOfTwo = createScenarios(() => openPlace({ rest }), close);
 
+for (const [status, words] of [
+  [401, 'refuses the key \\(401\\) since TIME: set a new targets\\.main\\.token and restart the service'],
+  [403, 'answers 403 since TIME\\. Check it with scim-bridge doctor'],
+] as const)
+  test(`at a new installation plan says that the platform answers ${status} and what to do`, async (place) => {
+    await faults(place, { status5xx: { share: 1, status } });
+    const says = new RegExp(`The target main ${words.replace('TIME', TIME)}, then repeat the command\\.`);
+    const plan = await place.commands.run('plan');
+    expect([plan.code, plan.text]).toEqual([1, expect.stringMatching(says)]);
+    expect(plan.text).not.toMatch(/no changes are known|was not read whole/);
+    await place.stopApps();
+    expect(await place.commands.run('plan')).toMatchObject({ code: 1, text: expect.stringMatching(says) });
+  }, 60_000);
+
 test('a breaker that is open while nothing is to be written is closed by a probe of a worker', async (place) => {
   await place.idp.createUser(BOB);
   await eventually('pushed', async () => (await breakerOf(place)).open === false);

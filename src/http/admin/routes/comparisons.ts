@@ -4,7 +4,7 @@ import type { Operation } from '../../../directory/logs/operations.ts';
 import type { Outcome, RunReport } from '../../../directory/outbox/runs.ts';
 import { reviewPlan, type PlanReview } from '../../../reconcile/review-plan.ts';
 import type { Progress } from '../../../reconcile/scope.ts';
-import { makePlan } from '../../../reconcile/make-plan.ts';
+import { planWhileAnswering } from '../../../reconcile/plan-while-answering.ts';
 import { driftOnly, outcomeOf, parseSaved, savedPieces, type Plan } from '../../../reconcile/plan.ts';
 import { applySaved, reconcile } from '../../../reconcile/run.ts';
 import { failedReport, TargetSilent } from '../../../reconcile/target-silent.ts';
@@ -151,16 +151,15 @@ async function reportOf(
 async function plan(context: AdminContext, order: Order, work: OperationWork): Promise<Finished> {
   const plans: Plan[] = [];
   for (const each of chosen(context, order.target)) {
-    const made = await atTarget(each, work, (signal) =>
-      makePlan(each.scope, {
-        id: context.ids.request(),
-        full: order.full ?? false,
-        signal,
-        onProgress: progressOf(each, work),
-        readTrail: each.readTrail,
-      }),
-    );
-    plans.push(order.driftOnly ? driftOnly(made.plan) : made.plan);
+    const options = {
+      id: context.ids.request(),
+      full: order.full ?? false,
+      signal: work.signal,
+      onProgress: progressOf(each, work),
+      readTrail: each.readTrail,
+    };
+    const made = await planWhileAnswering(each.scope, options, () => undefined);
+    plans.push(order.driftOnly ? driftOnly(made) : made);
   }
   return { outcome: outcomeOf(plans), result: savedPieces(plans) };
 }
