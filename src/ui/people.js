@@ -171,9 +171,12 @@ function valueCells({ name, desired, applied, state, observed }, isRead) {
 }
 
 /** How the platform was read for this page. */
-function platformNote({ platform, link, target }, isRead) {
+function platformNote({ platform, link, target, fleet }, isRead) {
   if (!isRead) return `Reading ${target} …`;
   if (!platform) return link.platformId === null ? `Nothing is linked at ${target} yet.` : '';
+  // The service counts each call in Redis, so it makes none while Redis takes no writes.
+  if (platform.state === 'unread' && fleet.some(({ finding }) => finding === 'redisRefuses'))
+    return `${target} was not read, because Redis takes no writes.`;
   if (platform.state === 'unread') return `${target} could not be read now.`;
   return [`Read from ${target} `, ago(platform.at), '.'];
 }

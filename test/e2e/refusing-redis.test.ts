@@ -1,8 +1,13 @@
 // Tests the output of commands while Redis answers reads and refuses writes, and while its memory is nearly full.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { ADMIN_TOKEN } from '../support/build-bridge.ts';
 import { eventually } from '../support/eventually.ts';
+import { findTool, testWith } from '../support/needs.ts';
 import { openPlace, type Place } from '../support/situation.ts';
+
+const CHROMIUM = findTool('chromium', 'chromium-browser', 'google-chrome', 'chromium-headless-shell');
 
 let place: Place;
 beforeAll(async () => {
@@ -96,6 +101,31 @@ test('doctor, status and hold name missing replicas as the reason why Redis take
   await expectNamed('fewer replicas follow it than min-replicas-to-write demands');
   await place.redis.config('SET', 'min-replicas-to-write', '0');
 });
+
+testWith(CHROMIUM !== undefined, 'Chromium')(
+  'the page of a person says that the platform was not read because Redis takes no writes',
+  async () => {
+    const [{ ref }] = (await runCommand('explain', 'ada@acme.example', '--json')).json;
+    await place.redis.config('SET', 'min-replicas-to-write', '1');
+    const browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    try {
+      const page = await browser.newPage();
+      await page.goto(`http://127.0.0.1:${place.port}/admin/#/person/${encodeURIComponent(ref)}`);
+      await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      const shown = (): Promise<string> => page.innerText('main');
+      await eventually('the page has asked for the platform', async () =>
+        /^main .* read/m.test(await shown()),
+      );
+      expect(await shown()).toMatch(/^main was not read, because Redis takes no writes\.$/m);
+      expect(await shown()).not.toContain('could not be read');
+    } finally {
+      await browser.close();
+      await place.redis.config('SET', 'min-replicas-to-write', '0');
+    }
+  },
+  60_000,
+);
 
 test('doctor, status and hold name a failed save to disk as the reason why Redis takes no writes', async () => {
   const [, folder] = (await place.redis.config('GET', 'dir')) as [string, string];
