@@ -12,6 +12,7 @@ type Detail = Pick<Explanation, 'inScope' | 'nameAtTarget' | 'values'>;
 
 /** Returns whether a user is in scope, the userName at the target and the values. */
 export async function userDetail(scope: ReconcileScope, found: FoundResource, link: Link): Promise<Detail> {
+  // A deleted user has no desired values.
   if (!found.record?.text) return { inScope: null, nameAtTarget: null, values: [] };
   const [groups = []] = await scope.directory.groupsOf([found.id]);
   const resource = JSON.parse(found.record.text) as Resource;

@@ -17,6 +17,7 @@ export async function rejectionsOf(
 ): Promise<Explanation['rejections']> {
   const groups = kind === 'User' ? memberships.filter(isRejected) : [];
   const own = guard.some(({ state }) => state === 'rejected');
+  // Without a rejected change the list of decisions is not read.
   if (!own && groups.length === 0) return [];
   const decisions = (await outbox.guardStore.decisions()).filter(({ action }) => action === 'reject');
   const rejections: Explanation['rejections'] = [];
@@ -39,9 +40,11 @@ export async function rejectionsOf(
   return rejections;
 }
 
+/** Returns whether a person rejected the removal from the group. */
 const isRejected = ({ state, condition }: MembershipState): boolean =>
   state === 'toRemove' && condition === 'Rejected';
 
+/** Returns the first decision, and so the newest, that contains a change. */
 const newest = (
   decisions: readonly Decision[],
   isMeant: (item: Destruction) => boolean,

@@ -22,6 +22,7 @@ import { isoTime } from '../support/iso-time.ts';
 import { userDetail, groupDetail } from './attribute-states.ts';
 import { storedOf, obstacleOf, linkOf, conditionOf, markOf, policyFor } from './stored-fields.ts';
 
+/** Largest number of log entries in an explanation. */
 const LOG_ENTRIES = 50;
 /** Longest search of the log, milliseconds. The log may have a million entries of other resources. */
 const LOG_MS = 10_000;

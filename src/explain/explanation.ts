@@ -28,7 +28,9 @@ export type ExplanationVerdict =
 export interface AttributeState {
   /** Core path, or `attributes.<name>`. */
   name: string;
+  /** Value that the identity provider wants, mapped for the target; null: none. */
   desired: unknown;
+  /** Value that the bridge last wrote or read there; null: none. */
   applied: unknown;
   /**
    * `unsure`: sent without confirmation, or suspected drift; it is written again. `unmapped`: the attribute has left the
@@ -47,9 +49,12 @@ export type PlatformDifference = Pick<PlanEntry, 'action' | 'reason' | 'before' 
   subject: string | null;
 };
 
+/** A membership of the explained resource. The other resource is the group of a user, or the member of a group. */
 export interface MembershipState {
+  /** Ref and name of the other resource. */
   ref: string;
   name: string;
+  /** `notForTarget`: the settings leave the group, or the person, out of the target. */
   state: 'applied' | 'toAdd' | 'toRemove' | 'notForTarget';
   /** Reason why the membership waits; undefined when it is written next. */
   because?: string;
@@ -60,11 +65,14 @@ export interface MembershipState {
 }
 
 export interface Explanation {
+  /** Name of the connection and of the target in the settings. */
   connection: string;
   target: string;
+  /** Resource key, `User:<id>` or `Group:<id>`, and its two parts. */
   ref: string;
   kind: 'User' | 'Group';
   id: string;
+  /** The userName, or the displayName of a group. */
   name: string;
   verdict: ExplanationVerdict;
   /** Summary in one sentence. */
@@ -73,28 +81,40 @@ export interface Explanation {
   reasons: string[];
   /** The pushed resource; null when it was deleted at the identity provider. All times are ISO 8601. */
   stored: {
+    /** Number of the stored change; 1: as created. */
     version: number;
     created: string;
     lastModified: string;
+    /** Null: the identity provider sent none, as for every group. */
     active: boolean | null;
     externalId: string | null;
   } | null;
+  /** Time of the deletion at the source; null: not deleted. */
   deletedAt: string | null;
-  /** Null for a deleted resource. */
+  /** Whether the settings bring the resource to the target; null for a deleted resource. */
   inScope: boolean | null;
   /** Name at the target; null when it is out of scope. */
   nameAtTarget: string | null;
+  /** Values that are set at the source or at the target. */
   values: AttributeState[];
   link: {
+    /** SCIM id of the account or group at the platform; null: nothing is linked. */
     platformId: string | null;
+    /** Id of the account in the list of attribute values; null: not known yet. */
     account: string | null;
+    /** Whether the bridge created the account or group, or took over one that existed. */
     origin: 'created' | 'adopted' | null;
+    /** `active` as last written or read; null: never. */
     active: boolean | null;
+    /** Whether the user was deleted at the source, is out of scope, or is protected. */
     departed: boolean;
+    /** Whether a create was sent whose answer is not known yet. */
     creating: boolean;
+    /** Number of consecutive failed attempts of the sync. */
     attempts: number;
     /** Whether another resource still has the name or the account at the platform, and is to give it up. */
     waitsForName: boolean;
+    /** Time of the last write of the bridge at the platform. */
     lastWrite: string | null;
   };
   /**
@@ -103,8 +123,10 @@ export interface Explanation {
    * rejected changes do not count as differences here.
    */
   platform: {
+    /** Time of the read. */
     at: string;
     state: 'equal' | 'differs' | 'unread';
+    /** Differences that a run would write, and conflicts of attributes. */
     differences: PlatformDifference[];
     /** Groups of a person, or members of a group, that the bridge does not manage now and that stay. */
     addedByOthers: string[];
@@ -119,16 +141,25 @@ export interface Explanation {
     /** Number of differences that the guard would hold if a run wrote them now. */
     toBeHeld: number;
   } | null;
+  /** Why the last sync did not reach the desired state; `status`: HTTP status of the platform. Null: none is stored. */
   condition: { reason: string; message: string; since: string; status: number | null; advice: string } | null;
   /** The exception of this resource, as the command exceptions lists it; null: none. */
   exception: { reason: ResourceReason; since: string } | null;
+  /** Null: the resource is no dead letter. */
   deadLetterSince: string | null;
+  /** The change that waits for its sync; null: none. */
   mark: {
+    /** Number of the mark, which grows with every change. */
     generation: string;
+    /** Time at which the oldest change that is not applied was accepted. */
     since: string;
+    /** Id of the newest change: of a push, a reconcile or an order. */
     request: string;
+    /** Null: the stored priority is not known. */
     priority: Priority | null;
+    /** `due`: waits for its time. `queued`: waits for a worker. `running`: a worker syncs the resource. */
     state: 'due' | 'queued' | 'running';
+    /** Time of the next attempt; null while it is queued or runs. */
     nextTry: string | null;
   } | null;
   /** Time of the next sync without a change. */
@@ -142,9 +173,11 @@ export interface Explanation {
   leftByHand: string[];
   /** Numbers and names of the members of a group; null for a user. */
   members: {
+    /** Number of members at the source. */
     desired: number;
     /** Desired members whose memberships the bridge does not write: protected, or out of the scope of the target. */
     leftAlone: number;
+    /** Numbers of memberships that the platform still has to gain or to lose. */
     toAdd: number;
     toRemove: number;
     /** Member values that no pushed user or group has. */
@@ -152,6 +185,7 @@ export interface Explanation {
     /** Names of pushed groups that are members; groups in groups are not written. */
     nestedGroups: string[];
   } | null;
+  /** Changes of the resource that a person can decide or has decided; `subject`: the member or attribute, null for others. */
   guard: { kind: DestructiveKind; subject: string | null; state: 'held' | 'approved' | 'rejected' }[];
   /** Id of the open approval that covers the held changes of this resource or of its memberships; null: none is held. */
   approval: string | null;
@@ -161,6 +195,7 @@ export interface Explanation {
   firstApprovals: { id: string; by: string; at: string; total: number }[];
   /** Names of values with suspected drift. */
   suspectedDrift: string[];
+  /** The order that stops all writes to the target; null: none. */
   hold: { since: string; by: string; note: string | null } | null;
   /**
    * Set while changes wait for the target: its calls fail in a row and only probes are sent, or it refuses the key (`open`
@@ -178,7 +213,9 @@ export interface Explanation {
   pause: { until: string; status: number; asked: boolean } | null;
   /** Faults of the fleet. */
   fleet: FleetFinding[];
+  /** Settings of the target; `protected`: users.protected lists the person. */
   policy: { policy: string; adopt: string; deprovision: string; activation: string; protected: boolean };
+  /** End and outcome of the last reconcile of the target; null: none yet. */
   lastReconcile: { at: string; outcome: string } | null;
   /** Work of a closed account that is, or will be, in the handover folder; null: none. */
   handover: HandoverExplanation | null;

@@ -5,6 +5,7 @@ import { refsOf } from '../ops/held-change.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { someOf } from './guard-reasons.ts';
 
+/** Words for held changes of each kind. */
 const HELD_WORDS = {
   deactivate: 'the deactivation',
   delete: 'the deletion',
@@ -22,6 +23,7 @@ export async function formerRecordText(
   { kind, id, record }: FoundResource,
   name: string,
 ): Promise<string | undefined> {
+  // Only a person who is pushed again has a former record, which is looked for among the held changes.
   const list = kind === 'User' && record ? await outbox.guardStore.open() : undefined;
   if (!list) return undefined;
   for await (const page of outbox.guardStore.pages(list)) {
@@ -41,6 +43,7 @@ export async function formerRecordText(
       String(group?.displayName ?? left[index]),
     );
     const own = new Set(guard.filter(({ state }) => state === 'held').map((each) => HELD_WORDS[each.kind]));
+    // A held removal from a group is stored with the group.
     const held = own.size > 0 ? [...own].join(' and ') : HELD_WORDS.removeMembers;
     const state = core?.active === false ? 'closed' : 'open';
     const where = groups.length > 0 ? `, in ${someOf(groups)}` : '';

@@ -14,6 +14,7 @@ export const someOf = (names: readonly string[]): string =>
 
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
+/** Name of one change of each kind; the words for removed members depend on the resource. */
 const GUARD_WORDS: Record<Exclude<DestructiveKind, 'removeMembers'>, string> = {
   deactivate: 'deactivation',
   delete: 'deletion',
@@ -62,6 +63,7 @@ export function approvalReason({
   const waiting = held
     .filter((each) => !isFollowing(each))
     .map((each) => (isShared(each) ? `${each.name} (${each.ref})` : each.name));
+  // No approval is open, so there is no id to name. A condition of the resource tells by itself that it is held.
   if (approval === null)
     return !condition && waiting.length > 0
       ? 'The guard holds changes of a group: see scim-bridge approvals list, then approve or reject.'
@@ -96,6 +98,7 @@ export function approvalReason({
 export function deletionReason({ guard, inScope, policy, stored }: ExplainedFacts): string | undefined {
   const isLeaver = stored === null || inScope === false;
   const closing = guard.find(({ kind, state }) => kind === 'deactivate' && state !== 'approved');
+  // Only the policy `sync` deletes accounts.
   if (!closing || !isLeaver || policy.deprovision !== 'delete' || policy.policy !== 'sync') return undefined;
   if (closing.state === 'rejected')
     return 'The account is not deleted either, although users.deprovision is delete.';
@@ -104,6 +107,7 @@ export function deletionReason({ guard, inScope, policy, stored }: ExplainedFact
 
 /** Returns which values and memberships of a person wait for the held deactivation; undefined: none wait. */
 export function waitingReason({ guard, inScope, memberships, values }: ExplainedFacts): string | undefined {
+  // Out of scope, the account gets no values and memberships that could wait.
   if (!inScope || !guard.some(({ kind, state }) => kind === 'deactivate' && state === 'held'))
     return undefined;
   const differing = values.filter(({ name, state }) => state === 'differs' && name.startsWith('attributes.'));

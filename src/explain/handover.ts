@@ -12,9 +12,11 @@ import { isoTime } from '../support/iso-time.ts';
 export interface HandoverExplanation {
   /** `later`, `due`: the items are to be moved. Other states are those of the command handover list. */
   state: ListedHandover['state'] | 'later' | 'due';
+  /** Time at which the account was closed, ISO 8601. */
   closedAt: string;
   /** Time of the move, ISO 8601: planned or done. */
   at: string;
+  /** Name of the deployment with the handover folder. */
   deployment: string;
   /** The handover folder of the settings, or the name of the person's folder. */
   folder: string | null;
@@ -42,6 +44,7 @@ export async function handoverOf(
   const stored = await handovers.read(ref);
   // A stored handover may belong to an earlier closing of the account.
   const awaitsHandover = stored?.head.closedAt !== link.closedAt;
+  // The work of a protected person is never moved.
   if (setting && awaitsHandover && isClosed(link) && !protectedNames(target.policy.users.protected)(link)) {
     const at = link.closedAt + setting.afterDays * DAY_MS;
     const isDue = at <= clock.now();
@@ -70,6 +73,7 @@ export async function handoverOf(
   const moved = counts.moved ?? 0;
   const at = listed.endedAt ?? listed.startedAt;
   const where = `the folder ${folder ?? '?'} of the deployment ${deployment}`;
+  // Only a handover that is not complete still needs the folder of the settings.
   const obstacle = state === 'moving' && setting && reads ? await obstacleTo(scope, setting) : undefined;
   const goesOn = setting
     ? (obstacle ?? 'the next reconcile continues')

@@ -45,11 +45,13 @@ export async function membershipsOfUser(
   return ids.flatMap((group, index): MembershipState | [] => {
     const link = groups[index] ?? {};
     const name = joined.find((each) => each.id === group)?.displayName ?? names.get(refOf('Group', group));
+    // Settings leave groups out by name, and a deleted group has no stored name.
     const isWanted = name === undefined || target.mapping.groupName(name) !== undefined;
     const sign = pendingGroups.get(group);
     const shown = { ref: refOf('Group', group), name: name ?? String(link.core?.displayName ?? group) };
     if (!isWanted) return { ...shown, state: 'notForTarget', ...LEFT_OUT_MEMBERSHIP };
     const removed = removals[index] && REMOVAL[removals[index]];
+    // A kept removal: a person rejected it, or the user is protected.
     if (sign === 'r') return { ...shown, state: 'toRemove', ...(removed ?? PROTECTED) };
     if (sign === '-') {
       // Nothing is left to remove from a group that is not made yet. Only a pending change of the person waits for it.

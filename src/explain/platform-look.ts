@@ -21,6 +21,7 @@ const READ_TIMEOUT_MS = 3000;
 const COMPARED_MEMBERS = 1000;
 
 interface PlatformLook {
+  /** Result of the read, as part of the explanation. */
   platform: NonNullable<Explanation['platform']>;
   /** The given values with `observed` set; unchanged if the platform could not be read. */
   values: AttributeState[];
@@ -142,6 +143,7 @@ function isUnset(
 const hasAccount = (entries: readonly PlanEntry[]): boolean =>
   entries.every(({ action }) => action !== 'create' && action !== 'relink');
 
+/** Action of the plan entries that the guard counts for each kind. */
 const ACTION_OF_KIND: Record<DestructiveKind, PlanEntry['action']> = {
   deactivate: 'deactivate',
   delete: 'delete',
@@ -156,6 +158,7 @@ async function countToBeHeld(
 ): Promise<number> {
   const wanted = (kind: DestructiveKind): number =>
     found.filter((entry) => isChange(entry) && entry.action === ACTION_OF_KIND[kind]).length;
+  // Without a removal the counts of the guard are not read.
   if (DESTRUCTIVE_KINDS.every((kind) => wanted(kind) === 0)) return 0;
   const { guard } = target.policy;
   const { kinds, population } = await outbox.guardStore.counts(guard.windowMs);

@@ -54,6 +54,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
   if (!isDone && (!condition || kinds.size > 1)) for (const sentence of guardReasons(facts)) say(sentence);
   say(mark && waitingFor(facts));
   for (const { message, advice } of delays(facts)) say(`${capital(message)}. ${advice}`);
+  // While all calls to the target stop, another sentence says so. Without a mark no attempt follows.
   say(
     link.attempts > 0 &&
       mark !== null &&
@@ -101,6 +102,7 @@ export function reasonsOf(facts: ExplainedFacts, summary: string): string[] {
       `The identity provider has not pushed ${counted(members.unknown.length, 'member')} yet: ${someOf(members.unknown)}.`,
     );
   say(nestedReason(facts));
+  // The other policies leave differences.
   say(policy.policy !== 'sync' && `The policy of this target is ${policy.policy}.`);
   // A rejection has no end, so the sync at that time changes nothing.
   say(
@@ -166,12 +168,14 @@ function failingReason({ kind, memberships }: ExplainedFacts, summary: string): 
   return `A membership has failed since ${failing.triedSince ?? ''}: ${sideText(kind, failing)}. ${TRIED_AGAIN}`;
 }
 
+/** Returns sentences about values that differ, cannot be mapped, or stay against the source. */
 function valueReasons(
   { values, inScope, link, target, deadLetterSince }: ExplainedFacts,
   summary: string,
 ): string[] {
   const namesOf = (state: string): string[] =>
     values.filter((each) => each.state === state).map(({ name }) => name);
+  // Without an account every value differs, which the summary tells. Out of scope no value is desired.
   const differing = inScope && link.platformId !== null ? namesOf('differs').length : 0;
   const unsure = namesOf('unsure').length;
   const unmappable = values.filter(
@@ -199,6 +203,7 @@ function valueReasons(
     sentences.push(
       `Kept at the platform though the source has no value, because onEmpty is keep: ${someOf(kept)}.`,
     );
+  // The values of a dead letter are not written again by themselves.
   if (unsure > 0)
     sentences.push(
       `${counted(unsure, 'value')} sent and not confirmed, or seen to differ${deadLetterSince === null ? ': written again' : ''}.`,
@@ -219,6 +224,7 @@ function differenceReasons({ platform }: ExplainedFacts): string[] {
   return left > 0 ? [...sentences, `${counted(left, 'difference')} more at the platform.`] : sentences;
 }
 
+/** Returns whether the platform has no definition of a mapped attribute. */
 const isDefinition = ({ action }: PlatformDifference): boolean => action === 'defineAttribute';
 
 /**
@@ -259,6 +265,7 @@ function leftByPolicyReason({ platform, kind, policy }: ExplainedFacts): string 
     : `At the platform it still has ${counted(stays.length, 'member')} against the source, whom the policy ${policy.policy} leaves: ${someOf(stays)}.`;
 }
 
+/** Returns a sentence about members of a group that the bridge leaves out of it. */
 function leftAloneReason({ members }: ExplainedFacts): string | undefined {
   if (!members || members.leftAlone === 0) return undefined;
   return `The source has ${counted(members.leftAlone, 'member')} more, whose memberships the bridge does not write: protected, or outside users.scope.`;
@@ -271,6 +278,7 @@ function nestedReason({ members }: ExplainedFacts): string | undefined {
   return `${counted(groups.length, 'member')} ${groups.length === 1 ? 'is a group' : 'are groups'}, and groups in groups are not written: ${someOf(groups)}.`;
 }
 
+/** Findings about the fleet that delay a change: in any case, before its sync, and before the next reconcile. */
 const DELAYS: readonly FleetFindingKind[] = ['noProcess', 'versionsDiffer', 'settingsDiffer'];
 const DELAYS_SYNC: readonly FleetFindingKind[] = [...DELAYS, 'noWorker'];
 const DELAYS_RECONCILE: readonly FleetFindingKind[] = [...DELAYS, 'noScheduler'];
@@ -295,12 +303,13 @@ function waitingFor(facts: ExplainedFacts): string {
   // A running sync waits for the end of a pause too, and the summary names the pause.
   if (mark.state === 'running' && pause) return '';
   if (mark.state === 'running') return 'A worker is at it right now.';
+  // The findings about the fleet say that no worker applies it.
   if (noWorkerOf(facts)) return '';
   if (mark.state === 'queued') return 'It waits in the queue for a free worker.';
   const removals = memberships
     .filter(({ state, condition }) => state === 'toRemove' && condition !== 'Rejected')
     .map(({ name }) => name);
-  // A group waits for none of its members.
+  // The sync of a person with an account waits for the removals from groups; a group waits for none of its members.
   const waits =
     facts.kind === 'User' && removals.length > 0 && link.platformId !== null
       ? ` It waits until ${someOf(removals)} ${removals.length === 1 ? 'is' : 'are'} left.`
@@ -312,5 +321,6 @@ function waitingFor(facts: ExplainedFacts): string {
 export const noWorkerOf = ({ fleet }: ExplainedFacts): FleetFinding | undefined =>
   redisRefusalOf(fleet) ?? fleet.find(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
 
+/** Returns the finding that Redis takes no writes; undefined: it takes them. */
 export const redisRefusalOf = (fleet: readonly FleetFinding[]): FleetFinding | undefined =>
   fleet.find(({ finding }) => finding === 'redisRefuses');

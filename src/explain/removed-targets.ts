@@ -11,6 +11,7 @@ export async function removedTargetReasons(
   const reasons: string[] = [];
   for (const target of await formerTargets()) {
     const link = await links.get(target, ref).catch(ifDamaged);
+    // No account was linked there. A damaged link may have one.
     if (link && link.id === undefined) continue;
     const state = link && !mayBe(link, true) ? 'is closed' : 'may be active';
     const what = kind === 'User' ? `An account there ${state}` : 'A group is still there';

@@ -26,10 +26,12 @@ const SIGNS: Record<ExplanationVerdict, string> = {
   gone: '–',
 };
 
+/** Parts of a page, from its first line to its last; each text is one line before it is wrapped. */
 interface Parts {
   head: string;
   summary: string;
   reasons: string[];
+  /** State of the record, and of the account or group at the target. */
   stored: string;
   link: string;
   values: string[];
@@ -149,6 +151,7 @@ function shortener({ name, nameAtTarget, memberships }: Explanation): (text: str
   const names = [name, nameAtTarget ?? '', ...memberships.map((each) => each.name)]
     .map(visible)
     .filter((each) => clipWords(each) !== each || each.length > LONG_NAME)
+    // A name may contain another one, so the longest is replaced first.
     .toSorted((one, other) => other.length - one.length);
   const shorten = (part: string): string =>
     clipWords(names.reduce((left, each) => left.replaceAll(each, middleCut(each)), part));
@@ -166,6 +169,7 @@ const middleCut = (name: string): string => {
     : `${characters.slice(0, 30).join('')}…${characters.slice(-12).join('').trim()}`;
 };
 
+/** Formats each part of an explanation. */
 function partsOf(found: Explanation, all: boolean): Parts {
   const { verdict, summary, reasons, kind, name, ref, connection, target } = found;
   return {
@@ -202,6 +206,7 @@ function storedText({ stored, inScope, name, nameAtTarget }: Explanation): strin
   ].join(', ');
 }
 
+/** Returns the state of the account or group at the target in words, with what rules it: policy, adoption, leavers. */
 function linkText({
   link,
   platform,
@@ -215,10 +220,12 @@ function linkText({
   fleet,
 }: Explanation): string {
   const { platformId, account, origin, active, lastWrite, departed } = link;
+  // The values of a present resource contain `active` already.
   const showsActive = active !== null && !values.some(({ name }) => name === 'active');
   // The bridge may have written the account between the backup and the restore.
   const isOld = !platform && !(lastWrite && restored && lastWrite > restored.at);
   const ofBackup = restored && isOld ? ` in ${restored.backup}` : '';
+  // An applied change in the timeline tells the time of the last write.
   const isInTimeline = timeline.some(({ event }) => event === 'applied');
   const known =
     platformId === null
@@ -280,15 +287,19 @@ const membershipLines = (
     return `${MEMBERSHIP_SIGNS[state]} ${name}${isKnown ? '' : ` (${isRepeated ? 'as above' : because})`}`;
   });
 
+/** Returns the title of a group's members, with their numbers. */
 const membersTitle = ({ members }: Explanation): string =>
   members
     ? `Members not equal yet (${members.desired} desired, ${members.toAdd} to add, ${members.toRemove} to remove)`
     : 'Members not equal yet';
 
+/** A line of the timeline. */
 interface Row {
+  /** Time of the newest of the equal events, ISO 8601. */
   at: string;
   event: string;
   text: string;
+  /** Number of equal events in this line. */
   times: number;
 }
 

@@ -19,6 +19,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
       text: `last change stored (version ${stored.version})`,
     });
   if (deletedAt !== null) events.push({ at: deletedAt, event: 'stored', text: 'deleted at the source' });
+  // A record that was pushed after the restore is not from the backup.
   if (restored && stored && stored.created < restored.at)
     events.push({
       at: restored.at,
@@ -28,6 +29,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
   // The pending change has an event of its own below.
   const accepted = new Set(mark ? [`${Date.parse(mark.since)} ${mark.request}`] : []);
   for (const entry of log) {
+    // Several writes of one change were accepted together.
     const key = `${entry.accepted} ${entry.request}`;
     if (!accepted.has(key))
       events.push({ at: isoTime(entry.accepted), event: 'accepted', text: originOf(entry.request) });
@@ -52,6 +54,7 @@ export function toTimeline({ stored, deletedAt, mark, lastReconcile, log, restor
         ? `a reconcile could not compare everything: ${lastReconcile.outcome}`
         : `everything compared: ${lastReconcile.outcome}`,
     });
+  // Of one time: a change is stored, then accepted, then written.
   const order: Event['event'][] = ['stored', 'accepted', 'applied', 'noted', 'compared'];
   return events.sort(
     (left, right) =>
@@ -76,6 +79,7 @@ function originOf(request: string): string {
   }
 }
 
+/** Words for each action; `none`: the sync wrote nothing. */
 const WORDS: Record<LocatedEntry['action'], string> = {
   create: 'created',
   adopt: 'existing account or group taken over',
@@ -94,10 +98,12 @@ const WORDS: Record<LocatedEntry['action'], string> = {
 
 /** Returns a log entry in words. */
 function told({ action, status, name, ref, changes, members, message, attempt }: LocatedEntry): string {
+  // The entry of a group about its members is in the timeline of the person too, so it names the group.
   const isGroupsEntry = ref.startsWith('Group:') && members !== undefined;
   const what = WORDS[action] + (isGroupsEntry ? ` ${name}` : '');
   if (status !== 'success')
     return `${STATUS_WORDS[status]}${action === 'none' ? '' : ` (${action})`}: ${withoutGuardName(message ?? '')}`;
+  // A created account has all its values, which are not listed.
   const names = action === 'create' ? [] : (changes ?? []).map(([each]) => each);
   const detail = names.length > 0 ? `: ${names.join(', ')}` : '';
   return `${what}${detail}${attempt > 1 ? ` (attempt ${attempt})` : ''}`;

@@ -13,6 +13,7 @@ import {
   TRIED_AGAIN,
 } from './reasons.ts';
 
+/** Returns the verdict, a sentence about it, and the reasons that this sentence does not contain. */
 export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 'summary' | 'reasons'> {
   const verdict = judge(facts);
   const isDone = verdict === 'asDesired' && isDoneByHand(facts);
@@ -24,11 +25,14 @@ export function toVerdict(facts: ExplainedFacts): Pick<Explanation, 'verdict' | 
 function judge(facts: ExplainedFacts): ExplanationVerdict {
   const { condition, deadLetterSince, mark, hold, breaker, guard, stored, inScope, link } = facts;
   const noWorker = noWorkerOf(facts);
+  // No sync tries a dead letter again before a person or a new change asks for it.
   if (deadLetterSince !== null) return 'needsPerson';
+  // A protected account is never written, so its marks and differences mean nothing.
   if (condition?.reason === 'Protected') return 'leftAlone';
+  // The platform already has the changes that wait for a decision, so nothing is held any more.
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
-  if (guard.some(({ state }) => state === 'held') || condition?.reason === 'Held') return 'held';
-  if (mark && leavesHeldGroup(facts)) return 'held';
+  const isHeld = guard.some(({ state }) => state === 'held') || condition?.reason === 'Held';
+  if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
   // The pending sync only notes the rejection.
   if (mark?.request.startsWith('approval:') && condition?.reason === 'Rejected') return 'leftAlone';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
@@ -38,12 +42,15 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (condition) return 'leftAlone';
   // A difference at the platform without a pending change: nothing writes it before the next run.
   if (facts.platform?.state === 'differs') return 'differs';
+  // Deleted at the source, and nothing is left to be written.
   if (!stored) return 'gone';
   if (inScope === false) return 'notForTarget';
-  if (link.platformId === null || facts.values.some(({ state }) => !isSettledValue(state))) {
+  const hasUnwritten = facts.values.some(({ state }) => !isSettledValue(state));
+  if (link.platformId === null || hasUnwritten) {
     return isKeptByPolicy(facts) ? 'leftAlone' : 'differs';
   }
   const waiting = facts.memberships.filter(({ state }) => state === 'toAdd' || state === 'toRemove');
+  // Members that the policy leaves against the source give access, so the resource is not as desired.
   if (waiting.length === 0)
     return (facts.platform?.leftByPolicy ?? []).length > 0 ? 'leftAlone' : 'asDesired';
   // Memberships that no condition stops are written by the syncs of groups.
@@ -64,6 +71,7 @@ const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
 function judgeByOthers(waiting: MembershipState[]): ExplanationVerdict {
   const stopped = waiting.flatMap(({ condition }) => (condition === undefined ? [] : [condition]));
   if (stopped.includes('Held')) return 'held';
+  // The platform or a conflict stops the other resource, and a person has to look at it.
   if (stopped.some((reason) => !LEFT_ALONE.has(reason))) return 'needsPerson';
   return stopped.length === waiting.length ? 'leftAlone' : 'onItsWay';
 }
@@ -73,6 +81,7 @@ const LEFT_ALONE = new Set(['Rejected', 'Protected', 'OutOfScope']);
 
 /** Policies below `sync` leave differences on purpose: create-only all of them, upsert-only an account that stays open. */
 function isKeptByPolicy({ policy, link, values }: ExplainedFacts): boolean {
+  // Every policy creates a missing account.
   if (link.platformId === null) return false;
   if (policy.policy === 'create-only') return true;
   const differing = values.filter(({ state }) => !isSettledValue(state));
@@ -89,6 +98,7 @@ function unreadText({ target, fleet }: ExplainedFacts): string {
     : `${target} could not be read now`;
 }
 
+/** Returns the summary of a verdict in one sentence. */
 function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
   const { name, target, condition, link, kind } = facts;
   const what = kind === 'User' ? 'account' : 'group';
@@ -187,6 +197,7 @@ function bringsIt({ hold, target, platform, ref, values }: ExplainedFacts): stri
   // With `reconcile.onDrift: report` the schedule writes nothing, so the words leave open which run it is.
   const run = `the next reconcile that repairs, or scim-bridge sync ${ref}`;
   const { differences = [], toBeHeld = 0 } = platform ?? {};
+  // The guard would hold some of the differences, or all of them.
   if (toBeHeld > 0)
     return toBeHeld === differences.length
       ? `${run}, asks the guard, which will hold it: a person has to approve it then`
@@ -206,6 +217,7 @@ function membershipCause({ memberships, kind, policy }: ExplainedFacts): string 
   return sideText(kind, first);
 }
 
+/** Returns the state of a resource that is as desired: the number of its members, or `active` and its number of groups. */
 function activityOf({ kind, stored, memberships, members }: ExplainedFacts): string {
   if (kind === 'Group')
     return `, with ${counted((members?.desired ?? 0) - (members?.leftAlone ?? 0), 'member')}`;
