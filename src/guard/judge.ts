@@ -10,14 +10,16 @@ export type DestructiveKind = (typeof DESTRUCTIVE_KINDS)[number];
 
 /** Limits of the changes within the window that need no approval. Both apply. */
 export interface GuardLimit {
+  /** Largest number of changes. */
   count: number;
   /** Share of the population, in percent. */
   percent: number;
 }
 
+/** Limits of each kind. */
 export type GuardLimits = Record<DestructiveKind, GuardLimit>;
 
-/** Guard settings of one target. `approvers`: number of persons who have to approve held changes (default 1). */
+/** Guard settings of one target. `windowMs`: the time for which changes count. `approvers`: number of persons who have to approve held changes (default 1). */
 export type GuardSettings = GuardLimits & { windowMs: number; approvers?: number };
 
 /** Numbers of changes of one kind that already count against its limit. */
@@ -69,7 +71,9 @@ export function judge(
 ): GuardVerdict {
   const allowance = allowanceOf(limit, population);
   const total = used + waiting + held + wanted;
+  // Without a further change there is nothing to hold, even if the changes before have used the limit up.
   if (wanted <= 0 || total <= allowance) return { kind: 'allowed', allowance };
+  // More than the allowance: at least one of the two limits is exceeded.
   const hit: ('count' | 'percent')[] = [];
   if (total > limit.count) hit.push('count');
   if (total > shareOf(limit.percent, population)) hit.push('percent');

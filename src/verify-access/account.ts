@@ -24,8 +24,11 @@ export interface ActualGroup {
 /** SCIM id of the account, and its id in the list of values if the link knows it. */
 type AccountIds = { id: string; account?: string | undefined };
 
+/** The result of reading an account. */
 export interface Reading {
+  /** The SCIM user as the platform returned it. */
   user: WireUser;
+  /** The account as the report shows it. */
   view: AccountView;
   /** The account's groups, by platform id: two groups may exchange their names. */
   groups: ActualGroup[];
@@ -35,6 +38,7 @@ export interface Reading {
   notes: string[];
 }
 
+/** Returns whether the platform lacks the resource or the endpoint. */
 const isAbsent = (error: unknown): boolean =>
   error instanceof EndpointAbsent || (error instanceof PlatformResponse && error.status === 404);
 
@@ -75,14 +79,17 @@ export async function readAccount(
   // Without the account id only the values of the SCIM user are known.
   const shown: Record<string, AttributeValue> =
     accountId === undefined ? { ...user[EXTENSION] } : Object.fromEntries(values.map(toPair));
+  // Null means that no value is stored.
   const attributes = Object.fromEntries(Object.entries(shown).filter(([, value]) => value !== null));
   const { id: scimId, userName } = user;
+  // The platform may leave `active` out for an account that can be used.
   const active = user.active !== false;
   const names = [...new Set(groups.map(({ name }) => name))].sort();
   const view = { scimId, accountId: accountId ?? null, userName, active, groups: names, attributes };
   return { user, view, groups, definitions, notes };
 }
 
+/** Returns an attribute value as a name and a value. */
 const toPair = ({ name, value }: { name: string; value?: AttributeValue }): [string, AttributeValue] => [
   name,
   value ?? null,
@@ -117,6 +124,7 @@ async function groupsOf(
   }));
   const ours = wanted.flatMap(({ platformId }) => platformId ?? []);
   const unlisted = ours.filter((id) => !listed.some((group) => group.platformId === id));
+  // The platform may list a group by its id alone.
   const unnamed = listed.flatMap(({ platformId, name }) => (name === undefined ? [platformId] : []));
   const read = await Promise.all(
     [...unlisted, ...unnamed].map((id) => unlessAbsent(groups.get(id, {}, call))),

@@ -28,24 +28,31 @@ import { defaultNotes, type SecurityContext } from './security-context.ts';
 import type { UnlinkedAccount } from './unlinked.ts';
 import type { Visibility } from './visibility.ts';
 
+/** Facts from which the report is made. */
 export interface Facts {
   /** The name under which the operator asked for the user. */
   asked: string;
+  /** Name of the target. */
   target: string;
+  /** The user as stored. */
   person: FoundResource;
   wanted: DesiredAccess;
+  /** The link with its present condition. */
   link: Link;
   /** Whether the settings delete the account of a leaver after its deactivation. */
   deletesLeavers: boolean;
   /** Whether the user has a mark, so that a change is not applied yet. */
   isMarked: boolean;
   writes: LastWrites;
+  /** The account at the platform; undefined: there is none, or it could not be read. */
   reading: Reading | undefined;
   /** Result of the search by name; undefined: the link leads to the account, or the search failed. */
   unlinked?: UnlinkedAccount | undefined;
   differences: AccountDifference[];
   leftAlone: LeftAlone[];
+  /** Undefined without an account. */
   context: SecurityContext | undefined;
+  /** Undefined: no deployment was asked, because the account is closed or missing, or a call failed. */
   visibility: Visibility | undefined;
   /** Failure that stopped the check. */
   fault: AccessFault | undefined;
@@ -104,12 +111,14 @@ function resultOf(chain: readonly ChainLink[]): AccessResult {
 export const pushedAt = ({ person }: Pick<Facts, 'person'>): number =>
   person.record?.lastModified ?? person.deleted?.deletedAt ?? 0;
 
+/** Returns the first link: the identity provider's last push. */
 function pushLink(facts: Facts): ChainLink {
   const { record } = facts.person;
   const detail = record ? `accepted; version ${record.version}` : 'accepted: deleted at the source';
   return { stage: 'push', ok: true, at: isoTime(pushedAt(facts)), detail };
 }
 
+/** Returns the second link. A push is answered only after it is stored, so both have the same time. */
 function storedLink(facts: Facts): ChainLink {
   const detail = 'stored in Redis before the request was answered';
   return {
@@ -122,6 +131,7 @@ function storedLink(facts: Facts): ChainLink {
   };
 }
 
+/** Returns the third link: whether the account at the platform is as desired. */
 function appliedLink(facts: Facts): ChainLink {
   const { writes, link, wanted, isMarked, differences, readTookMs: tookMs } = facts;
   const at = writes.ofPushAt ?? writes.newestAt ?? link.writtenAt;
@@ -135,6 +145,7 @@ function appliedLink(facts: Facts): ChainLink {
   const because = becauseOf(facts);
   if (isMarked)
     return { stage: 'applied', ok: false, ...times, detail: `a change waits to be applied${because}` };
+  // A call failed before the account was read.
   if (facts.fault?.at === 'platform' && !facts.reading) {
     const detail = `not known: the platform did not show the account: ${facts.fault.message}`;
     return { stage: 'applied', ...times, detail };
@@ -165,19 +176,23 @@ function closedText({ condition }: Link, why: string): string {
     : `the account is closed, as it should be: ${why}`;
 }
 
+/** Why nothing is known of the account of a deleted user. */
 const UNNAMED = 'no link leads to an account and no userName is stored by which one could be looked up';
 
+/** Returns the rest of a sentence about an account that the bridge does not manage; '' for a managed one. */
 const unmanagedText = ({ unlinked }: Facts): string =>
   unlinked?.kind === 'found' ? `; the bridge does not manage this account: ${unlinked.why}` : '';
 
+/** Returns what is as desired, as the end of a sentence, with what the settings leave alone. */
 function desiredWords({ leftAlone }: Facts): string {
   if (leftAlone.length === 0) return 'value as desired';
   return `other value as desired; left alone by the settings: ${besideDesiredText(leftAlone)}`;
 }
 
 /**
- * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `; '' without a known cause. Causes are the condition of the
- * user, a deactivation that waits or was rejected, removals from groups that are not written yet, and groups with another name.
+ * Returns why the account differs, as the rest of a sentence that begins with `: ` or `; `; '' without a known cause. Causes
+ * are the condition of the user, a deactivation that waits or was rejected, removals from groups that are not written yet, and
+ * groups with another name.
  */
 function becauseOf(facts: Facts): string {
   const { link, wanted, reading, unlinked } = facts;
@@ -221,6 +236,7 @@ const leavingText = ({ name, state }: LeavingGroup): string => `${LEAVING_WORDS[
 const renamingText = ({ name, actual }: { name: string; actual: string }): string =>
   `the group ${name} is still called ${actual} at the platform, so the account has the access of ${actual}`;
 
+/** Returns the fourth link: whether the user sees data, or sees nothing if the account is to be closed. */
 function visibleLink(facts: Facts): ChainLink {
   const { wanted, reading, visibility, fault } = facts;
   const stage = 'visible';
@@ -251,6 +267,7 @@ function visibleLink(facts: Facts): ChainLink {
  */
 function toVisible(facts: Facts, visibility: Visibility, place: string): Pick<ChainLink, 'ok' | 'detail'> {
   const { entities, query, hasSecret } = visibility;
+  // The query itself proves that the user sees nothing, whatever entities are listed.
   if (query.kind === 'hidden' || query.kind === 'attributeMissing')
     return { ok: false, detail: `${query.meaning}, in ${place}: ${query.message}` };
   if (entities?.length === 0)

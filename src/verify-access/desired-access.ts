@@ -45,6 +45,7 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
   const [closing] = await outbox.guardStore.verdictsOn([{ kind: 'deactivate', ref }]);
   if (!record) return { kind: 'closed', why: 'deleted at the source', groups: [], closing };
   const [joined = []] = await directory.groupsOf([id]);
+  // A damaged record says nothing about the user, so no access is desired by it.
   if (record.damaged)
     return { kind: 'closed', why: 'the stored record is damaged: push it again', groups: [] };
   const desired = await target.mapping.user(JSON.parse(record.text) as Resource, id, joined);
@@ -70,11 +71,13 @@ export async function desiredAccessOf(scope: ReconcileScope, person: FoundResour
 
 const groupRefs = (groups: readonly { id: string }[]) => groups.map(({ id }) => refOf('Group', id));
 
+/** Returns the groups that the user left at the source, whose removals are not written yet. */
 async function leavingOf(
   { outbox, links, target }: ReconcileScope,
   { ref, id }: FoundResource,
 ): Promise<LeavingGroup[]> {
   const { pendingMemberships } = await outbox.resourceStatus(ref);
+  // All signs but `+` are removals.
   const leaving = [...pendingMemberships].flatMap(([group, sign]) =>
     sign === '+' ? [] : [refOf('Group', group)],
   );
@@ -119,6 +122,7 @@ const missingIn = (wanted: readonly ExpectedGroup[], present: readonly ActualGro
 
 /** Returns a text about the values and memberships that wait for a held deactivation; undefined: none does. */
 export function waitingText(wanted: DesiredAccess, reading: Reading | undefined): string | undefined {
+  // Only the values of a person in scope are known, and they wait only while the deactivation does.
   if (wanted.kind !== 'closed' || wanted.closing !== 'held' || !wanted.attributes || !reading)
     return undefined;
   const { attributes } = reading.view;
@@ -134,6 +138,7 @@ const folded = (names: readonly string[]): string[] => [...new Set(names.map(fol
 
 /** Returns every difference between desired and actual access; empty if there is none. */
 export function differencesOf(wanted: DesiredAccess, reading: Reading | undefined): AccountDifference[] {
+  // An account that is not there gives no access either.
   if (wanted.kind === 'closed') {
     return reading?.view.active ? [{ name: 'active', desired: false, actual: true }] : [];
   }

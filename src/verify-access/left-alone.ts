@@ -17,6 +17,7 @@ export async function leftAloneOf(
   link: Link,
   reading: Reading,
 ): Promise<LeftAlone[]> {
+  // Groups and values of a closed account give no access.
   if (wanted.kind === 'closed') return [];
   const { attributes } = reading.view;
   const { types } = scope.target.mapping;
@@ -24,6 +25,7 @@ export async function leftAloneOf(
   const unmapped = Object.keys(link.attributes ?? {}).filter((name) => types[name] === undefined);
   const values = (names: string[], why: LeftAlone['why']): LeftAlone[] =>
     names
+      // Without a value at the platform nothing stays there.
       .filter((name) => !isEmpty(attributes[name]))
       .map((name) => ({ name: `attributes.${name}`, kind: 'attribute', why, actual: attributes[name] }));
   const present = new Set(reading.view.groups.map(fold));
@@ -79,6 +81,7 @@ async function groupsLeftByPolicy(
     listed.map((group) => group.id),
   );
   return found.flatMap((each, index) => {
+    // Unmanaged groups, and groups that the source wants, are not left against the source.
     if (!each || wanted.has(each.ref)) return [];
     const link = parseLink(each.text);
     const isLeft = notedLeavers(link)?.(id, user.id) === true;
@@ -86,6 +89,7 @@ async function groupsLeftByPolicy(
   });
 }
 
+/** Words for each reason. @param actual of a group: whether the account is a member */
 const WORDS: Record<LeftAlone['why'], (actual: unknown) => string> = {
   leftOut: (isMember) =>
     `left out by groups.include or groups.exclude; ${isMember === true ? 'the membership stays at the platform' : 'no member at the platform'}`,

@@ -14,6 +14,7 @@ import {
 import { QueryRefused } from '../platform/refusals.ts';
 import type { FailedQuery, FailureKind } from './report.ts';
 
+/** Parts of error messages of the data API. `NO_VALUES` and `WRONG_FORM` name the filter that the server could not use. */
 const HIDDEN = /requested hidden member/i;
 const COMPILE_ERROR = /compile errors?\b|schema (?:compilation|validation)/i;
 const NO_VALUES = /Values required for filter: (\{.*)/s;
@@ -30,6 +31,7 @@ export interface FailedCall {
   groups: readonly string[];
   /** Whether the call used the API secret of the deployment. */
   hasSecret: boolean;
+  /** Time limit of a query, milliseconds. */
   timeoutMs: number;
 }
 
@@ -54,6 +56,7 @@ function serverWords(error: PlatformError): string {
   return text.replace(/\s+/g, ' ').trim() || error.message;
 }
 
+/** Returns the kind of a failure. The class of the error tells more than its text, and the text more than the status. */
 function kindOf(error: PlatformError, message: string, call: FailedCall): FailureKind {
   // An abort by the caller is thrown before (visibility.ts), so PlatformAborted is the time limit of the whole command.
   if (error instanceof PlatformTimeout || error instanceof PlatformAborted) return 'timedOut';
@@ -66,6 +69,7 @@ function kindOf(error: PlatformError, message: string, call: FailedCall): Failur
   if (error instanceof QueryRefused) return 'refused';
   const status = error instanceof PlatformResponse ? error.status : undefined;
   if (status === 401 || status === 403) return 'notAllowed';
+  // 400: the server found the query invalid.
   return status === 400 ? 'refused' : 'failed';
 }
 
@@ -84,6 +88,7 @@ function isAttributeMissing(message: string, query: LoadQuery | null): boolean {
   return text !== undefined && !JSON.stringify(own).includes(`"${member ?? ''}"`);
 }
 
+/** Returns the effect of a failure on what the user sees, with what the operator can do. */
 function meaningOf(kind: FailureKind, error: PlatformError, call: FailedCall): string {
   const { groups, hasSecret, timeoutMs } = call;
   switch (kind) {

@@ -3,6 +3,7 @@ import type { LoadQuery } from '../platform/core-data-records.ts';
 import type { AttributeValue } from '../platform/wire.ts';
 import type { SecurityContext } from './security-context.ts';
 
+/** Links of the chain in their order; each needs the one before. */
 export const CHAIN = ['push', 'stored', 'applied', 'visible'] as const;
 export type ChainStage = (typeof CHAIN)[number];
 
@@ -24,7 +25,9 @@ export interface ChainLink {
 export interface AccountDifference {
   /** `active`, a core path, `attributes.<name>` or `groups`. */
   name: string;
+  /** Value by the source and the settings; null: none. */
   desired: unknown;
+  /** Value at the platform; null: none. */
   actual: unknown;
   /** Reason why the desired value cannot be mapped; `desired` is null then. */
   unmappable?: string;
@@ -47,6 +50,7 @@ export interface LeftAlone {
 
 /** The account as read from the platform. */
 export interface AccountView {
+  /** Id of the SCIM user. */
   scimId: string;
   /** Account id, under which attribute values are stored; null if the tenant has no list of accounts. */
   accountId: string | null;
@@ -58,9 +62,12 @@ export interface AccountView {
   attributes: Record<string, AttributeValue>;
 }
 
+/** A cube or view of the data model that the user may query. */
 export interface VisibleEntity {
   name: string;
+  /** As the platform names it, `cube` or `view`. */
   type: string;
+  /** Numbers of measures and dimensions that the user may query. */
   measures: number;
   dimensions: number;
 }
@@ -95,6 +102,7 @@ export interface FailedQuery {
 export type QueryOutcome =
   | { kind: 'rows'; query: LoadQuery; rows: Record<string, unknown>[]; tookMs: number }
   | FailedQuery
+  /** No visible entity has a measure that could be asked for. */
   | { kind: 'nothingToAsk' };
 
 /** `missing`: a link failed. `unknown`: no link failed, but one could not be checked. */
@@ -114,16 +122,20 @@ export interface AccessReport {
   fault: AccessFault | null;
   /** Name that was asked for. If no user has it, all other values are null. */
   asked: string;
+  /** The user that has the name, at one target. */
   person: { connection: string; target: string; ref: string; userName: string } | null;
   chain: ChainLink[];
   differences: AccountDifference[];
   /** Groups and values beside the desired ones; empty for an account that is to be closed. */
   leftAlone: LeftAlone[];
+  /** Null: there is no account, or it could not be read. */
   account: AccountView | null;
   securityContext: SecurityContext | null;
+  /** The deployment that was asked, and its environment; null: none was. */
   deployment: { id: string; name: string; environment: string } | null;
   /** Null: not read. */
   entities: VisibleEntity[] | null;
+  /** Null: the check ended before a query. */
   query: QueryOutcome | null;
   /** Remarks for the reader. */
   notes: string[];

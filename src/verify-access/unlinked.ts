@@ -47,6 +47,7 @@ export async function findUnlinked(
   );
   // Accounts that are linked to no user, or to this one.
   const free = found.filter((_, index) => [undefined, person.ref].includes(holders[index]));
+  // An open account gives access, so it comes before a closed one.
   const account = free.find(({ active }) => active !== false) ?? free[0];
   if (account)
     return {
@@ -56,14 +57,17 @@ export async function findUnlinked(
     };
   for (const [index, { id, active }] of found.entries()) {
     const former = holders[index];
-    if (!person.record || former === undefined || (await scope.directory.get('User', parseRef(former).id)))
-      continue;
+    // Only a person who is pushed again has a former record.
+    if (!person.record || former === undefined) continue;
+    const isOfPresentUser = (await scope.directory.get('User', parseRef(former).id)) !== undefined;
+    if (isOfPresentUser) continue;
     const why = `the account belongs to the former record ${former}, deleted at the source, and is ${active === false ? 'closed' : 'open'}`;
     return { kind: 'former', id, why };
   }
   return { kind: 'none' };
 }
 
+/** Returns the userName by which the account is looked up; undefined: none is stored any more. */
 async function nameOf(
   { outbox }: ReconcileScope,
   { ref, id, name, record }: FoundResource,
@@ -91,17 +95,20 @@ async function loggedName(
   return undefined;
 }
 
+/** Returns the externalId of the record, or without a usable record of the link. */
 function externalIdOf({ record }: FoundResource, { core }: Link): string | null {
   const known = !record || record.damaged ? core : (JSON.parse(record.text) as { externalId?: unknown });
   return typeof known?.externalId === 'string' ? known.externalId : null;
 }
 
+/** Returns the accounts with the externalId, if it identifies a user and the platform can filter by it. */
 async function byExternalId(
   { directory, target }: ReconcileScope,
   externalId: string | null,
   { users }: PlatformClient,
   call: CallOptions,
 ): Promise<WireUser[]> {
+  // An earlier call may have found that the platform does not support the filter.
   if (externalId === null || target.lacks.externalIdFilter) return [];
   // Several users may share an externalId, which then identifies none of them.
   if (!(await directory.identifies(externalId))) return [];
@@ -116,6 +123,7 @@ async function byExternalId(
   }
 }
 
+/** Returns why no link of this connection leads to the account. */
 async function whyUnmanaged(
   { links, target }: ReconcileScope,
   core: Core,

@@ -22,13 +22,18 @@ import { timeLimit } from '../support/time-limit.ts';
 /** Address and credentials of a target, from its settings. */
 export interface TargetAddress {
   url: string;
+  /** API key of the platform. */
   token: string;
+  /** Another key for SCIM calls; null: the same. */
   scimToken: string | null;
+  /** Whether http instead of https is accepted for an address of this machine. */
   allowLoopbackHttp: boolean;
+  /** Time limit of one call, milliseconds. */
   timeoutMs: number;
 }
 
 export interface AccessDeps {
+  /** Every connection with each of its targets. */
   scopes: readonly ReconcileScope[];
   /** Keyed by the name of the target. */
   addresses: Readonly<Record<string, TargetAddress>>;
@@ -37,6 +42,7 @@ export interface AccessDeps {
 export interface AccessQuestion extends DataChoice {
   /** Id, userName, externalId or e-mail address of a user. */
   user: string;
+  /** Only this connection, and only this target. */
   connection?: string | undefined;
   target?: string | undefined;
   /** Time limit of all calls to the platform together, milliseconds; default 30,000. */
@@ -120,6 +126,7 @@ async function checkAccess(
       return await work;
     } catch (error) {
       fault = toFault(error, deadline.aborted ? timeoutMs : undefined);
+      // Not a failure of the platform, or the caller does not wait for a report any more.
       if (!fault || signal.aborted) throw error;
       return undefined;
     }

@@ -41,14 +41,17 @@ export interface Visibility {
   /** Time from the first call until the entities were read, milliseconds. */
   tookMs: number;
   query: QueryOutcome;
+  /** Remarks for the reader. */
   notes: string[];
 }
 
 export interface DataDeps {
+  /** Client with all parts of the platform's API. */
   platform: WholePlatform;
   clock: Clock;
   /** Time for one query including all polls, milliseconds. */
   timeoutMs: number;
+  /** Options of a client of the data API; `admit` waits for the rate limit of the target. */
   wire: { allowLoopbackHttp: boolean; timeoutMs: number; admit: (signal?: AbortSignal) => Promise<void> };
 }
 
@@ -120,6 +123,7 @@ export async function lookThrough(
     let outcome: QueryOutcome = { kind: 'nothingToAsk' };
     if (query !== undefined) outcome = await runQuery(query);
     else if (!Array.isArray(model)) outcome = model;
+    // Without a query the failed read is the outcome already.
     if (!Array.isArray(model) && query !== undefined)
       notes.push(`the entities could not be read: ${model.message}`);
     return {
