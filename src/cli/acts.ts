@@ -10,6 +10,7 @@ import { requireKnown } from './known-names.ts';
 import { DEFAULT_LINES, printChecks, withLogOptions, type LogFlags } from './log-options.ts';
 
 interface Flags extends LogFlags {
+  /** Only these kinds of order. */
   action?: (typeof ACTS)[number][];
 }
 
@@ -35,12 +36,14 @@ export function actsCommand(program: Command, cli: Cli): void {
   });
 }
 
+/** Prints the audit entries that the flags select. */
 async function show(states: DesiredState[], flags: Flags): Promise<void> {
   const { connection, target, since, until, before, action: actions, json } = flags;
   const filter: ActFilter = { connection, target, since, until, before, actions };
   const limit = flags.limit ?? (json ? Infinity : DEFAULT_LINES);
   let count = 0;
   for await (const act of readActs(states, filter)) {
+    // One entry beyond the limit shows that there is more.
     if (count++ >= limit) break;
     if (json) sayJson(act);
     else say(toText(act));
@@ -49,6 +52,7 @@ async function show(states: DesiredState[], flags: Flags): Promise<void> {
   if (count > limit && !json) complain('There is more: --limit, --until or --json.');
 }
 
+/** Returns an audit entry as one line of text. */
 function toText({ at, connection, target, act, by, via, subject, count, note }: LocatedAct): string {
   const where = target === undefined ? connection : `${connection} → ${target}`;
   const what = [act, subject, count === undefined ? '' : `(${count})`, note && `"${note}"`];

@@ -6,6 +6,7 @@ import type { ExplainedLimit } from '../ops/approval-limits.ts';
 import type { HeldChange } from '../ops/held-change.ts';
 import { say } from './output.ts';
 
+/** Words after the number of changes of a kind. */
 const LABELS: Record<DestructiveKind, string> = {
   deactivate: 'to deactivate',
   delete: 'to delete',
@@ -23,6 +24,7 @@ const POPULATIONS: Record<DestructiveKind, string> = {
 
 const HOUR_MS = 3_600_000;
 
+/** Returns the number of changes of each kind as text. */
 export const approvalCounts = ({ kinds }: Pick<Approval, 'kinds'>): string =>
   DESTRUCTIVE_KINDS.filter((kind) => kinds[kind] > 0)
     .map((kind) => `${kinds[kind]} ${LABELS[kind]}`)
@@ -65,6 +67,7 @@ export const firstText = ({ id, by, at, total, selection, note }: WaitingApprova
     `a second person approves ${id}`,
   ].join('; ');
 
+/** Prints a limit of the guard: what it allows, and what counts against it. */
 function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit): void {
   const floor = limit.percent === 0 ? '' : `, at least ${SHARE_FLOOR}`;
   const share = `${limit.percent} % of ${limit.population} ${POPULATIONS[kind]}${floor}`;
@@ -79,6 +82,7 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
   if (used > usedBy.length) say(`    … and ${used - usedBy.length} more: see scim-bridge log`);
 }
 
+/** Returns the length of a window in words. */
 const windowText = (ms: number): string =>
   ms % HOUR_MS === 0 ? `${ms / HOUR_MS} h` : `${Math.round(ms / 60_000)} min`;
 
@@ -106,6 +110,7 @@ function sinceText({ since, subject, name }: HeldChange): string {
 const memberText = (member: string | undefined): string =>
   member?.startsWith('@') ? `the account ${member.slice(1)}, which nobody pushed,` : (member ?? '');
 
+/** Returns a held change as text, with the mail address unless a name says it. */
 function lineOf({ kind, name, mail, member, ref, reason }: HeldChange): string {
   const address = mail === undefined || mail === name || mail === member ? '' : ` <${mail}>`;
   if (kind === 'removeMembers') return `${memberText(member)}${address} leaves ${name}: ${reason}`;

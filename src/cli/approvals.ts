@@ -21,6 +21,7 @@ import { confirm } from './confirm.ts';
 import { withStore } from './store.ts';
 import { complain, say, sayJson } from './output.ts';
 
+/** Options that select a part of an approval. */
 interface SelectionFlags {
   ref?: string[];
   person?: string[];
@@ -37,6 +38,7 @@ interface Flags extends OperatorFlags, SelectionFlags {
   offset: number;
 }
 
+/** Number of changes that show prints without --limit. */
 const DEFAULT_LIMIT = 100;
 /** Largest number of changes that one read returns. */
 const MOST_CHANGES = 1000;
@@ -93,6 +95,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
         let next = flags.offset + first.items.length;
         while (flags.all && next < first.matching) {
           const { items } = await read(next);
+          // The rest was decided since the first read.
           if (items.length === 0) break;
           kind = printChanges(items, kind);
           next += items.length;
@@ -134,6 +137,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
           const order = { ...actor, identity: `command ${actor.by}`, action, selection };
           const decided = await decideApproval(states, approval.id, settingsOf, order);
           if (decided.kind === 'settled') throw new Error(decided.message);
+          // Only an order that was carried out has an id.
           if (!('id' in decided)) throw refusal(decided.kind, id);
           const { kind: outcome, ...rest } = decided;
           if (flags.json) sayJson({ ...rest, id, outcome, action, by: actor.by });
@@ -146,6 +150,7 @@ export function approvalsCommand(program: Command, cli: Cli): void {
             const what = decided.items === 0 ? 'no change of this list fits' : approvalCounts(decided);
             say(`${DONE[action]}: ${decided.items} of ${id} (${what}).`);
             say(afterwards(action, decided.items, decided.remaining, approval.target));
+            // A deletion was approved while other changes stay held.
             if (action === 'approve' && decided.kinds.delete > 0 && decided.remaining > 0)
               say(
                 'A group is deleted only after the removals of all its members are approved: see scim-bridge approvals list.',
@@ -165,8 +170,10 @@ function afterwards(action: Decision['action'], items: number, remaining: number
   return `${counted(remaining, 'change')} ${remaining === 1 ? 'is' : 'are'} still held at ${target}.`;
 }
 
+/** First word of the line about a decision. */
 const DONE = { approve: 'Approved', reject: 'Rejected', withdraw: 'Withdrawn' };
 
+/** Adds the options that select a part of an approval. */
 const withSelection = (command: Command): Command =>
   command
     .option('--person <names...>', 'only these persons: userName, mail or id')
@@ -183,6 +190,7 @@ const selectionOf = ({ ref, person, kind, cause, group }: SelectionFlags): Chang
   groups: group,
 });
 
+/** Returns the error for an order that decided nothing. */
 function refusal(kind: 'expired' | 'unknown' | 'samePerson' | 'full', id: string): Error {
   if (kind === 'unknown') return unknownApproval(id);
   const says = {
@@ -198,6 +206,7 @@ const unknownApproval = (id: string): Error =>
     `There is no approval ${id}, or nothing of it waits any more: see scim-bridge approvals list --all.`,
   );
 
+/** Returns the times of an approval in words: of a held one until when it can be decided, of a decided one when it was. */
 function dates(approval: Approval): string {
   const { openedAt, expiresAt, at, by, selection, note } = approval;
   if (at === undefined) return `since ${openedAt}, ${expiryText(expiresAt ?? '', Date.now())}`;
@@ -206,6 +215,7 @@ function dates(approval: Approval): string {
     .join('; ');
 }
 
+/** Returns a parser for a whole number within these limits. */
 const upTo =
   (least: number, most: number) =>
   (text: string): number => {

@@ -53,6 +53,7 @@ export function backupCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Returns the lines about a written backup. */
 function linesOf(file: string, { counts, sha256, signed }: BackupReport): string[] {
   const { users = 0, groups = 0, links = 0, tokens = 0 } = counts;
   return [
@@ -64,11 +65,13 @@ function linesOf(file: string, { counts, sha256, signed }: BackupReport): string
   ];
 }
 
+/** Writes to standard output, and waits while its reader is slower. */
 async function toStandardOutput(text: string): Promise<void> {
   if (process.stdout.write(text)) return;
   await new Promise((resolve) => process.stdout.once('drain', resolve));
 }
 
+/** Passes the lines of a backup to `write`, and shows the progress. */
 async function writeBackup(config: Config, write: (text: string) => Promise<void>): Promise<BackupReport> {
   const progress = createProgressLine('backup');
   return withStore(config, async (states) => {
@@ -154,6 +157,7 @@ function tokenLines({ tokens, header, proof }: CheckedBackup): string[] {
   ];
 }
 
+/** Asks whether the tokens of the backup become valid; without tokens there is no question. */
 async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 'take'> {
   if (tokens.length === 0) return 'keep';
   const answer = await ask(
@@ -162,6 +166,7 @@ async function chosenTokens(tokens: readonly TokenInBackup[]): Promise<'keep' | 
   return answer === 'take' ? 'take' : 'keep';
 }
 
+/** Returns the lines about a restore, with what the operator does next. */
 function outcomeOf({ createdAt, counts, dropped, forgottenSince, tokens }: RestoreReport): string[] {
   const { users = 0, groups = 0, links = 0 } = counts;
   const names = tokens.ofFile.map(({ connection, name }) => `${name} (${connection})`).join(', ');

@@ -8,13 +8,16 @@ import { messageWithPlatformText } from '../platform/errors.ts';
 import { configChecks } from '../sync/config-checks.ts';
 import { complain } from './output.ts';
 
+/** Parts of the process that a command uses. */
 export interface Cli {
   env: NodeJS.ProcessEnv;
+  /** Working folder, from which relative paths of settings are read. */
   cwd: string;
   /** Sets the exit code of the process. */
   exit(code: number): void;
 }
 
+/** Exit code for settings that cannot be used (EX_CONFIG of sysexits.h). */
 export const EXIT_CONFIG = 78;
 /** Exit code when Redis holds data of a version that this program must not work with. */
 const EXIT_DATA_VERSION = 65;

@@ -57,7 +57,9 @@ export function commandNameOf({ program, path, cwd }: CommandPlace): string {
     .some((folder) => folder !== '' && realPath(join(folder, NAME)) === own);
   if (isOnPath) return NAME;
   const near = relative(cwd, own);
+  // A program outside the working folder is named by its whole path.
   const file = near.startsWith('..') ? own : near;
+  // A path with blanks or signs is quoted for the shell.
   return `node ${/^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`}`;
 }
 
@@ -65,12 +67,14 @@ export function commandNameOf({ program, path, cwd }: CommandPlace): string {
 export const withCommandName = (text: string, place: CommandPlace = placeOfProcess()): string =>
   text.includes(`${NAME} `) ? text.replaceAll(NAMED, `${commandNameOf(place)} `) : text;
 
+/** Returns the place of this process. */
 const placeOfProcess = (): CommandPlace => ({
   program: process.argv[1] ?? '',
   path: process.env.PATH ?? '',
   cwd: process.cwd(),
 });
 
+/** Returns the path of a file behind symbolic links; undefined: there is no such file. */
 function realPath(file: string): string | undefined {
   try {
     return realpathSync(file);

@@ -18,6 +18,7 @@ import { EXIT_UNKNOWN } from './resources.ts';
 import { complain, say, sayJson, sayRows } from './output.ts';
 
 interface Flags extends OperatorFlags {
+  /** Every dead letter, in place of names. */
   all?: boolean;
   json?: boolean;
 }
@@ -55,6 +56,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
       sayRows(...JSON.stringify(letters, null, 2).split('\n'));
     });
 
+  /** Adds a subcommand that gives an order about some dead letters. @param words end of the sentence about what was done */
   const addOrder = (
     name: string,
     description: string,
@@ -77,6 +79,7 @@ export function deadLettersCommand(program: Command, cli: Cli): void {
         });
         if (count > 0) {
           say(`${counted(count, 'resource')} ${words.done}.`);
+          // Every name was a dead letter.
           if (others.length === 0) return;
           complain(`No dead letter: ${others.join(', ')}. See scim-bridge dead-letters list.`);
           cli.exit(EXIT_UNKNOWN);

@@ -2,13 +2,16 @@
 import type { Command } from 'commander';
 
 export interface DeadlineFlags {
+  /** As typed, such as `90s`. */
   deadline?: string;
 }
 
+/** Milliseconds of each unit. */
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
 /** Longest timer of Node.js, milliseconds. */
 const MAX_MS = 2 ** 31 - 1;
 
+/** Adds the option. */
 export const withDeadline = (command: Command): Command =>
   command.option(
     '--deadline <duration>',

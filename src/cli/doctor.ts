@@ -16,6 +16,7 @@ import { say, sayJson } from './output.ts';
 import { createProgressLine } from './progress.ts';
 import { withStore } from './store.ts';
 
+/** Longest wait for the first answer of Redis, milliseconds. */
 const REDIS_WAIT_MS = 3000;
 
 interface Flags extends OperatorFlags {
@@ -44,11 +45,13 @@ export function doctorCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Sign of each level at the start of a line. */
 const SIGNS: Record<DoctorFinding['level'], string> = { ok: '✔', warning: '!', error: '✘' };
 
 const line = ({ area, level, message, advice }: DoctorFinding): string =>
   `${SIGNS[level]} ${area}: ${message}${advice === null ? '' : `. ${advice}`}`;
 
+/** Makes all checks but the comparison of derived data. @param withLastProof whether the last comparison is reported */
 async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorFinding[]> {
   const [{ openDesiredStates }, { checkStore, readStoreFacts, untilReady }, { checkEverything }] =
     await Promise.all([
@@ -87,6 +90,7 @@ async function checkAll(config: Config, withLastProof: boolean): Promise<DoctorF
   }
 }
 
+/** Compares derived data with the records, and with `repair` rebuilds what differs. */
 async function proveAll(config: Config, actor: Actor, repair: boolean): Promise<DoctorFinding[]> {
   const logger = createCommandLogger('info');
   const progress = createProgressLine('doctor');

@@ -17,6 +17,7 @@ interface Flags {
   json?: boolean;
 }
 
+/** Number of exceptions that are printed without --limit. */
 const DEFAULT_LIMIT = 1000;
 
 export function exceptionsCommand(program: Command, cli: Cli): void {
@@ -51,6 +52,7 @@ export function exceptionsCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Parses --limit. @throws InvalidArgumentError */
 function toCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > 100_000)
@@ -58,6 +60,7 @@ function toCount(text: string): number {
   return count;
 }
 
+/** Parses --offset. @throws InvalidArgumentError */
 function toOffset(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 0 || count > 100_000_000)

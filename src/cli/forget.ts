@@ -16,6 +16,7 @@ import { withStore } from './store.ts';
 
 interface Flags extends OperatorFlags {
   connection?: string;
+  /** Forget the person although an account may be active, or its work is to be handed over. */
   leaveAccount?: boolean;
   yes?: boolean;
   json?: boolean;
@@ -65,6 +66,7 @@ export function forgetCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Returns the error of an order that forgot nothing, with what to do. */
 function toError(
   outcome: Exclude<ForgetOutcome, { kind: 'forgotten' }>,
   text: string,
@@ -82,9 +84,11 @@ function toError(
   const accounts = outcome.accounts.map(
     ({ target, platformId, ...account }) => `${platformId ?? 'an account'} at ${target} ${openText(account)}`,
   );
+  // Some account is at a target that the settings no longer have, where nothing closes it.
   const isRemoved = outcome.accounts.some(
     ({ connection, target }) => !place.config.connections[connection]?.targets.includes(target),
   );
+  // Every account is closed, so only its handover is awaited.
   const isClosed = outcome.accounts.every(({ state }) => state === 'closed');
   const advice = isRemoved
     ? 'A target is no longer configured: put it back, so that the account is closed there (docs/removed-targets.md), or say --leave-account: then nothing closes it any more.'
@@ -94,6 +98,7 @@ function toError(
   return new Error(`Nothing was forgotten: account ${accounts.join(', ')}. ${advice}`);
 }
 
+/** Returns why an account keeps a person from being forgotten. */
 function openText({ state, handover }: Pick<AccountState, 'state' | 'handover'>): string {
   if (state !== 'closed') return state === 'active' ? 'may be active' : 'has pending changes';
   return handover?.state === 'planned'
@@ -127,6 +132,7 @@ function stayText({ target, platformId, state, groups, handover }: AccountState)
   ];
 }
 
+/** Returns the lines about a forgotten person: what was removed, and the accounts that stay. */
 function linesOf({ connection, refs, removed, accounts }: ForgetReport): string[] {
   const parts = [
     counted(removed.tombstones, 'tombstone'),

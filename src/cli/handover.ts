@@ -56,6 +56,7 @@ export function handoverCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Moves the work of a person back at each target, after a question. */
 async function undo(text: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const { findHandovers, undoHandover } = await import('../ops/handover.ts');
   const { connectionsOf } = await import('../explain/explain.ts');
@@ -96,8 +97,10 @@ async function undo(text: string, flags: Flags, command: Command, cli: Cli): Pro
   });
 }
 
+/** Returns the number of items of a handover that were moved, or were to be moved when it stopped. */
 const movedOf = ({ counts }: ListedHandover): number => (counts.moved ?? 0) + (counts.planned ?? 0);
 
+/** Words for each state of a handover. */
 const STATES: Record<ListedHandover['state'], string> = {
   moving: 'not complete, the next reconcile continues',
   moved: 'handed over',
@@ -105,13 +108,17 @@ const STATES: Record<ListedHandover['state'], string> = {
   returned: 'given back',
 };
 
+/** Largest number of refused items that are listed. */
+const MOST_REFUSED = 10;
+
+/** Returns the lines about a handover, with the first items whose move the platform refused. */
 function linesOf(found: ListedHandover): string[] {
   const { connection, target, name, ref, state, endedAt, startedAt, deployment, folder, counts, items } =
     found;
   const where =
     folder === null ? '' : `, folder ${folder.name} (${folder.id}) of the deployment ${deployment}`;
   const numbers = Object.entries(counts).map(([each, count]) => `${count} ${each}`);
-  const refused = items.filter((item) => item.state === 'refused').slice(0, 10);
+  const refused = items.filter((item) => item.state === 'refused').slice(0, MOST_REFUSED);
   return [
     `${name}  ${ref}  ${connection} → ${target}  ${STATES[state]} ${endedAt ?? startedAt}${where}: ${numbers.join(', ') || 'no items'}`,
     ...refused.map(

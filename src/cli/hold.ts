@@ -33,6 +33,7 @@ export function releaseCommand(program: Command, cli: Cli): void {
   );
 }
 
+/** Adds a command with the options that both have. */
 const addCommand = (program: Command, name: string, description: string): Command =>
   withOperator(program.command(name))
     .description(description)

@@ -142,8 +142,10 @@ export function linksCommand(program: Command, cli: Cli): void {
     .action((flags: KeepFlags, command: Command) => keep(flags, command, cli));
 }
 
+/** Options of links keep. */
 type KeepFlags = OperatorFlags & Required<Pick<Flags, 'connection' | 'target'>> & { yes?: boolean };
 
+/** Records that the accounts and groups at a removed target stay, after a question. */
 async function keep(flags: KeepFlags, command: Command, cli: Cli): Promise<void> {
   const { connection, target } = flags;
   await withStore(readConfig(command, cli), async (states, { knownTargets, fed }) => {
@@ -170,11 +172,13 @@ async function onLinks<T>(
   return withStore(config, async (states, store) => {
     const { removedFeeds } = await import('../ops/link-rows.ts');
     const sources = { states, ...store };
+    // A target that has left the settings may still have links.
     if ((await removedFeeds(sources, flags)).length === 0) requireKnown(config, flags);
     return use(sources);
   });
 }
 
+/** Finds the resources that the text names, and passes them on. An unknown one ends the command with exit code 4. */
 async function onOne(
   text: string,
   command: Command,
@@ -194,6 +198,7 @@ async function onOne(
   }
 }
 
+/** Returns a link as one line of text. */
 const line = ({
   ref,
   kind,
@@ -223,8 +228,10 @@ const line = ({
     .filter(Boolean)
     .join('  ');
 
+/** Writes the links as NDJSON to a new file, or to standard output. @returns their number */
 async function exportTo(sources: LinkSources, flags: Flags, file: string | undefined): Promise<number> {
   const { listLinks } = await import('../ops/link-rows.ts');
+  // The file holds personal data: only its owner may read it, and no file is overwritten.
   const out = file === undefined ? undefined : openSync(file, 'wx', 0o600);
   let count = 0;
   try {
@@ -241,6 +248,7 @@ async function exportTo(sources: LinkSources, flags: Flags, file: string | undef
   return count;
 }
 
+/** Imports the links of a file, and prints for each line that was not taken the reason. */
 async function importFrom(file: string, flags: Flags, command: Command, cli: Cli): Promise<void> {
   const { importLinks } = await import('../ops/links.ts');
   const counts: Partial<Record<Imported, number>> = {};
@@ -265,6 +273,7 @@ async function importFrom(file: string, flags: Flags, command: Command, cli: Cli
   if (Object.keys(failed).length > 0) cli.exit(1);
 }
 
+/** Returns the JSON value of a line; undefined: it is no JSON, which the import reports. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -6,14 +6,18 @@ import { counted } from '../support/counted.ts';
 import type { Cli } from './cli.ts';
 import { say, sayJson } from './output.ts';
 
+/** Options of the commands log and acts. */
 export interface LogFlags {
   connection?: string;
   target?: string;
+  /** Range of times, Unix milliseconds. */
   since?: number;
   until?: number;
+  /** Id of an entry: only older ones. */
   before?: string;
   limit?: number;
   json?: boolean;
+  /** Checks the hash chain in place of printing entries. */
   verify?: boolean;
 }
 
@@ -23,6 +27,7 @@ export const DEFAULT_LINES = 100;
 /** Options that select or format entries. A chain is checked as a whole. */
 const SELECTING = ['resource', 'action', 'status', 'since', 'until', 'before', 'limit', 'csv'];
 
+/** Adds the options. */
 export const withLogOptions = (command: Command): Command =>
   command
     .option('--connection <name>', 'only this connection')
@@ -65,6 +70,7 @@ export function printChecks(
   }
 }
 
+/** Parses a duration before now, or a date. @returns Unix milliseconds */
 function toMoment(text: string): number {
   const back = parseDuration(text);
   const moment = back === undefined ? Date.parse(text) : Date.now() - back;
@@ -72,12 +78,14 @@ function toMoment(text: string): number {
   return moment;
 }
 
+/** Parses --limit. @throws InvalidArgumentError */
 function toCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Say a whole number from 1.');
   return count;
 }
 
+/** Parses the id of an entry. @throws InvalidArgumentError */
 function toId(text: string): string {
   if (!isPublicId(text)) throw new InvalidArgumentError('Say the id of an entry, as --json prints it.');
   return text;

@@ -57,6 +57,7 @@ export function logCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
   const { findResources, toSearched } = await import('../ops/find.ts');
   const { readLog, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
@@ -90,6 +91,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   let count = 0;
   let hasMembers = false;
   for await (const entry of readLog(states, filter)) {
+    // One entry beyond the limit shows that there is more.
     if (count++ >= limit) break;
     if (entry.members) hasMembers = true;
     if (toLine) sayRows(toLine(entry));
@@ -100,6 +102,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
   if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
 }
 
+/** Prints the header of CSV. @returns a function that formats an entry */
 async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
   const [{ csvLine }, { toProvisioningRecord, flatten, COLUMNS }] = await Promise.all([
     import('../support/csv-line.ts'),
@@ -113,8 +116,9 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
 const PRESENT_NAMES =
   'Members have their present names, other names are of that time; an id stands for a lost name.';
 
-/** Largest number of members that a line names. */
+/** Largest numbers of members and of written values that a line names. */
 const MOST_MEMBERS = 5;
+const MOST_VALUES = 3;
 
 /** Returns an entry as one line of text. @param named names of the first members */
 export function toText(
@@ -123,9 +127,10 @@ export function toText(
 ): string {
   const what = [action === 'none' ? '' : action, STATUS_WORDS[status]].filter(Boolean).join(' ');
   const values = (changes ?? [])
-    .slice(0, 3)
+    .slice(0, MOST_VALUES)
     .map(([each, before, after]) => writtenValueText(each, before, after));
   const detail = [
+    // A created account has all its values, so they are not listed.
     ...(action === 'create' ? [] : values),
     ...(members ? [membersText(members.length, named)] : []),
     ...(message ? [status === 'held' ? withoutGuardName(message) : message] : []),
@@ -133,11 +138,13 @@ export function toText(
   return `${new Date(at).toISOString()}  ${target}  ${name}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
 }
 
+/** Returns the number of members, with the first names. */
 function membersText(count: number, named: readonly string[]): string {
   const more = count > named.length ? ` and ${count - named.length} more` : '';
   return counted(count, 'member') + (named.length === 0 ? '' : `: ${named.join(', ')}${more}`);
 }
 
+/** Checks the hash chains that the flags select. */
 async function verify(states: DesiredState[], flags: Flags, cli: Cli): Promise<void> {
   const { verifyLogs } = await import('../ops/provisioning-log.ts');
   const { connection, target } = flags;

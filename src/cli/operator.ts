@@ -4,11 +4,15 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { Actor } from '../directory/logs/acts.ts';
 import type { Cli } from './cli.ts';
 
+/** Options of every command that gives an order. */
 export interface OperatorFlags {
+  /** Name of the operator. */
   by?: string;
+  /** Reason of the order. */
   note?: string;
 }
 
+/** Largest number of characters of a name and of a note. */
 const MOST_NAME = 200;
 const MOST_NOTE = 1000;
 
@@ -29,6 +33,7 @@ export const actorOf = ({ env }: Cli, { by, note }: OperatorFlags = {}): Actor =
   ...(note === undefined ? {} : { note }),
 });
 
+/** Returns the name of the operator by environment and system. */
 function operatorIn(env: NodeJS.ProcessEnv): string {
   const { SCIM_BRIDGE_OPERATOR: operator, POD_NAME: pod, POD_NAMESPACE: namespace, SUDO_USER: sudo } = env;
   if (operator) return operator;
@@ -43,6 +48,7 @@ function operatorIn(env: NodeJS.ProcessEnv): string {
   }
 }
 
+/** Returns a parser for a text that is not empty and not longer than this. */
 const upTo =
   (most: number) =>
   (text: string): string => {

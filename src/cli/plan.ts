@@ -21,6 +21,7 @@ interface PlanFlags extends DeadlineFlags {
   all?: boolean;
 }
 
+/** Exit code when something differs. */
 const EXIT_CHANGES = 2;
 
 export function planCommand(program: Command, cli: Cli): void {
@@ -81,6 +82,7 @@ interface Made {
   missing: string[];
 }
 
+/** Makes the plan of each connection and target. A target that does not answer is among the failures. */
 async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<Made> {
   const { TargetSilent } = await import('../reconcile/target-silent.ts');
   const { planWhileAnswering } = await import('../reconcile/plan-while-answering.ts');
@@ -121,6 +123,7 @@ async function makePlans(flags: PlanFlags, command: Command, cli: Cli): Promise<
   });
 }
 
+/** Prints plans as text, in colours on a terminal. @param all whether every change is listed */
 export async function printPlans(
   plans: Plan[],
   all: boolean,

@@ -55,6 +55,7 @@ export async function withInput<T>(file: string, use: (input: FileHandle) => Pro
   }
 }
 
+/** Passes a file on, and closes it in any case. */
 async function closing<T>(file: FileHandle, use: (file: FileHandle) => Promise<T>): Promise<T> {
   try {
     return await use(file);

@@ -4,7 +4,9 @@ import { complain } from './output.ts';
 
 /** Progress of long work. */
 export interface ProgressState {
+  /** Name of the part of the work, such as `users`. */
   phase: string;
+  /** Number of items of this part that are done, of `total`. */
   done: number;
   total: number;
 }
@@ -13,6 +15,7 @@ export interface ProgressLine {
   show: (progress: ProgressState) => void;
   /** Prints above the bar why the work does not advance. */
   note: (text: string) => void;
+  /** Removes the bar, if there is one. */
   end: () => void;
 }
 
@@ -24,6 +27,7 @@ export function createProgressLine(what: string): ProgressLine {
   return process.stderr.isTTY ? createBar(what) : createLines(what);
 }
 
+/** Shows a bar on a terminal. */
 function createBar(what: string): ProgressLine {
   const format = `${what} {phase} {bar} {value}/{total}`;
   const bar = new SingleBar(

@@ -23,13 +23,17 @@ interface Flags extends OperatorFlags, DeadlineFlags {
   yes?: boolean;
   json?: boolean;
   full?: boolean;
+  /** The target is meant to be another tenant than before. */
   acceptTenant?: boolean;
 }
 
 /** Exit code of apply for a stale plan. */
 const EXIT_STALE = 3;
+/** Largest number of stale changes that are named. */
+const MOST_STALE = 3;
 /** Largest size of a plan file: its text is parsed as a whole, in memory. */
 const MAX_PLAN_BYTES = 256 * 1024 * 1024;
+/** 2: a part waits for a person or was only reported; 1: not everything is as desired. */
 const EXIT_CODES: Record<Outcome, number> = {
   converged: 0,
   held: 2,
@@ -87,7 +91,7 @@ export function applyCommand(program: Command, cli: Cli): void {
             complain(
               `The plan is stale: ${stale.length} of its changes ${stale.length === 1 ? 'does' : 'do'} not hold any more, such as`,
             );
-            for (const line of stale.slice(0, 3)) complain(`  ${line}`);
+            for (const line of stale.slice(0, MOST_STALE)) complain(`  ${line}`);
             complain('Nothing was changed. Make a new one with scim-bridge plan --out FILE.');
             cli.exit(EXIT_STALE);
             return;
@@ -122,6 +126,7 @@ export function applyCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Returns the size of a file in bytes. @throws Error for a file that cannot be read */
 function sizeOf(file: string): number {
   try {
     return statSync(file).size;
@@ -130,6 +135,7 @@ function sizeOf(file: string): number {
   }
 }
 
+/** Reads a plan file. @throws Error for a file that is missing or too large */
 function readPlan(file: string): string {
   const size = sizeOf(file);
   if (size > MAX_PLAN_BYTES)
@@ -192,12 +198,14 @@ async function runOne(
   }
   const { report, plan } = done;
   if (!flags.json) {
+    // A plan with changes was printed before the question.
     if (plan && changesIn(plan) === 0) await printPlans([plan], false, cli);
     printReport(name, report);
   }
   return report;
 }
 
+/** Prints the outcome of a run. */
 function printReport(name: string, { outcome, message }: RunReport): void {
   say('', `${name}: ${outcome}${message === undefined ? '' : `: ${message}`}`);
 }
@@ -212,6 +220,7 @@ function scopeOfPlan(plan: Plan, scopes: SelectedScope[]): SelectedScope {
   return found;
 }
 
+/** Why no change of a plan can be applied after other settings. */
 const OTHER_RULES = 'the mapping rules have changed since it was made';
 
 /** Returns a stale entry in words, with the reason if the platform has refused the change. */
@@ -223,6 +232,7 @@ function whyStale({ action, kind, name, ref }: PlanEntry, { refused }: PlanRevie
 /** Prints what is left of saved plans, and of how many changes nothing is left. */
 async function printLeft(reviews: PlanReview[], cli: Cli): Promise<void> {
   let done = 0;
+  // A plan whose changes are all done is not printed.
   for (const each of reviews) done += each.done;
   const left = reviews.filter((each) => each.done === 0 || writesIn(each.left) > 0);
   await printPlans(
@@ -281,9 +291,11 @@ async function carryOut(
   return report;
 }
 
+/** Returns the question before changes are applied. */
 const carryOutQuestion = (count: number): string =>
   count === 1 ? 'Carry out this change?' : `Carry out these ${count} changes?`;
 
+/** Returns whether applying the entry takes access or values away. */
 const isRemoval = (entry: PlanEntry): boolean => isChange(entry) && DESTRUCTIVE.has(entry.action);
 
 /** Asks the operator. Returns true without a question if there is no terminal; the guard still limits removals. */

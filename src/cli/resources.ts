@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { Cli } from './cli.ts';
 import { complain } from './output.ts';
 
+/** Exit code when nothing has the name. */
 export const EXIT_UNKNOWN = 4;
 
 /** Place that was searched for a name. */

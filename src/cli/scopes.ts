@@ -14,8 +14,10 @@ export interface SelectedScope extends ScheduledScope {
 }
 
 export interface CommandContext {
+  /** Connections and targets that the command is about. */
   scopes: SelectedScope[];
   readFleet: ReadFleet;
+  /** Aborted by a signal of the system, or at the deadline of the command. */
   signal: AbortSignal;
   deps: AppDeps;
 }

@@ -9,6 +9,7 @@ import { openTracing } from '../support/tracing.ts';
 import { versionText } from '../support/version.ts';
 import { readConfig, reportFailure, type Cli } from './cli.ts';
 
+/** Parts of the service that a process may run; `all`: every part. */
 const ROLES: Role[] = ['all', 'api', 'worker', 'scheduler'];
 /**
  * If a stop takes longer than `server.drainMs` plus this time, the process ends at once, as it does after a second signal.

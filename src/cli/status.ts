@@ -55,6 +55,7 @@ export function statusCommand(program: Command, cli: Cli): void {
 /** Largest number of exceptions of each reason that are named. */
 const MOST_NAMED = 3;
 
+/** Formats a time as ISO 8601. */
 const moment = (ms: number): string => new Date(ms).toISOString();
 
 /** A priority tells how urgent a change is; a deactivation that the source took back keeps the one it had. */
@@ -88,6 +89,7 @@ function print(
     say(`  held changes: the approval ${expiryText(guard.expiresAt, Date.now())}`);
   const { coverage } = rest;
   say(`  people: ${coverageText(coverage.users, true)}`);
+  // An identity provider may push people alone.
   if (coverage.groups.desired > 0) say(`  groups: ${coverageText(coverage.groups, true)}`);
   const missing = coverage.users.missing + coverage.groups.missing;
   if (missing > 0) say('  somebody is missing: run scim-bridge reconcile, which brings them');
@@ -142,6 +144,7 @@ function print(
   if (named.length < exceptions.total) say(`    … and ${exceptions.total - named.length} more`);
 }
 
+/** Words for the differences of each cause at the platform. */
 const DRIFT_WORDS: [cause: string, words: (count: number) => string][] = [
   ['platform changed', (count) => `${counted(count, 'change')} by others found`],
   [
@@ -159,6 +162,7 @@ const driftText = (drift: readonly DriftCount[]): string =>
     return count === 0 ? '' : `, ${words(count)}`;
   }).join('');
 
+/** Returns whether no process applies changes. */
 const isWorkerMissing = ({ findings }: FleetReport): boolean =>
   findings.some(({ finding }) => finding === 'noWorker' || finding === 'noProcess');
 
@@ -185,6 +189,7 @@ function breakerLines(state: TargetStatus['breaker'], target: string, hasNoWorke
 /** Largest number of processes that are listed. */
 const MOST_PROCESSES = 100;
 
+/** Prints the processes of the service and the findings about them. */
 function printFleet(fleet: FleetReport): void {
   const { processes, findings } = fleet;
   say(`fleet: ${fleetText(fleet)}`);
@@ -204,6 +209,7 @@ function eventDeliveryText({ pending, oldestMs, kept, delivered, dropped, proble
   ].join(', ');
 }
 
+/** Units of a duration and their seconds, the longest first. */
 const STEPS = [
   ['d', 86_400],
   ['h', 3600],

@@ -20,6 +20,7 @@ interface Flags extends OperatorFlags {
   timeout: string;
 }
 
+/** Exit code of each outcome. */
 const EXIT_CODES: Record<SyncOutcomeName, number> = { equal: 0, held: 2, waiting: 2, needsPerson: 1 };
 
 export function syncCommand(program: Command, cli: Cli): void {
@@ -110,6 +111,7 @@ function exitCodeOf({ differences, outcome }: SyncReport): number {
   return differences.some(isChange) ? 2 : 0;
 }
 
+/** Words for each outcome. */
 const OUTCOME_WORDS: Record<SyncOutcomeName, string> = {
   equal: 'equal',
   held: 'held',
@@ -138,6 +140,7 @@ function endLines({ dryRun, differences, steps, outcome = 'equal', message }: Sy
   ];
 }
 
+/** Returns the lines about one difference: the change with its reason, and each value before and after. */
 function differenceLines({ action, name, member, attribute, before, after, reason }: PlanEntry): string[] {
   const subject = member ? `${member.name} in ${name}` : (attribute ?? name);
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);

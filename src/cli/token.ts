@@ -22,6 +22,7 @@ import { complain, say, sayJson, sayRows } from './output.ts';
 interface Flags extends OperatorFlags {
   connection?: string;
   name?: string;
+  /** As typed: a duration or a date. */
   expires?: string;
   json?: boolean;
 }
@@ -113,6 +114,7 @@ function addList(group: Command, cli: Cli): void {
     });
 }
 
+/** Returns a token as one line of text; the secret itself is not stored. */
 function lineOf(row: { connection: string } & TokenView): string {
   const end = row.expiresAt === null ? 'never expires' : `${row.state}, ends ${row.expiresAt}`;
   const made =

@@ -71,8 +71,10 @@ export function verifyAccessCommand(program: Command, cli: Cli): void {
     });
 }
 
+/** Exit code of each result. */
 const EXITS: Readonly<Record<AccessResult, number>> = { complete: 0, missing: 2, unknown: 1 };
 
+/** Returns the message of an error for JSON; for unusable settings with every fault. */
 function messageOf(error: unknown): string {
   if (error instanceof ConfigError)
     return `The settings cannot be used (exit ${EXIT_CONFIG}): ${error.faults.map(({ path, message }) => `${path}: ${message}`).join('; ')}`;
@@ -85,6 +87,7 @@ function unknownText({ chain, fault }: AccessReport): string {
   return `The link "${open?.stage ?? 'visible'}" could not be checked: ${fault?.message ?? open?.detail ?? ''}`;
 }
 
+/** Returns the question of the flags, with the API secret of the file or the environment. */
 function toQuestion(user: string, flags: Flags, { env }: Cli): AccessQuestion {
   const { connection, target, deployment, environment, dataUrl, secretFile, timeout } = flags;
   const secret = secretFile === undefined ? env[SECRET_VARIABLE] : readFileSync(secretFile, 'utf8').trim();
@@ -115,6 +118,7 @@ function toQuery(text: string): Record<string, unknown> {
   throw new Error('--query: a query is a JSON object such as {"measures":["orders.count"]}.');
 }
 
+/** Formats a report as lines of text. */
 function render(report: AccessReport): string[] {
   const { asked, person, chain, differences, securityContext, entities, query, notes } = report;
   const title = person ? `${person.userName}  ${person.connection} → ${person.target}` : asked;
@@ -138,9 +142,11 @@ function render(report: AccessReport): string[] {
   return lines;
 }
 
+/** Formats one link of the chain: its sign, its time and its sentence. */
 function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): string {
   let sign = '–';
   if (ok !== undefined) sign = ok ? '✔' : '✘';
+  // A push is stored before it is answered, so `0 ms later` would say nothing.
   const times = [
     ...(afterMs === undefined || stage === 'stored' ? [] : [`${afterMs} ms later`]),
     ...(tookMs === undefined ? [] : [`looked ${tookMs} ms`]),
@@ -149,6 +155,7 @@ function renderLink({ stage, ok, at, afterMs, tookMs, detail }: ChainLink): stri
   return `  ${sign} ${stage.padEnd(9)} ${(at ?? '–').padEnd(24)}  ${text}`;
 }
 
+/** Formats the outcome of the query; nothing if there was nothing to ask. */
 function renderQuery(outcome: QueryOutcome): string[] {
   switch (outcome.kind) {
     case 'nothingToAsk':
