@@ -158,6 +158,57 @@ test('a group that waits for its name is not told as a failure of the platform, 
   expect(after.differences).toEqual([]);
 }, 90_000);
 
+test('after a rejected deletion the group keeps its name, and a row of groups behind it keeps theirs', async (place) => {
+  const { commands, idp, platform } = place;
+  const [first, second, third] = await foundGroups(place, ['first', 'second', 'third']);
+  await idp.send('DELETE', `/Groups/${first ?? ''}`);
+  const held = async (): Promise<string | undefined> =>
+    ((await commands.run('approvals', 'list', '--json')).json as { id: string }[])[0]?.id;
+  await eventually('the deletion is held', async () => (await held()) !== undefined, LONG_MS);
+  await commands.run('approvals', 'reject', (await held()) ?? '', '--yes');
+  await rename(idp, second, 'first');
+  await eventually(
+    'the second is a dead letter',
+    async () => ((await lettersOf(place)) as unknown[]).length === 1,
+    LONG_MS,
+  );
+  await rename(idp, third, 'second');
+  await eventually(
+    'the third is a dead letter',
+    async () => ((await lettersOf(place)) as unknown[]).length === 2,
+    LONG_MS,
+  );
+  for (const name of ['first', 'second', 'third']) expect(await isIn(platform, name, name)).toBe(true);
+}, 90_000);
+
+test('groups exchange their names at two targets, also when one of them answers later', async (place) => {
+  const { platform } = place;
+  const other = await startSandbox();
+  try {
+    await place.change(({ connections, targets }) => {
+      const { platformUrl, fixtures } = other.ready;
+      Object.assign((connections as { default: object }).default, { targets: ['main', 'other'] });
+      Object.assign(targets, { other: { ...targets.main, url: platformUrl, token: fixtures.apiKeys.admin } });
+    });
+    const { idp } = place;
+    const platforms = [platform, createPlatformView(other.ready.controlUrl)];
+    const [sales, ops] = await foundGroups(place, ['sales', 'ops']);
+    const rules = [{ method: 'PATCH', path: '/Groups', times: 4, status5xx: true }];
+    await platform.control('PATCH', '/faults', { rules });
+    await rename(idp, ops, 'tmp');
+    await rename(idp, sales, 'ops');
+    await rename(idp, ops, 'sales');
+    for (const each of platforms) {
+      await eventually('sales is called ops', () => isIn(each, 'sales', 'ops'), LONG_MS);
+      await eventually('ops is called sales', () => isIn(each, 'ops', 'sales'), LONG_MS);
+    }
+    expect(await lettersOf(place)).toEqual([]);
+  } finally {
+    await place.stopApps();
+    await other.stop();
+  }
+}, 90_000);
+
 test('after kill -9 between the steps of an exchange no group keeps the temporary name', async () => {
   const redis = await startLocalRedis({ env: {}, appendfsync: 'always' });
   const sandbox = await startSandbox();
