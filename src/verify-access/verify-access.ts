@@ -52,9 +52,9 @@ export interface AccessQuestion extends DataChoice {
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
- * Returns the chain push → stored → applied → visible of one user at one target. If a call fails, the report contains the
- * links that were checked before, and its `fault` names the failure.
- * @throws UnclearQuestion if several users match; errors that are no failure of the platform
+ * Returns the chain push → stored → applied → visible of one user at one target. If a call fails, the report has the steps of
+ * the chain that were checked before, and its `fault` names the failure.
+ * @throws UnclearQuestion if several users or targets match; errors that are no failure of the platform
  */
 export async function verifyAccess(
   { scopes, addresses }: AccessDeps,
@@ -78,7 +78,7 @@ export async function verifyAccess(
       ({ person, scope }) => `${person.ref} ${person.connection} → ${scope.target.name}`,
     );
     throw new UnclearQuestion(
-      `Several users match: ${names.join('; ')}. Name the connection, the target or the ref.`,
+      `Several users or targets match: ${names.join('; ')}. Name the connection, the target or the ref.`,
     );
   }
   const address = addresses[chosen.scope.target.name];
@@ -131,18 +131,20 @@ async function checkAccess(
       return undefined;
     }
   };
-  // A platform need not name the groups of an account, so these are read by id.
-  const asked = [...wanted.groups, ...(wanted.kind === 'open' ? [...wanted.leaving, ...wanted.leftOut] : [])];
+  // A platform need not name the groups of an account, so these are read by id: also the groups that the person left at the
+  // source while the removal is not written (`leaving`), and those that the settings leave out (`leftOut`).
+  const groups = [...wanted.groups, ...(wanted.kind === 'open' ? [...wanted.leaving, ...wanted.leftOut] : [])];
   try {
-    // Without a linked account, one is looked up by externalId and userName.
+    // Without a linked account, one is looked up by externalId and userName: one that no other user is linked to (`found`), or
+    // that of the person's earlier record from before a re-hire (`former`).
     const linked: Reading | undefined = hasId(link)
-      ? await unlessFault(readAccount(platform, link, asked, call))
+      ? await unlessFault(readAccount(platform, link, groups, call))
       : undefined;
     const unlinked: UnlinkedAccount | undefined =
       linked || fault ? undefined : await unlessFault(findUnlinked(scope, person, link, platform, call));
     const reading: Reading | undefined =
       unlinked?.kind === 'found' || unlinked?.kind === 'former'
-        ? await unlessFault(readAccount(platform, { id: unlinked.id }, asked, call))
+        ? await unlessFault(readAccount(platform, { id: unlinked.id }, groups, call))
         : linked;
     const readMs = clock.now();
     const differences = fault ? [] : differencesOf(wanted, reading);
@@ -155,18 +157,23 @@ async function checkAccess(
     const visibility: Visibility | undefined =
       context && isOpen ? await unlessFault(lookThrough(deps, context, question, call, signal)) : undefined;
     const facts: Facts = {
-      ...{ asked: question.user, target: target.name, person, wanted, link, isMarked, writes },
+      asked: question.user,
+      target: target.name,
+      person,
+      wanted,
+      link,
+      isMarked,
+      writes,
       deletesLeavers: outbox.deletesLeavers,
-      ...{
-        reading,
-        unlinked,
-        differences,
-        leftAlone,
-        context,
-        visibility,
-        fault: fault ?? visibility?.fault,
-      },
-      ...{ storedTookMs: storedMs - startedMs, readTookMs: readMs - storedMs },
+      reading,
+      unlinked,
+      differences,
+      leftAlone,
+      context,
+      visibility,
+      fault: fault ?? visibility?.fault,
+      storedTookMs: storedMs - startedMs,
+      readTookMs: readMs - storedMs,
       isQueryAsked: question.query !== undefined,
     };
     return toReport(facts);
