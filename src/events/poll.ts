@@ -17,8 +17,9 @@ export interface PollAnswer {
   moreAvailable: boolean;
 }
 
-/** Default of `maxEvents`. */
+/** Default of `maxEvents` (RFC 8936 §2.4). */
 const USUAL_EVENTS = 100;
+/** Largest `maxEvents` that is served. */
 const MOST_EVENTS = 500;
 /** Largest number of acknowledged and refused ids in one request. */
 const MOST_SETTLED = 10_000;

@@ -156,8 +156,8 @@ function closedText({ kind, link, policy }: ExplainedFacts): string {
 }
 
 /**
- * Returns why calls to the target fail. For a refused key the words say what an operator does; other failures end by
- * themselves.
+ * Returns why calls to the target fail. For a refused key the words say what an operator does; for other
+ * failures they say that the change follows when calls succeed.
  */
 const obstacleText = (target: string, { since, ...told }: NonNullable<ExplainedFacts['breaker']>): string =>
   told.status === 401

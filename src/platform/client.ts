@@ -45,7 +45,7 @@ export function createProvisioning(send: Send): Omit<PlatformClient, 'close'> {
 
 /**
  * Creates the client of one tenant; it connects on the first call. Throws PlatformConfiguration when the
- * address is not https (or allowed loopback) or contains credentials, or when a token or a number is invalid.
+ * address is not https (or allowed loopback) or contains credentials, or when a token or a numeric option is invalid.
  */
 export function connectPlatform(options: PlatformClientOptions): PlatformClient {
   const transport = createTransport(toTransportOptions(options));

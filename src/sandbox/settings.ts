@@ -61,7 +61,7 @@ export const RESERVED_GROUP_PREFIX = 'system:';
 export const BUILT_IN_ROLES = ['Admin', 'Developer', 'Explorer', 'Viewer'] as const;
 /** Name of the container image of deployments; versions are shown as `<image>:v<version>` (ASSUMED-62). */
 export const RUNTIME_IMAGE = 'platform/runtime';
-/** Default and longest lifetime of a meta-sync token; the vendor's cap lowers it (ASSUMED-56). */
+/** Default and longest lifetime of a meta-sync token in seconds; the setting `vendorTokenCap` lowers it to the second value (ASSUMED-56). */
 export const META_TOKEN_DEFAULT_SECONDS = 86_400;
 export const META_TOKEN_VENDOR_SECONDS = 3600;
 /** Port of the SQL protocol in environments; the sandbox does not serve it. */

@@ -1,7 +1,7 @@
 // Fits text into the columns of a terminal: wraps it at spaces and cuts words that are too long. A command is not wrapped, so
 // that it can be copied.
 
-/** Number of columns in the output of commands. */
+/** Width of a line in the output of commands, in character cells. */
 export const LINE_COLUMNS = 100;
 
 /** Characters of these scripts take two columns. */

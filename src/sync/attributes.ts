@@ -122,7 +122,7 @@ async function writeValues(
   if (account.kind !== 'found') return account;
   for (const [name, id] of ids) {
     if (await writeValue(context, account.id, id, name, desired.attributes[name] ?? null)) continue;
-    // If the SCIM user is gone too, its 404 restarts the sync with a new account.
+    // If the SCIM user is gone too, this read throws 404, and the sync starts again and creates a new account.
     await target.client.users.get(link.id ?? '', context.call);
     link.attempts = (link.attempts ?? 0) + 1;
     return { kind: 'later', afterMs: Math.min(RETRY_STEP_MS * link.attempts, NEW_ACCOUNT_MS) };
@@ -263,7 +263,7 @@ export async function resolveAccount(context: SyncContext): Promise<Account> {
       kind: 'later',
       afterMs: Math.max(SEARCH_AGAIN_MS.least, Math.min(searchedMs, SEARCH_AGAIN_MS.most)),
     };
-  // If the SCIM user is gone too, its 404 restarts the sync with a new account.
+  // If the SCIM user is gone too, this read throws 404, and the sync starts again and creates a new account.
   await target.client.users.get(link.id ?? '', context.call);
   const message = 'the user list does not show this account: check that the platform key may read users';
   return {

@@ -122,7 +122,7 @@ async function showSignIn() {
   main.querySelector('button, input')?.focus();
 }
 
-/** The user may be signed in by a session or a proxy; otherwise only by the token of this tab. */
+/** The operator may be signed in by a session or a proxy; otherwise only by the token of this tab. */
 async function begin() {
   const { openid, proxy } = await readWays();
   if (openid || proxy || hasToken()) await enter();

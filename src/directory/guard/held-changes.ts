@@ -144,7 +144,7 @@ export function createHeldChanges({ redis, keys }: { redis: Redis; keys: Keyspac
 /** First and last score; scores are whole numbers. */
 type Range = [from: number, to: number];
 
-/** Returns the ranges of scores of a list: the places after its serial, or the number of each rejection. */
+/** Returns the ranges of scores of a list: of held changes all after its serial; of rejected ones one for each rejection. */
 export const rangesOf = ({ source, serial, upTo, numbers = [] }: ChangeList): Range[] =>
   source === 'guardHeld' ? [[serial + 1, upTo]] : numbers.map((number) => [number, number]);
 

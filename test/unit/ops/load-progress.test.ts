@@ -46,7 +46,7 @@ const around = (change: Partial<LoadSurroundings> = {}): LoadSurroundings => ({
   ...change,
 });
 
-test('the rate is that of the last minute, and the time left follows from it', () => {
+test('the rate counts the last minute only, and the time left is the rest divided by that rate', () => {
   expect(judgeLoad(backlog(), around())).toEqual({
     since: NOW - 40_000,
     done: 400,
