@@ -2,6 +2,7 @@
 import type { ExplainedFacts, Explanation, ExplanationVerdict, MembershipState } from './explanation.ts';
 import { breakerWords, newKeyAdvice, pauseWords } from '../reconcile/breaker-words.ts';
 import { counted } from '../support/counted.ts';
+import { LISTED_AS_PROTECTED } from '../sync/target.ts';
 import { doneByHandSummary, isDoneByHand } from './guard-reasons.ts';
 import {
   failingMembership,
@@ -28,7 +29,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   // No sync tries a dead letter again before a person or a new change asks for it.
   if (deadLetterSince !== null) return 'needsPerson';
   // A protected account is never written, so its marks and differences mean nothing.
-  if (condition?.reason === 'Protected') return 'leftAlone';
+  if (condition?.reason === 'Protected' || isListedAsProtected(facts)) return 'leftAlone';
   // The platform already has the changes that wait for a decision, so nothing is held any more.
   if (isDoneByHand(facts)) return facts.platform?.state === 'differs' ? 'differs' : 'asDesired';
   const isHeld = guard.some(({ state }) => state === 'held') || condition?.reason === 'Held';
@@ -60,6 +61,10 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   if (facts.kind === 'Group' && waiting.some(({ condition: each }) => each === undefined)) return 'onItsWay';
   return judgeByOthers(waiting);
 }
+
+/** Returns whether the settings protect the user. A sync notes the condition later, for example after a restart with new settings. */
+const isListedAsProtected = ({ kind, policy }: ExplainedFacts): boolean =>
+  kind === 'User' && policy.protected;
 
 /** Returns whether the guard holds a removal from a group, for which the person's other changes wait. */
 const leavesHeldGroup = ({ kind, memberships }: ExplainedFacts): boolean =>
@@ -126,7 +131,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
     case 'needsPerson':
       return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? membershipCause(facts)}.`;
     case 'leftAlone':
-      return `${name} is left alone at ${target}: ${condition?.message ?? membershipCause(facts)}.`;
+      return `${name} is left alone at ${target}: ${
+        condition?.message ?? (isListedAsProtected(facts) ? LISTED_AS_PROTECTED : membershipCause(facts))
+      }.`;
     case 'notForTarget':
       return `${name} is not meant for ${target}: ${
         kind === 'User' ? 'outside users.scope' : 'left out by groups.include or groups.exclude'

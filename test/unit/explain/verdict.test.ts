@@ -68,3 +68,8 @@ test('reasons of a membership that the platform did not apply name the time, the
   );
   expect(told({ memberships: [{ name: 'crew', state: 'toAdd' }] }).summary).not.toContain('accepted');
 });
+
+test('a user whom new settings protect is left alone before a sync notes it', () => {
+  const { verdict, summary } = told({ policy: { policy: 'sync', protected: true } });
+  expect([verdict, summary]).toEqual(['leftAlone', 'ann is left alone at main: listed in users.protected.']);
+});
