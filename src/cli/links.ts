@@ -188,8 +188,8 @@ async function onOne(
   try {
     const config = readConfig(command, cli);
     await withStore(config, async (states) => {
-      const { findResources, toSearched } = await import('../ops/find.ts');
-      const found = await findResources(toSearched(states), text);
+      const { findForOrder, toSearched } = await import('../ops/find.ts');
+      const found = await findForOrder(toSearched(states), text);
       if (found.length === 0) throw new UnknownResource(text, { config });
       await use(states, found);
     });

@@ -3,7 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { findResources, formerWithName, toSearched } from './find.ts';
+import { findForOrder, formerWithName, isRefText, toSearched } from './find.ts';
 import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
 
 /** A change is selected when it fits each given field; within a field one value suffices. */
@@ -62,8 +62,11 @@ export async function createSelector(
   return async (page) => {
     const groupsOf = groups && (await currentGroups(state, page));
     const concernedRefs = page.flatMap(refsOf);
-    const named = async (kind: Kind, found: ReadonlySet<Ref>, names: readonly string[] = []) =>
-      new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
+    const named = async (kind: Kind, found: ReadonlySet<Ref>, given: readonly string[] = []) => {
+      // A former name in the form of a ref is not meant by that ref.
+      const names = given.filter((name) => !isRefText(name));
+      return new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
+    };
     const people = persons && (await named('User', persons, selection.persons));
     const teams = groups && (await named('Group', groups, selection.groups));
     let items = page.filter((item) => {
@@ -96,7 +99,7 @@ async function refsNamed(
 ): Promise<Set<Ref>> {
   const refs = new Set<Ref>();
   for (const name of names) {
-    const found = (await findResources(toSearched([state]), name)).filter((each) => each.kind === kind);
+    const found = (await findForOrder(toSearched([state]), name)).filter((each) => each.kind === kind);
     if (found.length === 0)
       throw new UnknownSelection(
         `No ${kind === 'User' ? 'person' : 'group'} is known as ${name} in the connection ${state.connection}: scim-bridge approvals show ${approval} lists the names in it.`,

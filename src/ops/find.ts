@@ -34,15 +34,32 @@ const LOOKUPS: [Kind, string[]][] = [
 
 /** Returns all resources that `text` may identify, by connection. A part of a name or address does not match. */
 export async function findResources(searched: readonly Searched[], text: string): Promise<FoundResource[]> {
-  const found = await Promise.all(searched.map((state) => findIn(state, text.trim())));
+  const wanted = text.trim();
+  // A ref is never ambiguous: a command that found several asks for it. A name of another connection may have the form of it.
+  const exact = await Promise.all(searched.map((state) => byRef(state, wanted)));
+  if (exact.some((each) => each !== undefined)) return exact.filter((each) => each !== undefined);
+  const found = await Promise.all(searched.map((state) => findIn(state, wanted)));
   return found.flat();
 }
 
+/**
+ * Returns the resources that an order means by `text`. A text in the form of a ref means only the resource of that ref: a source
+ * may give a person a name in the form of somebody else's ref, and an order must not change this person instead.
+ */
+export const findForOrder = async (searched: readonly Searched[], text: string): Promise<FoundResource[]> =>
+  (await findResources(searched, text)).filter(({ ref }) => !isRefText(text) || ref === text.trim());
+
+/** Returns whether the text has the form of a ref. */
+export const isRefText = (text: string): boolean => REF.test(text.trim());
+
+const REF = /^(User|Group):(.+)$/;
+
+async function byRef(state: Searched, text: string): Promise<FoundResource | undefined> {
+  const [, kind, id] = REF.exec(text) ?? [];
+  return kind && id ? byId(state, kind as Kind, id) : undefined;
+}
+
 async function findIn(state: Searched, text: string): Promise<FoundResource[]> {
-  const [, kind, id] = /^(User|Group):(.+)$/.exec(text) ?? [];
-  // A ref alone is never ambiguous: a command that found several asks for it. A name may have the form of a ref.
-  const exact = kind && id && (await byId(state, kind as Kind, id));
-  if (exact) return [exact];
   // A person and a group may have the same name.
   const found = await Promise.all(LOOKUPS.map((of) => findByIndex(state, of, text)));
   return found.some((each) => each.length > 0) ? found.flat() : deletedWithName(state, text);

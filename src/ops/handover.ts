@@ -8,7 +8,7 @@ import { underRunLock } from '../reconcile/run-lock.ts';
 import type { ReconcileScope } from '../reconcile/scope.ts';
 import { isoTime } from '../support/iso-time.ts';
 import type { Logger } from '../support/logger.ts';
-import { findResources, type Searched } from './find.ts';
+import { findForOrder, type Searched } from './find.ts';
 
 /** One handover, as the command prints it. Times are ISO 8601. */
 export interface ListedHandover {
@@ -92,7 +92,7 @@ export async function findHandovers(
   searched: readonly Searched[],
   text: string,
 ): Promise<{ isKnown: boolean; found: UndoableHandover[] }> {
-  const resources = (await findResources(searched, text)).filter(({ kind }) => kind === 'User');
+  const resources = (await findForOrder(searched, text)).filter(({ kind }) => kind === 'User');
   const found: UndoableHandover[] = [];
   for (const { connection, ref } of resources)
     for (const scope of scopes.filter((each) => each.connection === connection)) {

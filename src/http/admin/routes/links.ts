@@ -1,7 +1,7 @@
 // Routes of links: lists, exports, imports, removes and keeps links between desired resources and platform resources.
 import type { TargetFeed } from '../../../directory/fleet/known-targets.ts';
 import type { Kind } from '../../../directory/records.ts';
-import { findResources, toSearched } from '../../../ops/find.ts';
+import { findForOrder, toSearched } from '../../../ops/find.ts';
 import { listLinks, removedFeeds, showLinks, type LinkFilter } from '../../../ops/link-rows.ts';
 import { forgetLinks, importLinks, LinkNeeded, type Imported } from '../../../ops/links.ts';
 import { findRemoved, keepRemoved, notRemovedText } from '../../../ops/removed-targets.ts';
@@ -151,7 +151,7 @@ export const linkRoutes = (context: AdminContext): AdminRoute[] => [
     handle: async (call) => {
       const { resource: text, target, leaveAccount, ...order } = call.body;
       requireTarget(context, target);
-      const found = await findResources(toSearched(context.states), text);
+      const found = await findForOrder(toSearched(context.states), text);
       if (found.length === 0) throw new Problem(404, UNKNOWN_NAME);
       if (new Set(found.map(({ ref }) => ref)).size > 1)
         throw new Problem(409, 'The name means more than one: ask again with one of these refs.', {
