@@ -44,7 +44,7 @@ async function waitForHolder(
   if ((link.successionAttempts ?? 0) >= CIRCLE_AFTER && (await isFirstOfCircle(context, holder.id)))
     await stepAside(context, name);
   // A temporary name must not stay, so it is not given up while the holder has a pending sync.
-  return successionWait(context) ?? (isAside(context) ? ASIDE_RETRY_MS : undefined);
+  return successionWait(context) ?? (mayBeAside(context) ? ASIDE_RETRY_MS : undefined);
 }
 
 /** Returns the accounts or groups with this name; without any, the platform shows none. */
@@ -95,9 +95,10 @@ function wantedName({ target }: SyncContext, kind: Kind, text: string): string |
 
 const pathOf = (kind: Kind) => (kind === 'User' ? 'userName' : 'displayName');
 
-/** Returns whether the resource has the temporary name of `stepAside`. */
-const isAside = ({ link, work }: SyncContext): boolean =>
-  String(link.core?.[pathOf(work.kind)]).startsWith(`${work.id}.`);
+/** Returns whether the resource has the temporary name of `stepAside`, or may have it: a write of it had no answer. */
+const mayBeAside = ({ link, work }: SyncContext): boolean =>
+  String(link.core?.[pathOf(work.kind)]).startsWith(`${work.id}.`) ||
+  (link.unsure ?? []).includes(pathOf(work.kind));
 
 /** Renames the resource to a unique temporary name, which releases the old name for the others. */
 async function stepAside(context: SyncContext, name: string): Promise<void> {

@@ -2,7 +2,9 @@
 import '../support/load-modules.ts';
 import { startLocalRedis } from '../../src/demo/local-redis.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import { parseLink, toLinkText } from '../../src/directory/outbox/links.ts';
 import { startBridgeProcess } from '../support/bridge-process.ts';
+import { byHand } from '../support/by-hand.ts';
 import { CHAOS_TOKEN, chaosSettings } from '../support/chaos.ts';
 import { eventually } from '../support/eventually.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
@@ -207,6 +209,36 @@ test('groups exchange their names at two targets, also when one of them answers 
     await place.stopApps();
     await other.stop();
   }
+}, 90_000);
+
+test('a group whose temporary name was sent without an answer waits for its name as long as the other group needs', async (place) => {
+  const { platform, redis } = place;
+  const [sales = '', ops] = await foundGroups(place, ['sales', 'ops']);
+  const { groups } = await platform.state();
+  const pathOf = (name: string): string =>
+    `/Groups/${groups.find(({ displayName }) => displayName === name)?.scimId ?? ''}`;
+  await place.stopApps();
+  await place.start('api');
+  const { idp } = place;
+  await rename(idp, ops, 'tmp');
+  await rename(idp, sales, 'ops');
+  await rename(idp, ops, 'sales');
+  // A kill right after the write leaves this behind, here after a wait of a minute.
+  await byHand(place, 'PATCH', pathOf('sales'), {
+    op: 'replace',
+    path: 'displayName',
+    value: `${sales}.ops`,
+  });
+  const links = await place.key(':links:main');
+  const link = parseLink((await redis.hget(links, `Group:${sales}`)) ?? '');
+  const killed = { ...link, unsure: ['displayName'], successionAttempts: 20 };
+  await redis.hset(links, `Group:${sales}`, toLinkText(killed));
+  const rules = [{ method: 'PATCH', path: `${pathOf('ops')}$`, times: 3, status5xx: true }];
+  await platform.control('PATCH', '/faults', { rules });
+  await place.start('worker');
+  await eventually('ops is called sales', () => isIn(platform, 'ops', 'sales'), LONG_MS);
+  await eventually('sales is called ops', () => isIn(platform, 'sales', 'ops'), LONG_MS);
+  expect(await lettersOf(place)).toEqual([]);
 }, 90_000);
 
 test('after kill -9 between the steps of an exchange no group keeps the temporary name', async () => {
