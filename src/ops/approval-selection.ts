@@ -3,7 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { findForOrder, formerWithName, isRefText, toSearched } from './find.ts';
+import { findForOrder, formerWithName, idToRef, isRefText, toSearched } from './find.ts';
 import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
 
 /** A change is selected when it fits each given field; within a field one value suffices. */
@@ -58,17 +58,16 @@ export async function createSelector(
   const { refs, kinds, causes } = selection;
   const persons = selection.persons && (await refsNamed(state, 'User', selection.persons, approval));
   const groups = selection.groups && (await refsNamed(state, 'Group', selection.groups, approval));
+  const personNames = await namesAmong(state, selection.persons);
+  const groupNames = await namesAmong(state, selection.groups);
   const former = groups && (await formerMembers(state, target, groups));
   return async (page) => {
     const groupsOf = groups && (await currentGroups(state, page));
     const concernedRefs = page.flatMap(refsOf);
-    const named = async (kind: Kind, found: ReadonlySet<Ref>, given: readonly string[] = []) => {
-      // A former name in the form of a ref is not meant by that ref.
-      const names = given.filter((name) => !isRefText(name));
-      return new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
-    };
-    const people = persons && (await named('User', persons, selection.persons));
-    const teams = groups && (await named('Group', groups, selection.groups));
+    const named = async (kind: Kind, found: ReadonlySet<Ref>, names: readonly string[]) =>
+      new Set([...found, ...(await formerWithName(state, target, kind, concernedRefs, names))]);
+    const people = persons && (await named('User', persons, personNames));
+    const teams = groups && (await named('Group', groups, groupNames));
     let items = page.filter((item) => {
       if (refs && !refs.includes(item.ref)) return false;
       if (kinds && !kinds.includes(item.kind)) return false;
@@ -88,6 +87,13 @@ export async function createSelector(
     }
     return items;
   };
+}
+
+/** Returns the texts that are names. A ref or an id does not mean a resource that had it as a name. */
+async function namesAmong(state: DesiredState, given: readonly string[] = []): Promise<string[]> {
+  const searched = toSearched([state]);
+  const meant = await Promise.all(given.map((text) => idToRef(searched, text)));
+  return meant.filter((text) => !isRefText(text));
 }
 
 /** Returns the persons or groups with these names. @throws UnknownSelection when a name has none */

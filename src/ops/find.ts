@@ -43,11 +43,22 @@ export async function findResources(searched: readonly Searched[], text: string)
 }
 
 /**
- * Returns the resources that an order means by `text`. A text in the form of a ref means only the resource of that ref: a source
- * may give a person a name in the form of somebody else's ref, and an order must not change this person instead.
+ * Returns the resources that an order means by `text`. A text in the form of a ref means only the resource of that ref, and an id
+ * only its resource: a source may give a person the ref or the id of somebody else as a name, and an order must not change this
+ * person instead.
  */
-export const findForOrder = async (searched: readonly Searched[], text: string): Promise<FoundResource[]> =>
-  (await findResources(searched, text)).filter(({ ref }) => !isRefText(text) || ref === text.trim());
+export async function findForOrder(searched: readonly Searched[], text: string): Promise<FoundResource[]> {
+  const wanted = text.trim();
+  const found = await findResources(searched, wanted);
+  const exact = found.filter(({ ref, id }) => ref === wanted || id === wanted);
+  return exact.length > 0 || isRefText(wanted) ? exact : found;
+}
+
+/** Returns the ref if the text is the id of a resource, so that nothing takes it for a name; else the text. */
+export async function idToRef(searched: readonly Searched[], text: string): Promise<string> {
+  const wanted = text.trim();
+  return (await findForOrder(searched, wanted)).find(({ id }) => id === wanted)?.ref ?? wanted;
+}
 
 /** Returns whether the text has the form of a ref. */
 export const isRefText = (text: string): boolean => REF.test(text.trim());

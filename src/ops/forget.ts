@@ -6,6 +6,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import { parseRef, type Ref } from '../directory/records.ts';
 import type { EntryTest, RemovedItems } from '../directory/person/person-data.ts';
 import type { Clock, Ids } from '../support/sources.ts';
+import { idToRef, toSearched } from './find.ts';
 import { isUnderWay, type HandoverRulesOf } from './lost-handover.ts';
 import { createMentions } from './mentions.ts';
 import { identifyPerson, type AccountState, type ForgettablePerson } from './person.ts';
@@ -64,9 +65,10 @@ export async function checkForget(
   }: Pick<ForgetOptions, 'connection' | 'leaveAccounts' | 'handoverRules'>,
 ): Promise<Exclude<ForgetOutcome, { kind: 'forgotten' }> | { kind: 'ready'; persons: ForgettablePerson[] }> {
   const persons: ForgettablePerson[] = [];
-  for (const state of states) {
-    if (connection !== undefined && state.connection !== connection) continue;
-    const found = await identifyPerson(state, text, handoverRules);
+  const chosen = states.filter((state) => state.connection === (connection ?? state.connection));
+  const wanted = await idToRef(toSearched(chosen), text);
+  for (const state of chosen) {
+    const found = await identifyPerson(state, wanted, handoverRules);
     if (found.kind === 'pushed') return { ...found, connection: state.connection };
     if (found.kind === 'found') persons.push(found.person);
   }

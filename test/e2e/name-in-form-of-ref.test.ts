@@ -1,4 +1,4 @@
-// Tests that an order by a ref never means a person whose userName has the form of that ref.
+// Tests that an order by a ref or an id never means a person whose userName is that ref or id.
 import '../support/load-modules.ts';
 import { TOKEN } from '../support/build-bridge.ts';
 import { createIdp, type Idp } from '../support/idp.ts';
@@ -19,20 +19,25 @@ beforeEach(async () => {
 }, 60_000);
 afterEach(() => place.stop());
 
-test.each(['approve', 'reject'])(
-  '%s of the deactivation of a ref leaves the one of a leaver with such a userName held',
-  async (decision) => {
+test.each([
+  ['approve', 'User:'],
+  ['reject', 'User:'],
+  ['approve', ''],
+])(
+  '%s of the deactivation of a person leaves the one of a leaver with the userName %s<id> held',
+  async (decision, prefix) => {
     const { commands, idp, platform } = place;
     const ann = await idp.createUser('ann@acme.example');
-    const eve = await idp.createUser(`User:${ann}`);
+    const text = `${prefix}${ann}`;
+    const eve = await idp.createUser(text);
     await place.idle();
     for (const id of [ann, eve]) await idp.send('DELETE', `/Users/${id}`);
     await place.idle();
     const { id } = (await commands.run('approvals', 'list', '--json')).json[0];
-    expect((await commands.run('approvals', decision, id, '--person', `User:${ann}`, '--yes')).code).toBe(0);
+    expect((await commands.run('approvals', decision, id, '--person', text, '--yes')).code).toBe(0);
     await place.idle();
     expect((await platform.user('ann@acme.example'))?.active).toBe(decision === 'reject');
-    expect((await platform.user(`User:${ann}`))?.active).toBe(true);
+    expect((await platform.user(text))?.active).toBe(true);
     expect((await commands.run('explain', `User:${eve}`, '--json')).json[0].condition).toMatchObject({
       reason: 'Held',
     });
@@ -49,17 +54,22 @@ test('a ref is not ambiguous because another connection has a person with such a
   expect((await place.commands.run('links', 'forget', `User:${ann}`)).text).toContain('ann@acme.example');
 }, 60_000);
 
-test('forget of a ref keeps the data of a leaver of another connection with such a userName', async () => {
-  const { commands, idp } = place;
-  const ann = await idp.createUser('ann@acme.example');
-  const eve = await hr.createUser(`User:${ann}`);
-  await place.idle();
-  await idp.send('DELETE', `/Users/${ann}`);
-  await hr.send('DELETE', `/Users/${eve}`);
-  await place.idle();
-  const { code, json } = await commands.run('forget', `User:${ann}`, '--leave-account', '--yes', '--json');
-  expect([code, json.map(({ refs }: { refs: string[] }) => refs)]).toEqual([0, [[`User:${ann}`]]]);
-}, 60_000);
+test.each(['User:', ''])(
+  'forget keeps the data of a leaver of another connection with the userName %s<id>',
+  async (prefix) => {
+    const { commands, idp } = place;
+    const ann = await idp.createUser('ann@acme.example');
+    const text = `${prefix}${ann}`;
+    const eve = await hr.createUser(text);
+    await place.idle();
+    await idp.send('DELETE', `/Users/${ann}`);
+    await hr.send('DELETE', `/Users/${eve}`);
+    await place.idle();
+    const { code, json } = await commands.run('forget', text, '--leave-account', '--yes', '--json');
+    expect([code, json.map(({ refs }: { refs: string[] }) => refs)]).toEqual([0, [[`User:${ann}`]]]);
+  },
+  60_000,
+);
 
 test('an order by a ref that nothing has finds nobody', async () => {
   const eve = await hr.createUser('User:gone');
