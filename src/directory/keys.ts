@@ -51,7 +51,7 @@
  * | readding:<t> | hash | during a repair: group whose link was restored → cursor of the members that are written again |
  * | rebuilding | set | during a repair: groups whose lost member set is being restored |
  * | gone:User, gone:Group | zset | ids of deleted resources by time, for a month |
- * | guardUsed:<t>:<kind> | zset | destructive writes without approval, by time; an item is `ref` or `ref subject` |
+ * | guardUsed:<t>:<kind> | zset | destructive writes that the guard allowed without an approval, by time; an item is `ref` or `ref subject` |
  * | guardWaiting:<t> | set | users whose deactivation is accepted and not applied yet |
  * | guardHeld:<t>:<kind> | zset | items held for approval, by place (a number of `sequence`) |
  * | guardApproval:<t> | hash | the open approval: serial (its items have higher places), opened, expires |

@@ -24,7 +24,7 @@ export type GuardSettings = GuardLimits & { windowMs: number; approvers?: number
 
 /** Numbers of changes of one kind that already count against its limit. */
 export interface GuardCount {
-  /** Applied within the window without approval. */
+  /** Allowed within the window without approval, whether or not the write succeeded. */
   used: number;
   /** Allowed, but not applied yet. */
   waiting: number;

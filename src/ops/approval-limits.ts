@@ -21,16 +21,21 @@ export interface ExplainedLimit {
   population: number;
   /** Most changes within the window; the smaller of count and share. */
   allowance: number;
-  /** Written within the window without an approval. */
+  /** Allowed by the guard within the window without an approval, whether or not the write succeeded. */
   used: number;
   /** Accepted, and neither written nor held. */
   waiting: number;
   /** Held until an operator decides. */
   held: number;
-  /** ISO 8601: the oldest change that uses the window; absent: none. */
+  /** ISO 8601: when the guard last allowed the oldest change that uses the window; absent: none. */
   usedSince?: string;
   /** The newest changes that use the window. */
-  usedBy: { ref: Ref; name: string; member?: string; /** ISO 8601. */ at: string }[];
+  usedBy: {
+    ref: Ref;
+    name: string;
+    member?: string;
+    /** ISO 8601: when the guard last allowed it. */ at: string;
+  }[];
 }
 
 /** Number of changes that are listed as using the window. */

@@ -204,7 +204,11 @@ function limitOf({
       'p',
       { class: 'soft' },
       `The settings allow ${most}, and ${percent} % of ${population}. ${waiting} more accepted and not written yet. `,
-      usedSince && ['The oldest that counts: ', ago(usedSince), '.'],
+      usedSince && [
+        'A change counts from the time when the guard allowed its write; the log tells whether it succeeded. The oldest: ',
+        ago(usedSince),
+        '.',
+      ],
     ),
     usedBy.length > 0 &&
       h(

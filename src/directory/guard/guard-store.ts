@@ -154,7 +154,7 @@ export function createGuardStore(
   }
 
   /**
-   * Returns the changes of a kind that count towards the guard's limit, because they were written within its window: the
+   * Returns the changes of a kind that count towards the guard's limit, because it allowed them within its window: the
    * newest `most` of them, and the time of the oldest (Unix milliseconds).
    */
   async function countedChanges(

@@ -45,7 +45,7 @@ local function decided(kind, item)
   redis.call('ZREM', sets('guardHeld', kind), item)
 end
 
--- Returns whether `more` changes of a kind fit into its allowance, next to those that were written in the window and that are
+-- Returns whether `more` changes of a kind fit into its allowance, next to those that were allowed in the window and that are
 -- held. Deactivations that were accepted and not judged yet (`waiting`) count too.
 local function fits(kind, more)
   local used = sets('guardUsed', kind)

@@ -78,16 +78,22 @@ export const APPROVAL_SCHEMAS = {
       windowMs: integerField,
       population: integerField,
       allowance: integerField,
-      used: integerField,
+      used: {
+        ...integerField,
+        description: 'Changes that the guard allowed within the window; the log tells which were written.',
+      },
       waiting: integerField,
       held: integerField,
       usedSince: dateTime,
-      usedBy: arrayOf(
-        objectOf<ExplainedLimit['usedBy'][number]>(
-          { ref: textField, name: textField, member: textField, at: dateTime },
-          ['member'],
+      usedBy: {
+        ...arrayOf(
+          objectOf<ExplainedLimit['usedBy'][number]>(
+            { ref: textField, name: textField, member: textField, at: dateTime },
+            ['member'],
+          ),
         ),
-      ),
+        description: 'The newest changes that count, with the time when the guard last allowed each.',
+      },
     },
     ['usedSince'],
   ),

@@ -1,0 +1,75 @@
+// Tests what of the guard's limit a deactivation uses that the source takes back before the platform has carried it out.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const [ANN, BOB] = ['ann@acme.example', 'bob@acme.example'] as const;
+
+let place: Place;
+let ids: Record<string, string>;
+beforeEach(async () => {
+  place = await openPlace({ target: { guard: { deactivate: { count: 1, percent: 100 } } } });
+  ids = { [ANN]: await place.idp.createUser(ANN), [BOB]: await place.idp.createUser(BOB) };
+  await place.idle();
+}, 60_000);
+afterEach(() => place.stop());
+
+const run = (...args: string[]) => place.commands.run(...args);
+const setActive = (name: string, value: boolean) =>
+  place.idp.patch(`/Users/${ids[name]}`, { op: 'replace', path: 'active', value });
+const answer = (status?: number) =>
+  place.platform.control('PATCH', '/faults', {
+    rules:
+      status === undefined
+        ? []
+        : [{ method: 'PATCH', path: 'scim/v2/Users', times: 9999, status5xx: { share: 1, status } }],
+  });
+const isActive = async (name: string) => (await place.platform.user(name))?.active;
+
+test('a deactivation that the platform refused counts as allowed, not as written, and no longer once the source takes it back', async () => {
+  await answer(403);
+  await setActive(ANN, false);
+  await place.idle();
+  await setActive(BOB, false);
+  await place.idle();
+  const [{ id }] = (await run('approvals', 'list', '--json')).json;
+  const { text } = await run('approvals', 'show', id);
+  expect(text).toMatch(/ counted \S+: ann@acme\.example/);
+  expect(text).toContain('counted: the guard allowed the write; scim-bridge log tells whether it succeeded');
+  await answer();
+  await setActive(BOB, true);
+  await setActive(ANN, true);
+  await place.idle();
+  await setActive(BOB, false);
+  await place.idle();
+  expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, false]);
+}, 60_000);
+
+test('a deactivation that was sent without a clear answer still counts after the source takes it back', async () => {
+  await answer(503);
+  await setActive(ANN, false);
+  await eventually('the deactivation fails', async () =>
+    (await run('explain', ANN, '--json')).json[0].link.attempts > 0 ? true : undefined,
+  );
+  await setActive(ANN, true);
+  await answer();
+  await place.idle();
+  await setActive(BOB, false);
+  await place.idle();
+  expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, true]);
+}, 60_000);
+
+test('a deactivation that was written and reactivated still counts, also after one that is taken back at once', async () => {
+  await setActive(ANN, false);
+  await place.idle();
+  await setActive(ANN, true);
+  await place.idle();
+  await run('hold', '--target', 'main');
+  await setActive(ANN, false);
+  await setActive(ANN, true);
+  await run('release', '--target', 'main');
+  await place.idle();
+  await setActive(BOB, false);
+  await place.idle();
+  expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, true]);
+}, 60_000);
