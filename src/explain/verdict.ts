@@ -35,7 +35,7 @@ function judge(facts: ExplainedFacts): ExplanationVerdict {
   const isHeld = guard.some(({ state }) => state === 'held') || condition?.reason === 'Held';
   if (isHeld || (mark && leavesHeldGroup(facts))) return 'held';
   // The pending sync only notes the rejection.
-  if (mark?.request.startsWith('approval:') && condition?.reason === 'Rejected') return 'leftAlone';
+  if (mark?.request.startsWith('rejection:') && condition?.reason === 'Rejected') return 'leftAlone';
   // A pending change does not move while the target is on hold or fails, or no worker runs.
   if (mark && (hold ?? breaker ?? noWorker)) return 'stopped';
   if (mark) return 'onItsWay';

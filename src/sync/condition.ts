@@ -1,6 +1,7 @@
 // Creates conditions of a resource: reason, message and time of transition.
 import type { Condition } from '../directory/outbox/links.ts';
 import type { DueWork } from '../directory/outbox/work.ts';
+import { isAwaitingDecision } from './awaiting-decision.ts';
 import type { SyncContext } from './context.ts';
 import type { SyncOutcome } from './outcome.ts';
 
@@ -13,8 +14,18 @@ export function condition(context: SyncContext, reason: string, message: string,
   const { settings } = context.outbox;
   const hasPrint = settings !== '';
   if (BY_SETTINGS.has(reason) && hasPrint) created.settings = settings;
-  return created;
+  return isAwaitingDecision(created) ? { ...created, ...causeOf(context) } : created;
 }
+
+/** Returns the push or run that caused a held or rejected change; empty when only the decision about it is known. */
+export function causeOf({ link, work }: SyncContext): Pick<Condition, 'request' | 'accepted'> {
+  const { request, accepted } = (isAwaitingDecision(link.condition) && link.condition) || {};
+  if (request !== undefined && accepted !== undefined) return { request, accepted };
+  return DECISION.test(work.request) ? {} : { request: work.request, accepted: work.since };
+}
+
+/** Request ids of decisions about held changes. */
+const DECISION = /^(approval|rejection):/;
 
 /** Reasons that other settings of the target may remove. */
 const BY_SETTINGS: ReadonlySet<string> = new Set([

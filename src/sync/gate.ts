@@ -4,7 +4,7 @@ import type { Destruction } from '../directory/guard/held-changes.ts';
 import type { Permission } from '../directory/guard/guard-store.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
 import { counted } from '../support/counted.ts';
-import { condition } from './condition.ts';
+import { causeOf, condition } from './condition.ts';
 import type { Gate, SyncContext } from './context.ts';
 import { administratorStateOf, UNCHECKED } from './last-administrator.ts';
 import type { SyncOutcome } from './outcome.ts';
@@ -172,10 +172,12 @@ export function decisionsOf(
 }
 
 /** Returns the condition of a dead letter, with the held and rejected changes of the same sync added to its message. */
-export function besideDecisions({ gate }: SyncContext, refusal: Condition): Condition {
+export function besideDecisions(context: SyncContext, refusal: Condition): Condition {
+  const { gate } = context;
   const decisions = decisionsOf(gate.refused, { isLeaver: gate.isLeaver });
   if (!decisions) return refusal;
-  return { ...refusal, message: `${refusal.message}; ${decisions.message}`, besides: decisions.reason };
+  const message = `${refusal.message}; ${decisions.message}`;
+  return { ...refusal, message, besides: decisions.reason, ...causeOf(context) };
 }
 
 /** Returns why the completed sync left a difference; undefined: the target is as desired. */

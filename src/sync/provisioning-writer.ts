@@ -213,7 +213,7 @@ export function createProvisioningWriter(work: DueWork, policy: SyncPolicy['poli
         lines.push({ action: 'none', status: 'held', ...why(outcome.condition) });
     },
     append: () => {
-      work.logEntries.push(...lines.map((each) => toEntry(work, each)));
+      work.logEntries.push(...lines.map((each) => toEntry(work, each, before)));
       lines = [];
     },
   };
@@ -234,9 +234,15 @@ const byOthers = (made: readonly string[]): string =>
 
 const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it out';
 
-/** Completes an entry with the resource, the attempt and the changed values. */
-function toEntry(work: DueWork, { before, ...rest }: Draft): LogEntry {
+/**
+ * Completes an entry with the resource, the attempt and the changed values. A rejection or its withdrawal orders no write: the
+ * cause of a write after it is the push or run whose change was held.
+ * @param condition at the start of the sync
+ */
+function toEntry(work: DueWork, { before, ...rest }: Draft, condition: Condition | undefined): LogEntry {
   const { link } = work;
+  const isOfRejection = work.request.startsWith('rejection:') && rest.action !== 'none';
+  const { request = work.request, accepted = work.since } = (isOfRejection && condition) || {};
   const names = rest.action === 'create' ? namesIn(link) : [...(before?.keys() ?? [])];
   const changes = names.map((name): [string, unknown, unknown] => [
     name,
@@ -247,9 +253,9 @@ function toEntry(work: DueWork, { before, ...rest }: Draft): LogEntry {
     ref: work.ref,
     name: nameOf(work),
     ...(link.id === undefined ? {} : { platformId: link.id }),
-    request: work.request,
+    request,
     generation: work.generation,
-    accepted: work.since,
+    accepted,
     priority: work.priority,
     attempt: attemptsOf(link) + (rest.status === 'failure' || rest.status === 'retry' ? 0 : 1),
     ...rest,

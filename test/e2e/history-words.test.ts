@@ -47,7 +47,7 @@ test('log and timeline show the names, attributes and reasons at the time of eac
   expect(explained).toContain('added to the group sales');
   expect(explained).toContain('held by the guard: the deactivation');
   expect(explained).toMatch(/left alone: a person rejected the deactivation/);
-  expect(explained).toContain(`ordered by an operator (approval:`);
+  expect(explained).toContain(`ordered by an operator (rejection:`);
 });
 
 test('a decided approval shows no cause for a person who changed at the source since, and keeps the causes of others', async () => {

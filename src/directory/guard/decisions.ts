@@ -174,7 +174,7 @@ export function createDecisions(
         ? await noteFirst(list, { ...approver, id: firstId, total: count, storedChoice }, options)
         : await store(action, list, by, {
             ...options,
-            request: `approval:${id}`,
+            request: `${action === 'approve' ? 'approval' : 'rejection'}:${id}`,
             first,
             storedChoice,
             count,

@@ -17,7 +17,6 @@ local deciding = key('guardDeciding', p.target)
 local action, source, number, ranges, choice, expires, request = unpack(redis.call('HMGET', deciding,
   'action', 'source', 'number', 'ranges', 'choice', 'expires', 'request'))
 if not action then return { 'moved', 0 } end
-p.request = request
 ranges = cjson.decode(ranges)
 local now = clock()
 local function sets(family, kind) return key(family, p.target .. ':' .. kind) end
@@ -102,6 +101,9 @@ for ref, priority in pairs(priorities) do
   -- The mark below makes the sync happen, so the alarm at the end of the approval is not needed; of a dead letter it would only
   -- repeat the refused write.
   if source == 'guardHeld' and not may_be_held then redis.call('ZREM', key('alarms', p.target), ref) end
+  -- Only an approval is the order of a write, so a change that waits keeps its own request after another decision.
+  local mark_text = action ~= 'approve' and redis.call('HGET', key('marks', p.target), ref)
+  p.request = mark_text and string.match(mark_text, '^%d+ %d+ (.*)$') or request
   mark(ref, priority)
 end
 for kind, count in pairs(moved) do redis.call('HINCRBY', deciding, 'moved:' .. kind, count) end

@@ -36,7 +36,7 @@ export interface LogEntry {
   platformId?: string;
   action: LogAction;
   status: LogStatus;
-  /** Correlation id of the change that was applied; `plan:...` of a reconcile run, `approval:...` of a decision. */
+  /** Correlation id of the change that was applied; `plan:...` of a reconcile run, `approval:...` of an approval. */
   request: string;
   /** Generation of the desired state that was applied. */
   generation: string;

@@ -19,6 +19,12 @@ export interface Condition {
    * too.
    */
   besides?: 'Held' | 'Rejected';
+  /**
+   * Of a held or rejected change: correlation id of the push or run that caused it, and when that was accepted (Unix
+   * milliseconds). A write after a withdrawn rejection is logged with them.
+   */
+  request?: string;
+  accepted?: number;
   /** The deactivation that is held or was rejected is that of a leaver: deleted at the source, or out of scope. */
   isLeaver?: true;
 }
