@@ -3,7 +3,7 @@ import { fold, parseRef, refOf, type Ref } from '../directory/records.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { isChange, isDrift, isProtected, refusalOf, type Attribution, type PlanEntry } from './entry.ts';
 import type { ScanResult } from './scope.ts';
-import { withoutUnmappable } from './unmappable.ts';
+import { withoutUnmappable, withTypeConflict } from './unmappable.ts';
 import type { VerifiedResource } from './verified.ts';
 import { asking } from './platform-reads.ts';
 
@@ -40,7 +40,7 @@ interface GroupOfPlan {
 
 /**
  * Returns the entries with those that follow from them. The resource of `follows` is marked, and its sync leads to the
- * write, so the followers are not marked themselves. Activations and memberships that wait for a value which cannot be mapped
+ * write, so the followers are not marked themselves. Activations and memberships that wait for a value which cannot be written
  * are only reported.
  * @param definitions how the definitions of attributes are compared
  */
@@ -50,9 +50,14 @@ export async function withFollowers(
   verified: readonly VerifiedResource[],
   definitions: DefinitionReads = {},
 ): Promise<PlanEntry[]> {
-  const unmappable = new Set(verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])));
   const written = withoutRefusedAdoptions(entries, verified);
-  return withoutUnmappable(await withAllFollowers(scan, written, verified, definitions), unmappable);
+  const faults = await definitionEntries(scan, written, definitions);
+  const waiting = new Set([
+    ...verified.flatMap(({ ref, isUnmappable }) => (isUnmappable ? [ref] : [])),
+    ...withTypeConflict(written, faults.conflicts),
+  ]);
+  const all = await withAllFollowers(scan, written, verified, { ...faults, ...definitions });
+  return withoutUnmappable(all, waiting, scan.scope.target.policy);
 }
 
 /** Returns the entries; a conflict takes the place of an adoption that the sync will refuse, and of the values and memberships behind it. */
@@ -83,13 +88,12 @@ async function withAllFollowers(
   scan: ScanResult,
   entries: PlanEntry[],
   verified: readonly VerifiedResource[],
-  reads: DefinitionReads,
+  { definitions: missing, conflicts, inOne = false }: DefinitionFindings & DefinitionReads,
 ): Promise<PlanEntry[]> {
-  const { definitions: missing, conflicts } = await definitionEntries(scan, entries, reads);
   const found = goneWithDefinition(entries, missing)
     .map((entry) => refused(entry, conflicts))
-    .filter(({ action, attribute }) => !reads.inOne || action !== 'conflict' || attribute === undefined);
-  const definitions = [...missing, ...(reads.inOne ? [...conflicts].map(typeConflict) : [])];
+    .filter(({ action, attribute }) => !inOne || action !== 'conflict' || attribute === undefined);
+  const definitions = [...missing, ...(inOne ? [...conflicts].map(typeConflict) : [])];
   const parents = new Map<Ref, PlanEntry>();
   for (const entry of found)
     if (isChange(entry) && NEWLY_LINKED.has(entry.action) && entry.ref) parents.set(entry.ref, entry);
@@ -270,16 +274,20 @@ const NOT_DEFINED = 'the settings map it and the platform does not define it';
 const DELETED =
   'its definition was deleted at the platform, with all values: it is defined again, and the values are written again';
 
-/**
- * Reads which attribute definitions differ from the settings, if the plan changes a user or `always` asks for it.
- * @returns entries for missing definitions, which the first sync of a user creates; and by attribute name the reason why a
- *   definition of another type is a conflict
- */
+/** How the attribute definitions differ from the settings. */
+interface DefinitionFindings {
+  /** Entries for missing definitions, which the first sync of a user creates. */
+  definitions: PlanEntry[];
+  /** By attribute name, the reason why a definition of another type is a conflict. */
+  conflicts: ReadonlyMap<string, string>;
+}
+
+/** Reads which attribute definitions differ from the settings, if the plan changes a user or `always` asks for it. */
 async function definitionEntries(
   scan: ScanResult,
   found: PlanEntry[],
   { always = false }: DefinitionReads,
-): Promise<{ definitions: PlanEntry[]; conflicts: ReadonlyMap<string, string> }> {
+): Promise<DefinitionFindings> {
   const { catalogue, mapping } = scan.scope.target;
   const [first] = found.filter(
     (entry) => isChange(entry) && entry.kind === 'User' && entry.ref && !ENDING.has(entry.action),

@@ -178,7 +178,7 @@ export async function makePlan(
       rulesAgree,
       mapsAll,
       mappedBy,
-      unmapped: unmappedUsers(verified, scope.outbox.settings),
+      unmapped: unmappedUsers(verified, entries, scope.outbox.settings),
       lost: [...scan.lost, ...leftOut.map(({ ref }) => ref), ...back, ...(await changedProtection(scope))],
       isRepaired: scan.isRepaired,
       moved: scan.counts.moved,

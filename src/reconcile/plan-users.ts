@@ -14,7 +14,6 @@ import {
   type DesiredAccount,
 } from './compare.ts';
 import { isProtected, leftBy, type Basis, type Cause, type PlanEntry, type Values } from './entry.ts';
-import { WAITS_FOR_VALUE } from './unmappable.ts';
 import type { UserAttributeType } from '../platform/wire.ts';
 
 /** Stored state of a user, and the observed account. */
@@ -34,8 +33,6 @@ export interface UserCase {
   namesake?: { id: string; userName: string } | undefined;
   /** Why the sync will refuse the account that it finds: another connection is linked to it. */
   takenBy?: string | undefined;
-  /** The value of an attribute cannot be mapped, so the sync ends before the activation. */
-  isUnmappable?: boolean;
   /** The same account with all its values, read when it may be adopted. */
   adoptable?: AdoptableAccount | undefined;
 }
@@ -100,21 +97,16 @@ function createdValues({ core, attributes, active }: DesiredAccount): Values {
   return { ...Object.fromEntries(values), active, ...Object.fromEntries(typed) };
 }
 
-/** Returns what a create writes, and its reason: an account that is activated only after its values stays inactive without them. */
-function created(
-  { isUnmappable }: UserCase,
+/** Returns what a create writes. */
+const created = (
   wanted: DesiredAccount,
-  { policy }: TargetRules,
   reason: string,
-): Pick<PlanEntry, 'action' | 'before' | 'after' | 'reason'> {
-  const staysClosed = isUnmappable === true && wanted.active && policy.users.activation === 'safe';
-  return {
-    action: 'create',
-    before: null,
-    after: createdValues(staysClosed ? { ...wanted, active: false } : wanted),
-    reason: staysClosed ? `${reason}; activation ${WAITS_FOR_VALUE}` : reason,
-  };
-}
+): Pick<PlanEntry, 'action' | 'before' | 'after' | 'reason'> => ({
+  action: 'create',
+  before: null,
+  after: createdValues(wanted),
+  reason,
+});
 
 /** Returns the userName: the desired one, or the last known. */
 const nameOf = ({ link, observed, wanted }: UserCase): string =>
@@ -138,7 +130,7 @@ function planNewUser(user: UserCase, wanted: DesiredAccount, rules: TargetRules)
   const common = base(user, marked ? 'source changed' : 'mapping changed');
   const after = createdValues(wanted);
   if (takenBy !== undefined) return [taken(user, after, takenBy)];
-  if (!namesake) return [{ ...common, ...created(user, wanted, rules, 'has no account yet') }];
+  if (!namesake) return [{ ...common, ...created(wanted, 'has no account yet') }];
   const before = { userName: namesake.userName };
   const found = { ...common, platformId: namesake.id, before };
   const { adopt } = rules.policy;
@@ -177,7 +169,7 @@ function missingAccount(user: UserCase, wanted: DesiredAccount, rules: TargetRul
         ]
       : [{ ...common, action: 'conflict', before, after, reason: `${reason}; adopt is ${policy.adopt}` }];
   }
-  return [{ ...common, ...created(user, wanted, rules, 'its account is gone at the platform') }];
+  return [{ ...common, ...created(wanted, 'its account is gone at the platform') }];
 }
 
 /**

@@ -2,6 +2,8 @@
 import type { Drift } from '../directory/outbox/drift.ts';
 import type { Cursor } from '../directory/outbox/runs.ts';
 import type { Ref } from '../directory/records.ts';
+import type { PlanEntry } from './entry.ts';
+import { isWaitingActivation } from './unmappable.ts';
 import type { VerifiedResource } from './verified.ts';
 import type { GroupScan } from './scan-groups.ts';
 import { whyAnotherTenant } from './tenant.ts';
@@ -44,13 +46,20 @@ export interface RunFindings {
 }
 
 /**
- * Returns users whose values cannot be mapped, except those whose stored refusal already names this under the present settings.
+ * Returns users whose values cannot be mapped, or whose activation waits for a value, except those whose stored refusal already
+ * names this under the present settings.
  * @param settings print of the present settings
  */
-export const unmappedUsers = (verified: readonly VerifiedResource[], settings: string): Ref[] =>
-  verified.flatMap(({ ref, isUnmappable, refusal }) =>
-    isUnmappable && refusal?.settings !== settings ? [ref] : [],
+export function unmappedUsers(
+  verified: readonly VerifiedResource[],
+  entries: readonly PlanEntry[],
+  settings: string,
+): Ref[] {
+  const waiting = new Set(entries.filter(isWaitingActivation).map(({ ref }) => ref));
+  return verified.flatMap(({ ref, isUnmappable, refusal }) =>
+    (isUnmappable || waiting.has(ref)) && refusal?.settings !== settings ? [ref] : [],
   );
+}
 
 /** Returns whether the scan could recognise the tenant, and a reason to suspect another one. */
 export function recognised({

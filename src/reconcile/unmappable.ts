@@ -1,29 +1,39 @@
-// Finds what the sync of a user does not write while the value of an attribute cannot be mapped: it ends before the
-// activation, and no group adds the user. Pure.
+// Finds what the sync of a user does not write while an attribute cannot be written, because its mapping fails or the platform
+// defines it with another type: the sync ends before the activation, and no group adds the user. Pure.
 import type { Ref } from '../directory/records.ts';
+import type { SyncPolicy } from '../sync/target.ts';
 import { isChange, type PlanEntry } from './entry.ts';
 
 /** End of the reason of an entry that waits for a value. */
-export const WAITS_FOR_VALUE = 'waits for the value that cannot be mapped';
+const WAITS_FOR_VALUE = 'waits for the value that cannot be written';
+
+/** Returns whether the entry is an activation that waits for such a value. */
+export const isWaitingActivation = ({ action, reason }: PlanEntry): boolean =>
+  action === 'reactivate' && reason.endsWith(WAITS_FOR_VALUE);
 
 /**
- * Returns the entries; those that activate these users or add them to a group only have the effect `report`. The conflict of
- * such a user says what waits.
- * @param refs users with a value that cannot be mapped
+ * Returns the entries; those that activate these users or add them to a group only have the effect `report`, and a safe
+ * activation leaves a new account inactive. The conflict of such a user says what waits.
+ * @param refs users with a value that cannot be written
  */
-export function withoutUnmappable(entries: PlanEntry[], refs: ReadonlySet<Ref>): PlanEntry[] {
+export function withoutUnmappable(
+  entries: PlanEntry[],
+  refs: ReadonlySet<Ref>,
+  { users }: Pick<SyncPolicy, 'users'>,
+): PlanEntry[] {
   if (refs.size === 0) return entries;
   const waiting = new Map<Ref, Set<string>>();
   const found = entries.map((entry): PlanEntry => {
-    const { action, member, reason } = entry;
+    const { action, member, after, reason } = entry;
     const ref = member ? member.ref : entry.ref;
     if (!ref || !refs.has(ref) || !isChange(entry)) return entry;
-    // The account is created, but inactive (plan-users.ts).
-    const isCreated = reason.endsWith(WAITS_FOR_VALUE);
+    const isCreated = action === 'create' && after?.active === true && users.activation === 'safe';
     if (!isCreated && action !== 'reactivate' && action !== 'addMember') return entry;
     const what = action === 'addMember' ? 'memberships wait' : 'activation waits';
     waiting.set(ref, (waiting.get(ref) ?? new Set<string>()).add(what));
-    return isCreated ? entry : { ...entry, effect: 'report', reason: `${reason}; ${WAITS_FOR_VALUE}` };
+    return isCreated
+      ? { ...entry, after: { ...after, active: false }, reason: `${reason}; activation ${WAITS_FOR_VALUE}` }
+      : { ...entry, effect: 'report', reason: `${reason}; ${WAITS_FOR_VALUE}` };
   });
   return found.map((entry) => {
     const parts = entry.action === 'conflict' && entry.ref ? waiting.get(entry.ref) : undefined;
@@ -32,3 +42,21 @@ export function withoutUnmappable(entries: PlanEntry[], refs: ReadonlySet<Ref>):
     return { ...entry, reason: `${entry.reason}; ${words} for the value` };
   });
 }
+
+/**
+ * Returns the users with a changed value of an attribute that the platform defines with another type.
+ * @param conflicts by the name of each such attribute, why it cannot be written
+ */
+export const withTypeConflict = (
+  entries: readonly PlanEntry[],
+  conflicts: ReadonlyMap<string, string>,
+): Ref[] =>
+  entries.flatMap((entry) => {
+    const { action, attribute, after, ref } = entry;
+    const names =
+      action === 'create'
+        ? [...conflicts.keys()].filter((name) => after?.[`attributes.${name}`] !== undefined)
+        : [attribute];
+    const isAffected = names.some((name) => name !== undefined && conflicts.has(name));
+    return ref !== null && entry.kind === 'User' && isChange(entry) && isAffected ? [ref] : [];
+  });

@@ -151,11 +151,7 @@ async function keepsMember({ pendingMembers }: Outbox, { kind, ref }: Destructio
 /** Returns the entries; a membership whose user or group has a conflict is not written now and gets the effect `report`. */
 export function withConflictsReported(entries: readonly PlanEntry[]): PlanEntry[] {
   const conflicts = new Set(
-    entries
-      .filter(
-        ({ action, attribute, ref }) => action === 'conflict' && attribute === undefined && ref !== null,
-      )
-      .map(({ ref }) => ref),
+    entries.filter(({ action, ref }) => action === 'conflict' && ref !== null).map(({ ref }) => ref),
   );
   return entries.map((entry) => {
     const { action, ref, member, reason } = entry;

@@ -99,10 +99,7 @@ async function verifyUser(
   const mayAdopt = namesake && wanted && takenBy === undefined && scan.scope.target.policy.adopt === 'exact';
   const adoptable = mayAdopt ? await readAdoptable(scan, namesake.id, wanted.wanted) : undefined;
   if (adoptable === 'unknown') return undefined;
-  const user: UserCase = {
-    ...{ ...common, observed: present, namesake, takenBy, adoptable, values },
-    isUnmappable: isUnmappable(wanted),
-  };
+  const user: UserCase = { ...common, observed: present, namesake, takenBy, adoptable, values };
   return {
     ref,
     entries: [...userEntries(user, rulesOf(scan)), ...faultEntries(common, wanted)],

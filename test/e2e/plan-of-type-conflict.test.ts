@@ -1,0 +1,129 @@
+// Tests what plan and sync --dry-run promise for people with an attribute that the platform defines with another type: no
+// activation and no membership, but every removal.
+import '../support/load-modules.ts';
+import { eventually } from '../support/eventually.ts';
+import { scimPatch } from '../support/reconciling.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+const BOB = 'bob@acme.example';
+const CYD = 'cyd@acme.example';
+const DAN = 'dan@acme.example';
+
+let place: Place;
+let bob = '';
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      attributes: { level: { type: 'number', from: 'title', onEmpty: 'keep' } },
+      groups: { members: 'authoritative' },
+    },
+  });
+  await atPlatform('POST', '/api/v1/user-attributes', { name: 'level', type: 'string' });
+  bob = await place.idp.createUser(BOB);
+  await place.idp.createGroup('analysts', [bob]);
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+const words = async (...args: string[]): Promise<string> =>
+  (await place.commands.run(...args)).text.replaceAll(/\s+/g, ' ');
+
+/** Changes something at the platform as somebody else. */
+async function atPlatform(method: string, path: string, body: object): Promise<void> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  expect(answer.ok).toBe(true);
+}
+
+const membersOf = async (group: string) =>
+  (await place.platform.state()).groups.find(({ displayName }) => displayName === group)?.members;
+
+test('a plan shows a new person with a value of such an attribute as a closed account without groups', async () => {
+  await place.commands.run('hold', '--by', 'olga');
+  const ann = await place.idp.createUser(ANN, { title: '3' });
+  await place.idp.createGroup('writers', [ann]);
+  const plan = await words('plan');
+  const dryRun = await words('sync', ANN, '--dry-run');
+  await place.commands.run('release');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+  expect(await membersOf('writers')).toEqual([]);
+  expect(plan).toContain(`+ create user ${ANN} has no account yet; activation waits for the value`);
+  expect(plan).not.toContain('active: true');
+  expect(plan).not.toContain('addMember person');
+  expect(dryRun).not.toContain('active: null → true');
+  expect(dryRun).not.toContain('would write: addMember');
+}, 30_000);
+
+test('a plan does not reactivate a dead letter of such an attribute, and adds no membership', async () => {
+  await eventually('refused', async () => (await words('dead-letters', 'list')).includes(ANN));
+  const { text } = await place.commands.run('plan', '--full');
+  const dryRun = await words('sync', ANN, '--dry-run');
+  await place.commands.run('reconcile', '--full');
+  await place.idle();
+  expect((await place.platform.user(ANN))?.active).toBe(false);
+  expect(text).toContain('is string at the platform and number in the mapping');
+  expect(text).not.toContain('+ reactivate');
+  expect(text).not.toContain('+ addMember');
+  expect(text).not.toContain(' change.');
+  expect(dryRun).toContain('waits for the value that cannot be written');
+  expect(dryRun).not.toContain('would write');
+}, 30_000);
+
+test('a plan still closes the account of such a person, and takes a member out that another wrote', async () => {
+  const cyd = await place.idp.createUser(CYD);
+  await place.idle();
+  const { users, groups } = await place.platform.state();
+  const account = users.find(({ userName }) => userName === BOB)?.scimId;
+  const writers = groups.find(({ displayName }) => displayName === 'writers')?.scimId;
+  await place.commands.run('hold', '--by', 'olga');
+  for (const id of [bob, cyd])
+    await place.idp.patch(
+      `/Users/${id}`,
+      { op: 'replace', path: 'title', value: '4' },
+      { op: 'replace', path: 'active', value: false },
+    );
+  await atPlatform(
+    'PATCH',
+    `/api/scim/v2/Groups/${writers}`,
+    scimPatch({ op: 'add', path: 'members', value: [{ value: account }] }),
+  );
+  const plan = await words('plan', '--full');
+  await place.commands.run('release');
+  await place.idle();
+  await place.commands.run('reconcile', '--full');
+  await place.idle();
+  expect(plan).toContain(`- deactivate user ${BOB}`);
+  expect(plan).toContain(`- deactivate user ${CYD}`);
+  expect((await place.platform.user(BOB))?.active).toBe(false);
+  expect((await place.platform.user(CYD))?.active).toBe(false);
+  expect(plan).toContain(`- removeMember`);
+  expect(await membersOf('writers')).toEqual([]);
+}, 30_000);
+
+test('a reconcile makes a person a dead letter whose account another closed, and whose new attribute has another type', async () => {
+  await place.idp.createUser(DAN, { nickName: '7' });
+  await place.idle();
+  await atPlatform('POST', '/api/v1/user-attributes', { name: 'team', type: 'string' });
+  const { users } = await place.platform.state();
+  const account = users.find(({ userName }) => userName === DAN)?.scimId;
+  await atPlatform(
+    'PATCH',
+    `/api/scim/v2/Users/${account}`,
+    scimPatch({ op: 'replace', path: 'active', value: false }),
+  );
+  await place.change(({ targets }) => {
+    Object.assign(targets.main?.attributes ?? {}, {
+      team: { type: 'number', from: 'nickName', onEmpty: 'keep' },
+    });
+  });
+  await place.commands.run('reconcile');
+  await place.idle();
+  expect(await words('dead-letters', 'list')).toContain(DAN);
+  expect((await place.platform.user(DAN))?.active).toBe(false);
+}, 30_000);
