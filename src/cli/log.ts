@@ -116,7 +116,7 @@ async function csvWriter(): Promise<(entry: LocatedEntry) => string> {
 const PRESENT_NAMES =
   'Members have their present names, other names are of that time; an id stands for a lost name.';
 
-/** Largest numbers of members and of written values that a line names. */
+/** Largest number of members that a line names, and of written values beside those that decide about access. */
 const MOST_MEMBERS = 5;
 const MOST_VALUES = 3;
 
@@ -126,16 +126,29 @@ export function toText(
   named: readonly string[] = [],
 ): string {
   const what = [action === 'none' ? '' : action, STATUS_WORDS[status]].filter(Boolean).join(' ');
-  const values = (changes ?? [])
-    .slice(0, MOST_VALUES)
-    .map(([each, before, after]) => writtenValueText(each, before, after));
   const detail = [
-    // A created account has all its values, so they are not listed.
-    ...(action === 'create' ? [] : values),
+    ...valuesText(action, changes ?? []),
     ...(members ? [membersText(members.length, named)] : []),
     ...(message ? [status === 'held' ? withoutGuardName(message) : message] : []),
   ].join('; ');
   return `${new Date(at).toISOString()}  ${target}  ${name}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
+}
+
+type Change = NonNullable<LocatedEntry['changes']>[number];
+const isAttribute = ([name]: Change): boolean => name.startsWith('attributes.');
+
+/** Returns all written values that decide about access, then the first others and their number. */
+function valuesText(action: LogAction, changes: readonly Change[]): string[] {
+  // A created account has all its names, and is activated later, so these are not listed.
+  const listed = action === 'create' ? changes.filter(isAttribute) : changes;
+  const access = listed.filter((each) => isAttribute(each) || each[0] === 'active');
+  const others = listed.filter((each) => !access.includes(each));
+  const shown = others.slice(0, Math.max(0, MOST_VALUES - access.length));
+  const more = others.length - shown.length;
+  return [
+    ...[...access, ...shown].map(([name, before, after]) => writtenValueText(name, before, after)),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
 }
 
 /** Returns the number of members, with the first names. */

@@ -1,0 +1,51 @@
+// Tests what the text of the command log tells of a person: values that decide about access, and the ref after forget.
+import '../support/load-modules.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const ANN = 'ann@acme.example';
+
+let place: Place;
+let ann = '';
+beforeAll(async () => {
+  place = await openPlace({
+    target: {
+      attributes: {
+        clearance: { type: 'string', from: 'userType', onEmpty: 'keep' },
+        country: { type: 'string', from: 'title', onEmpty: 'keep' },
+      },
+    },
+  });
+  ann = await place.idp.createUser(ANN, { title: 'DE', userType: 'public' });
+  await place.idle();
+}, 60_000);
+afterAll(() => place.stop());
+
+/** Returns the lines of the log with this action. */
+async function linesOf(action: string, ...args: string[]): Promise<string[]> {
+  const { text } = await place.commands.run('log', '--action', action, ...args);
+  return text.split('\n');
+}
+
+test('log shows the attributes of a created account', async () => {
+  const [line] = await linesOf('create', '--resource', ANN);
+  expect(line).toContain('attributes.country: null → "DE"');
+  expect(line).toContain('attributes.clearance: null → "public"');
+  expect(line).not.toContain('displayName');
+});
+
+test('log shows every attribute of an update before the names, and counts the names that it leaves out', async () => {
+  await place.idp.patch(
+    `/Users/${ann}`,
+    { op: 'replace', path: 'displayName', value: 'Ann Lee' },
+    { op: 'replace', path: 'name.givenName', value: 'Ann' },
+    { op: 'replace', path: 'name.familyName', value: 'Lee' },
+    { op: 'replace', path: 'title', value: 'US' },
+    { op: 'replace', path: 'userType', value: 'secret' },
+  );
+  await place.idle();
+  const [line] = await linesOf('update', '--resource', ANN);
+  expect(line).toContain('attributes.country: "DE" → "US"');
+  expect(line).toContain('attributes.clearance: "public" → "secret"');
+  expect(line).toContain('displayName: ');
+  expect(line).toContain('; and 2 more');
+}, 30_000);
