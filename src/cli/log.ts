@@ -59,19 +59,21 @@ export function logCommand(program: Command, cli: Cli): void {
 
 /** Prints the entries that the flags select. @throws UnknownResource for a name that nothing has */
 async function show(states: DesiredState[], flags: Flags, config: Config): Promise<void> {
-  const { findResources, toSearched } = await import('../ops/find.ts');
+  const { findResources, refIn, toSearched } = await import('../ops/find.ts');
   const { readLog, toProvisioningRecord } = await import('../ops/provisioning-log.ts');
   const { createMemberNames } = await import('../ops/member-names.ts');
   const { connection = null, target = null } = flags;
   const isSearched = (state: DesiredState): boolean =>
     state.connection === (connection ?? state.connection) && (target === null || state.outboxes.has(target));
+  const { resource } = flags;
   const found =
-    flags.resource === undefined
-      ? undefined
-      : await findResources(toSearched(states.filter(isSearched)), flags.resource);
-  if (found?.length === 0) throw new UnknownResource(flags.resource ?? '', { config, ...flags });
+    resource === undefined ? undefined : await findResources(toSearched(states.filter(isSearched)), resource);
+  const unknown = found?.length === 0 ? new UnknownResource(resource ?? '', { config, ...flags }) : undefined;
+  // The log has entries of a person who was forgotten.
+  const lost = unknown && refIn(resource ?? '');
+  if (unknown && !lost) throw unknown;
   const filter: LogFilter = {
-    refs: found?.map(({ ref }) => ref),
+    refs: lost ? [lost] : found?.map(({ ref }) => ref),
     actions: flags.action,
     statuses: flags.status,
     connection: flags.connection,
@@ -98,6 +100,7 @@ async function show(states: DesiredState[], flags: Flags, config: Config): Promi
     else say(toText(entry, await nameMembers(entry, MOST_MEMBERS)));
   }
   if (hasMembers && !isExport) complain(PRESENT_NAMES);
+  if (count === 0 && unknown) throw unknown;
   if (count === 0 && !isExport) say('Nothing in the log matches.');
   if (count > limit && !isExport) complain(`There is more: --limit, --until or --json.`);
 }
@@ -122,7 +125,7 @@ const MOST_VALUES = 3;
 
 /** Returns an entry as one line of text. @param named names of the first members */
 export function toText(
-  { at, target, name, action, status, changes, members, message, request }: LocatedEntry,
+  { at, target, ref, name, action, status, changes, members, message, request, forgotten }: LocatedEntry,
   named: readonly string[] = [],
 ): string {
   const what = [action === 'none' ? '' : action, STATUS_WORDS[status]].filter(Boolean).join(' ');
@@ -131,7 +134,9 @@ export function toText(
     ...(members ? [membersText(members.length, named)] : []),
     ...(message ? [status === 'held' ? withoutGuardName(message) : message] : []),
   ].join('; ');
-  return `${new Date(at).toISOString()}  ${target}  ${name}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
+  // The ref tells people apart whose names were removed.
+  const shownName = forgotten ? `${name} ${ref}` : name;
+  return `${new Date(at).toISOString()}  ${target}  ${shownName}  ${what}${detail ? `  ${detail}` : ''}  [${request}]`;
 }
 
 type Change = NonNullable<LocatedEntry['changes']>[number];

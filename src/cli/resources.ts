@@ -38,7 +38,7 @@ export class UnknownResource extends Error {
         (restored === undefined
           ? ''
           : `A restore brought ${restored} back: a resource that was pushed after it, and not again since, is not known either. `) +
-        'A deleted resource is found by its ref: scim-bridge log lists refs. ' +
+        'A deleted resource is found by its ref: User: or Group: with the sourceIdentity.id of scim-bridge log --json. ' +
         (others.length > 0 ? `Not searched: ${namesOf(others)}. ` : '') +
         'See scim-bridge links list for the names that are known, and scim-bridge plan --all for accounts that only the platform has.',
     );

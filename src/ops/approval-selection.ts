@@ -3,7 +3,7 @@ import type { DesiredState } from '../directory/desired-state.ts';
 import type { Destruction } from '../directory/guard/held-changes.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
 import type { DestructiveKind } from '../guard/judge.ts';
-import { findForOrder, formerWithName, idToRef, isRefText, toSearched } from './find.ts';
+import { findForOrder, formerWithName, idToRef, refIn, toSearched } from './find.ts';
 import { describeChanges, refsOf, type HeldCause } from './held-change.ts';
 
 /** A change is selected when it fits each given field; within a field one value suffices. */
@@ -93,7 +93,7 @@ export async function createSelector(
 async function namesAmong(state: DesiredState, given: readonly string[] = []): Promise<string[]> {
   const searched = toSearched([state]);
   const meant = await Promise.all(given.map((text) => idToRef(searched, text)));
-  return meant.filter((text) => !isRefText(text));
+  return meant.filter((text) => !refIn(text));
 }
 
 /** Returns the persons or groups with these names. @throws UnknownSelection when a name has none */

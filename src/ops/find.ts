@@ -51,7 +51,7 @@ export async function findForOrder(searched: readonly Searched[], text: string):
   const wanted = text.trim();
   const found = await findResources(searched, wanted);
   const exact = found.filter(({ ref, id }) => ref === wanted || id === wanted);
-  return exact.length > 0 || isRefText(wanted) ? exact : found;
+  return exact.length > 0 || refIn(wanted) ? exact : found;
 }
 
 /** Returns the ref if the text is the id of a resource, so that nothing takes it for a name; else the text. */
@@ -60,10 +60,11 @@ export async function idToRef(searched: readonly Searched[], text: string): Prom
   return (await findForOrder(searched, wanted)).find(({ id }) => id === wanted)?.ref ?? wanted;
 }
 
-/** Returns whether the text has the form of a ref. */
-export const isRefText = (text: string): boolean => REF.test(text.trim());
-
+/** Form of a ref, such as `User:2f8k`. */
 const REF = /^(User|Group):(.+)$/;
+
+/** Returns the ref that `text` is; a log may have entries of it when the directory does not know it any more. */
+export const refIn = (text: string): Ref | undefined => REF.exec(text.trim())?.[0] as Ref | undefined;
 
 async function byRef(state: Searched, text: string): Promise<FoundResource | undefined> {
   const [, kind, id] = REF.exec(text) ?? [];

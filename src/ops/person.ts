@@ -2,7 +2,7 @@
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { Link } from '../directory/outbox/links.ts';
 import { fold, parseRef, type Ref } from '../directory/records.ts';
-import { findForOrder, findResources, isRefText, toSearched } from './find.ts';
+import { findForOrder, findResources, refIn, toSearched } from './find.ts';
 import { readLostHandover, type HandoverRulesOf, type LostHandover } from './lost-handover.ts';
 
 /** An account of the person. `active`: it may be active. `pending`: a change of it is not written yet. */
@@ -66,7 +66,7 @@ export async function identifyPerson(
 /** Returns whether the text is the ref, the id, or one of the names. A text in the form of a ref is no name. */
 const isCalled = (text: string, ref: Ref, names: readonly string[]): boolean =>
   ref === text ||
-  (!isRefText(text) && (parseRef(ref).id === text || names.some((name) => fold(name) === fold(text))));
+  (!refIn(text) && (parseRef(ref).id === text || names.some((name) => fold(name) === fold(text))));
 
 /** Returns refs of users whose log entries have the text as ref, id, name, userName, externalId or address. */
 async function refsInLogs({ personData }: DesiredState, text: string): Promise<Set<Ref>> {

@@ -49,3 +49,24 @@ test('log shows every attribute of an update before the names, and counts the na
   expect(line).toContain('displayName: ');
   expect(line).toContain('; and 2 more');
 }, 30_000);
+
+test('log finds a forgotten person by the ref, and tells two forgotten people apart', async () => {
+  const bob = await place.idp.createUser('bob@acme.example');
+  await place.idle();
+  for (const id of [ann, bob]) {
+    await place.idp.send('DELETE', `/Users/${id}`);
+    await place.idle();
+    expect((await place.commands.run('forget', `User:${id}`, '--yes', '--by', 'dpo')).code).toBe(0);
+  }
+  const found = await place.commands.run('log', '--resource', `User:${ann}`);
+  expect(found.code).toBe(0);
+  expect(found.text).toContain(`(forgotten) User:${ann}  create`);
+  expect(found.text).not.toContain(bob);
+  const { text } = await place.commands.run('log');
+  expect(text).toContain(`(forgotten) User:${bob}  deactivate`);
+});
+
+test('log --resource with a ref of which the log has nothing exits 4', async () => {
+  for (const flags of [[], ['--json']])
+    expect(await place.commands.run('log', '--resource', 'User:nobody', ...flags)).toMatchObject({ code: 4 });
+});

@@ -6,7 +6,7 @@ import {
   type LogStatus,
 } from '../../../directory/logs/provisioning-log.ts';
 import type { Ref } from '../../../directory/records.ts';
-import { findResources, toSearched } from '../../../ops/find.ts';
+import { findResources, refIn, toSearched } from '../../../ops/find.ts';
 import type { SearchStep } from '../../../ops/newest-first.ts';
 import {
   COLUMNS,
@@ -124,8 +124,10 @@ async function search(
   const { states } = context;
   const span = spanOf(query);
   const found = resource === undefined ? undefined : await findResources(toSearched(states), resource);
-  if (found?.length === 0) throw new Problem(404, 'No person and no group has this name.');
-  const refs = found?.map(({ ref }) => ref);
+  // The log has entries of a person who was forgotten.
+  const lost = found?.length === 0 ? refIn(resource ?? '') : undefined;
+  if (found?.length === 0 && !lost) throw new Problem(404, 'No person and no group has this name.');
+  const refs = lost ? [lost] : found?.map(({ ref }) => ref);
   const filter = { refs, actions: action, statuses: status, connection, target, ...span };
   return { steps: searchLog(states, filter), refs };
 }
