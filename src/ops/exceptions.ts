@@ -1,6 +1,7 @@
 // Lists the exceptions of all connections and targets, with advice for each.
 import type { DesiredState } from '../directory/desired-state.ts';
 import type { ExceptionReason, StandingException } from '../directory/outbox/exceptions.ts';
+import { isByFormerSettings } from '../directory/outbox/links.ts';
 import { parseRef, type Kind } from '../directory/records.ts';
 import { adviceFor, withdrawAdvice } from './advice.ts';
 import { readApprovalIds, type ApprovalIds } from './approval-ids.ts';
@@ -35,6 +36,8 @@ function adviceOf(
   // Only an order of hold has no resource; the type checker does not know that.
   if (ref === null || reason === 'OnHold')
     return `Order scim-bridge release --target ${target} when the platform may be written again.`;
+  if (reason === 'NotAdopted' && isByFormerSettings(message))
+    return `See scim-bridge sync ${ref} --dry-run for what the present settings would do, then scim-bridge dead-letters retry ${ref}.`;
   switch (reason) {
     case 'Rejected': {
       const withdraw = withdrawAdvice({ ref, approvals });

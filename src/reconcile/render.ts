@@ -3,6 +3,7 @@ import { ACTIONS, isChange, type PlanEntry } from './entry.ts';
 import { EXCEPTION_WORDS, withoutGuardName } from './exception-words.ts';
 import { coverageText } from './coverage-text.ts';
 import { handoverLines, handoverWords } from './render-handover.ts';
+import { isByFormerSettings } from '../directory/outbox/links.ts';
 import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { Plan } from './plan.ts';
 import { warningLines } from './render-warnings.ts';
@@ -182,6 +183,10 @@ function withoutExceptions({ exceptions }: Plan, entries: PlanEntry[]): PlanEntr
   return entries.filter(({ ref }) => ref === null || !named.has(ref));
 }
 
+/** Note on exceptions that other settings caused: only a retry tries them again, so the plan has no entries for it. */
+const BY_FORMER_SETTINGS =
+  'judged by other settings than these. scim-bridge dead-letters retry tries them again and may take over or close their accounts; scim-bridge sync NAME --dry-run shows what it would write.';
+
 /** Returns the lines about exceptions, which no run changes until a person acts: each, or a line for each reason. */
 function exceptionLines(
   { exceptions: { total, items } }: Plan,
@@ -202,6 +207,7 @@ function exceptionLines(
         suchAs(some.map(nameOf)),
       ]);
   const left = total - items.length;
+  const former = items.filter(({ message }) => isByFormerSettings(message)).length;
   return [
     ...(byOne ? [''] : []),
     paint(
@@ -210,6 +216,7 @@ function exceptionLines(
     ),
     ...lines,
     ...(left > 0 ? [`    … and ${left} more: see scim-bridge exceptions`] : []),
+    ...(former === 0 ? [] : [`    ${left > 0 ? 'At least ' : ''}${former} of them: ${BY_FORMER_SETTINGS}`]),
   ];
 }
 

@@ -40,6 +40,13 @@ test('after adopt was changed, each command tells that the refusal is by former 
   expect(explained).not.toContain('.adopt to exact');
   for (const command of [['plan'], ['exceptions'], ['status']])
     expect((await runCommand(...command)).text).toMatch(CHANGED);
+  const exceptions = (await runCommand('exceptions')).text.replace(/\s+/g, ' ');
+  expect(exceptions).toContain(`dead-letters retry ${found.ref}.`);
+  expect(exceptions).not.toContain('.adopt to exact');
+  expect((await runCommand('plan')).text.replace(/\s+/g, ' ')).toContain(
+    '1 of them: judged by other settings than these. scim-bridge dead-letters retry tries them again',
+  );
+  expect((await runCommand('sync', VIEWER, '--dry-run')).text).toContain('adopt');
 
   expect((await runCommand('dead-letters', 'retry', '--all', '--by', 'alice')).code).toBe(0);
   await place.idle();

@@ -36,13 +36,18 @@ export interface Condition {
 export const isBySettingsOfThen = (condition: Pick<Condition, 'settings'>, settings: string): boolean =>
   condition.settings !== undefined && condition.settings !== settings;
 
+const FORMER_SETTINGS = 'by settings that have changed meanwhile';
+
+/** Returns whether the text of a condition has the note that other settings judged it. */
+export const isByFormerSettings = (text: string): boolean => text.includes(`, ${FORMER_SETTINGS}: `);
+
 /**
  * Returns the message of a condition, with a note if the settings have changed since.
  * @param settings print of the present ones
  */
 export const conditionText = (condition: Condition, settings: string): string =>
   isBySettingsOfThen(condition, settings)
-    ? `${condition.message} (since ${new Date(condition.since).toISOString()}, by settings that have changed meanwhile: ` +
+    ? `${condition.message} (since ${new Date(condition.since).toISOString()}, ${FORMER_SETTINGS}: ` +
       'scim-bridge dead-letters retry, or sync, tries it again)'
     : condition.message;
 

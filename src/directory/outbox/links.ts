@@ -13,6 +13,7 @@ export {
   forgetObserved,
   DELETED_AFTERWARDS,
   deletionText,
+  isByFormerSettings,
   isBySettingsOfThen,
   parseLink,
   takeObserved,
