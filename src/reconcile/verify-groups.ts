@@ -92,7 +92,7 @@ async function verifyGroup(
   const isBack =
     (link.departed === true && wantedName !== undefined) ||
     (isLeftByPolicy && target.policy.policy === 'sync');
-  const isRead = withMembers(ref) || isBack || isLeftByPolicy;
+  const isRead = withMembers(ref) || isBack || isLeftByPolicy || link.adopting === true;
   const ours = isRead ? await scan.scope.drifts.membersOf(id) : [];
   const observed = await readGroup(scan, link, isRead);
   if (observed === 'unknown') return undefined;
@@ -108,6 +108,12 @@ async function verifyGroup(
       : await doneOfGroup(scan, ref, { signs, isDeleted, marked, observed: present, isRead });
   const done = new Set(doneItems.map(({ subject }) => subject));
   const candidate = namesake?.id ?? (isMissing ? strangers?.taken.get(fold(wantedName)) : undefined);
+  const pending = await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user))));
+  const adopted = link.adopting ? present : await readNamesake(scan, namesake, pending);
+  if (adopted === 'unknown') return undefined;
+  const before = new Set(adopted?.members?.map(({ value }) => value));
+  // The sync of an adopted group adds only members whom the group lacks.
+  const isMemberBefore = ({ platformId }: Member): boolean => platformId !== null && before.has(platformId);
   const group: GroupCase = {
     ref,
     link,
@@ -121,7 +127,7 @@ async function verifyGroup(
     namesake,
     takenBy: await takenElsewhereText(scan, 'Group', candidate),
     members: present && isRead ? await compareMembers(scan, present, ours, signs) : undefined,
-    pending: await pendingOf(scan, new Map([...signs].filter(([user]) => !done.has(user)))),
+    pending: pending.filter(({ member, sign }) => sign !== '+' || !isMemberBefore(member)),
   };
   return {
     ref,
@@ -191,6 +197,18 @@ async function readGroup(
   return asking(scan, (signal) =>
     scan.scope.target.client.groups.get(link.id ?? '', members ? {} : { members: false }, { signal }),
   );
+}
+
+/** Reads the group that is to be adopted with its members; undefined when nothing depends on them. */
+async function readNamesake(
+  scan: ScanResult,
+  namesake: { id: string } | undefined,
+  pending: GroupCase['pending'],
+): Promise<WireGroup | undefined | 'unknown'> {
+  const { adopt } = scan.scope.target.policy;
+  if (!namesake || adopt !== 'exact' || !pending.some(({ sign }) => sign === '+')) return undefined;
+  const found = await readGroup(scan, { id: namesake.id }, true);
+  return found === 'absent' ? undefined : found;
 }
 
 /** Returns an unmanaged group of this name. */

@@ -133,6 +133,7 @@ async function linkTo(
   link.id = group.id;
   link.origin = origin;
   if (origin === 'created') link.making = true;
+  else if (takenFrom === undefined) link.adopting = true;
   delete link.creating;
   link.core = { displayName: group.displayName };
   delete link.unsure;

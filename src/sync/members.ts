@@ -43,6 +43,11 @@ export async function removeMembers(
   const users = leaving(pending).filter((user) => !stay.has(user));
   const ignored: Ignored = [];
   if (users.length === 0) return { isWaiting: false, ignored, kept: 0 };
+  if (context.link.adopting) {
+    // A member list that is read after a removal may still show the member, who may have to be added again.
+    delete context.link.adopting;
+    await context.save();
+  }
   const leavers: Leaver[] = [];
   const unknown: string[] = [];
   const kept: string[] = [];
@@ -234,11 +239,37 @@ export async function addMembers(
   }
   delete link.coalescingSince;
   const ignored: Ignored = [];
-  for (const portion of portions(ready, PORTION)) {
+  for (const portion of portions(await withoutPresent(context, ready), PORTION)) {
     const members = portion.map((state) => ({ user: state.user, platformId: state.link.id ?? '' }));
     ignored.push(...(await writeMembers(context, '+', members)));
   }
   return { coalesceMs: 0, underWay, ignored };
+}
+
+/**
+ * Returns the members whom an adopted group lacks, and clears the pending additions of the others: the log must not tell
+ * of access that they had before. If the member list cannot be read, all are returned.
+ */
+async function withoutPresent(context: SyncContext, ready: Readiness[]): Promise<Readiness[]> {
+  const { link, target, call, outbox, work, logger } = context;
+  if (!link.adopting || ready.length === 0) return ready;
+  let present: Set<string>;
+  try {
+    const { members = [] } = await target.client.groups.get(link.id ?? '', { members: true }, call);
+    present = new Set(members.map(({ value }) => value));
+  } catch (error) {
+    logger.warn(
+      { ref: work.ref, err: error },
+      'members of the adopted group cannot be read: the log may name members as added who were there before',
+    );
+    return ready;
+  }
+  const isThere = (state: Readiness): boolean => present.has(state.link.id ?? '');
+  for (const portion of portions(ready.filter(isThere), READ_PORTION)) {
+    const users = portion.map(({ user }) => user);
+    await outbox.ackMembers(work, '+', users);
+  }
+  return ready.filter((state) => !isThere(state));
 }
 
 /** Returns the members with this sign. */

@@ -39,6 +39,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
       delete link.id;
       delete link.core;
       delete link.origin;
+      delete link.adopting;
       delete link.departed;
       delete link.leavers;
       delete link.unsure;
@@ -103,8 +104,11 @@ async function syncInScope(context: SyncContext, name: string, exists: Exists): 
   const { coalesceMs, underWay } = added;
   if (coalesceMs > 0) return { kind: 'waiting', writes: context.writes, for: 'members', afterMs: coalesceMs };
   throwIfIgnored([...removed.ignored, ...added.ignored]);
-  // A created group is complete when no member is under way.
-  if (underWay === 0) delete link.making;
+  // A created or adopted group is complete when no member is under way.
+  if (underWay === 0) {
+    delete link.making;
+    delete link.adopting;
+  }
   if (removed.isWaiting) return { kind: 'waiting', writes: context.writes, for: 'members' };
   return ended(context);
 }

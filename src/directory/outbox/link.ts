@@ -80,6 +80,8 @@ export interface Link {
   deleting?: boolean;
   /** Created and not completed yet; the policy `create-only` may still complete it. */
   making?: boolean;
+  /** Adopted group whose members are not complete yet: a member who was there before needs no write and no log entry. */
+  adopting?: true;
   /** Whether the bridge created the account or group, or adopted it. */
   origin?: 'created' | 'adopted';
   /** Core attributes last written or observed, by platform path. */

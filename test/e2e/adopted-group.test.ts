@@ -1,0 +1,133 @@
+// Tests what is written and told about the members of a group that was made by hand and is adopted.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import '../support/load-modules.ts';
+import type { PlanEntry } from '../../src/reconcile/entry.ts';
+import { eventually } from '../support/eventually.ts';
+import { openPlace, type Place } from '../support/situation.ts';
+
+const NAMES = ['ann@acme.example', 'bob@acme.example', 'eve@acme.example'];
+const EVE = 'eve@acme.example';
+
+let place: Place;
+/** Id at the bridge → userName. */
+const ids = new Map<string, string>();
+
+/** Writes at the platform as an administrator does. */
+async function meddle(path: string, body: object): Promise<{ id: string }> {
+  const { platformUrl, fixtures } = place.sandbox.ready;
+  const answer = await fetch(`${platformUrl}/api/scim/v2${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${fixtures.apiKeys.admin}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return (await answer.json()) as { id: string };
+}
+
+beforeAll(async () => {
+  place = await openPlace({ target: { adopt: 'exact' } });
+  for (const displayName of ['crew', 'staff', 'late', 'blind']) {
+    const members: { value: string }[] = [];
+    for (const name of NAMES.filter((each) => each !== EVE)) {
+      const userName = `${displayName}-${name}`;
+      const { id } = await meddle('/Users', {
+        schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],
+        userName,
+        active: true,
+      });
+      members.push({ value: id });
+    }
+    await meddle('/Groups', {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
+      displayName,
+      members,
+    });
+  }
+}, 60_000);
+afterAll(() => place.stop());
+
+/** Pushes the people of a group, and returns their ids. */
+async function people(group: string): Promise<string[]> {
+  const members: string[] = [];
+  for (const name of NAMES) {
+    const id = await place.idp.createUser(`${group}-${name}`);
+    ids.set(id, `${group}-${name}`);
+    members.push(id);
+  }
+  return members;
+}
+
+/** Returns the userNames of the members whom the log calls added. */
+async function addedTo(group: string): Promise<string[]> {
+  const { lines } = await place.commands.run('log', '--resource', group, '--json');
+  return lines
+    .map((line) => JSON.parse(line) as { operation: string; members: string[] })
+    .filter(({ operation }) => operation === 'addMembers')
+    .flatMap(({ members }) => members.map((id) => ids.get(id) ?? id))
+    .toSorted();
+}
+
+/** Returns the names of the members whom a plan adds to the group. */
+async function plannedFor(group: string): Promise<string[]> {
+  const file = join(place.commands.folder, 'plan.json');
+  await place.commands.run('plan', '--out', file);
+  const [plan] = (JSON.parse(readFileSync(file, 'utf8')) as { plans: { entries: PlanEntry[] }[] }).plans;
+  return (plan?.entries ?? [])
+    .filter(({ action, name }) => action === 'addMember' && name === group)
+    .map(({ member }) => member?.name ?? '');
+}
+
+const all = (group: string): string[] => NAMES.map((name) => `${group}-${name}`);
+const membersOf = async (group: string): Promise<string[] | undefined> =>
+  (await place.platform.group(group))?.members.toSorted();
+
+test('only the member whom an adopted group lacks is written, and told by plan and log', async () => {
+  const members = await people('crew');
+  await place.idle();
+  await place.commands.run('hold', '--by', 'olga');
+  await place.idp.createGroup('crew', members);
+  await expect(plannedFor('crew')).resolves.toEqual([`crew-${EVE}`]);
+  await place.commands.run('release', '--by', 'olga');
+  await place.idle();
+  await expect(addedTo('crew')).resolves.toEqual([`crew-${EVE}`]);
+  await expect(membersOf('crew')).resolves.toEqual(all('crew'));
+}, 30_000);
+
+test('members whose accounts are adopted after the group are not told as added either', async () => {
+  const slow = { method: 'GET', path: '/Users$', latencyMs: 300 };
+  await place.platform.control('PATCH', '/faults', { rules: [slow] });
+  const members = await people('staff');
+  await place.idp.createGroup('staff', members);
+  await place.idle();
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  await expect(addedTo('staff')).resolves.toEqual([`staff-${EVE}`]);
+  await expect(membersOf('staff')).resolves.toEqual(all('staff'));
+}, 30_000);
+
+test('a member who was removed and is wanted again is added although a read still shows the membership', async () => {
+  const unmade = { method: 'POST', path: '/Users$', latencyMs: 9000 };
+  await place.platform.control('PATCH', '/faults', { rules: [unmade] });
+  const members = await people('late');
+  const group = await place.idp.createGroup('late', members);
+  const has = (names: string[]) => async () => `${(await membersOf('late'))?.join()}` === names.join();
+  const pending = async () => place.redis.hgetall(await place.key(`:pendingMembers:main:${group}`));
+  await eventually('the group is adopted', async () => Object.keys(await pending()).length === 1, 10_000);
+  await place.platform.control('PATCH', '/faults', { rules: [unmade], staleReadsMs: 5000 });
+  await place.idp.patch(`/Groups/${group}`, { op: 'remove', path: `members[value eq "${members[0]}"]` });
+  await eventually('a member is removed', has(all('late').slice(1, 2)));
+  await place.idp.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: [{ value: members[0] }] });
+  await eventually('the member is added again', has(all('late').slice(0, 2)), 10_000);
+  await place.platform.control('PATCH', '/faults', {});
+  await place.idle();
+  await expect(membersOf('late')).resolves.toEqual(all('late'));
+}, 60_000);
+
+test('all members of an adopted group are added when its member list cannot be read', async () => {
+  const path = '/Groups/[^/]*$';
+  const refused = { method: 'GET', path, status5xx: { share: 1, status: 403 } };
+  await place.platform.control('PATCH', '/faults', { rules: [refused] });
+  await place.idp.createGroup('blind', await people('blind'));
+  await place.idle();
+  await place.platform.control('PATCH', '/faults', { rules: [] });
+  await expect(membersOf('blind')).resolves.toEqual(all('blind'));
+}, 30_000);
