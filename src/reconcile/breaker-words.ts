@@ -57,5 +57,5 @@ export const newKeyAdvice = (
   if (only) return `check the rights of ${token}, and any gateway before the platform`;
   return ofOtherKey
     ? `restart the service, unless it was restarted since, so that every process uses the ${token} of these settings`
-    : `set a new ${token} and restart the service`;
+    : `set a new ${token}, and restart the service unless it takes the token over from its file`;
 };

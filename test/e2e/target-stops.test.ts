@@ -55,7 +55,10 @@ const test = createScenarios(() => openPlace({}), close);
 const testOfTwo = createScenarios(() => openPlace({ rest }), close);
 
 for (const [status, words] of [
-  [401, 'refuses the key \\(401\\) since TIME: set a new targets\\.main\\.token and restart the service'],
+  [
+    401,
+    'refuses the key \\(401\\) since TIME: set a new targets\\.main\\.token, and restart the service unless it takes the token over from its file',
+  ],
   [403, 'answers 403 since TIME\\. Check it with scim-bridge doctor'],
 ] as const)
   test(`at a new installation plan says that the platform answers ${status} and what to do`, async (place) => {
