@@ -24,8 +24,7 @@ export interface CommandContext {
 
 /** V8 collects garbage when the heap has grown by this percentage of the live objects; by default it grows to several times as much. */
 const HEAP_GROWTH = 100;
-const PAST_DEADLINE =
-  'The deadline passed before the command ended. What is marked is applied by a worker; repeat the command for the rest.';
+const PAST_DEADLINE = 'The deadline passed before the command ended';
 
 /**
  * Opens the scopes, runs `use`, and closes them.
@@ -47,7 +46,17 @@ export async function withScopes<T>(
   const timer =
     deadlineMs === undefined
       ? undefined
-      : setTimeout(() => ended.abort(new Error(PAST_DEADLINE)), deadlineMs);
+      : setTimeout(
+          () =>
+            ended.abort(
+              new Error(
+                worker
+                  ? `${PAST_DEADLINE}. What is marked is applied by a worker; repeat the command for the rest.`
+                  : `${PAST_DEADLINE}; nothing was changed. Repeat it with a longer --deadline.`,
+              ),
+            ),
+          deadlineMs,
+        );
 
   // Failures during the run are written to standard error; the result is returned.
   const logger = createCommandLogger('warn');
