@@ -83,7 +83,9 @@ export function judgeFleet(
   return {
     processes,
     findings: [
-      ...(running.length === 0 ? [missingProcess(view)] : missing.map((duty) => missingDuty(duty, view))),
+      ...(running.length === 0
+        ? [missingProcess(view, isScheduled)]
+        : missing.map((duty) => missingDuty(duty, view))),
       ...silentProcesses(processes.filter(({ silent }) => silent)),
       ...differentVersions(running, view),
       ...differentSettings(running, view),
@@ -106,9 +108,9 @@ const CONSEQUENCES: Record<Duty, string> = {
   scheduler: 'the reconcile of the schedule does not start',
 };
 
-function missingProcess({ lastBeats }: FleetView): FleetFinding {
+function missingProcess({ lastBeats }: FleetView, isScheduled: boolean): FleetFinding {
   const [last] = Object.values(lastBeats).sort((one, other) => other.lastBeatAt - one.lastBeatAt);
-  const consequence = 'nobody takes pushes, no worker and no scheduler runs';
+  const consequence = `nobody takes pushes${isScheduled ? ', no worker and no scheduler runs' : ' and no worker runs'}`;
   if (last)
     return {
       finding: 'noProcess',
