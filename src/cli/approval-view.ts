@@ -77,6 +77,10 @@ function printLimit({ kind, used, usedBy, usedSince, ...limit }: ExplainedLimit)
       `${used} counted${usedSince === undefined ? '' : ` since ${usedSince}`}, ` +
       `${limit.waiting} accepted, ${limit.held} held; an approval of all starts the count anew`,
   );
+  if (used + limit.waiting + limit.held <= limit.allowance)
+    say(
+      '    all of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written',
+    );
   for (const { ref, name, member, at } of usedBy)
     say(`    counted ${at}: ${member === undefined ? name : `${member}, ${name}`} (${ref})`);
   if (used > usedBy.length) say(`    … and ${used - usedBy.length} more`);

@@ -204,6 +204,8 @@ function limitOf({
       'p',
       { class: 'soft' },
       `The settings allow ${most}, and ${percent} % of ${population}. ${waiting} more accepted and not written yet. `,
+      used + waiting + held <= allowance &&
+        'All of these fit the limit now: what is held still waits for a decision or the expiry, and further changes that fit are written. ',
       usedSince && [
         'A change counts from the time when the guard allowed its write; the log tells whether it succeeded. The oldest: ',
         ago(usedSince),
