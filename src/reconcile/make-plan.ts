@@ -115,13 +115,14 @@ export async function makePlan(
   const doneLetters = verified.flatMap(({ ref, refusal, entries: differing }) =>
     blocked.has(ref) && refusal && refusal.write !== 'delete' && differing.length === 0 ? [ref] : [],
   );
+  const letters = await blockedEntries(scope, [...blocked.keys()], found, doneLetters);
   const entries = inReadingOrder(
     await withNames(
       scope,
       [
         ...(await withToBeHeld(scope, await withoutUnwritten(scope, found))),
-        ...(await blockedEntries(scope, [...blocked.keys()], found, doneLetters)),
-        ...unmanagedEntries(users, groups, found, restored),
+        ...letters,
+        ...unmanagedEntries(users, groups, [...found, ...letters], restored),
         ...(await unmappedEntries(scope)),
         ...(await heldEntries(
           scope,

@@ -1,7 +1,7 @@
 // Makes the entries of a plan that a run never applies: dead letters, and accounts and groups that only the platform has.
 import { conditionText } from '../directory/outbox/links.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
-import type { Ref } from '../directory/records.ts';
+import { fold, type Ref } from '../directory/records.ts';
 import type { PlanEntry } from './entry.ts';
 import type { Restored } from './restored.ts';
 import type { GroupScan } from './scan-groups.ts';
@@ -40,7 +40,7 @@ export async function blockedEntries(
       kind: ref.startsWith('User:') ? 'User' : 'Group',
       ref,
       platformId: link.id ?? null,
-      name,
+      name: name || (wanted ?? ''),
       before: isRenamed ? { userName: name } : null,
       after: isRenamed ? { userName: wanted } : null,
       effect: 'report',
@@ -56,8 +56,9 @@ export async function blockedEntries(
 }
 
 /**
- * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts, or that
- * cause a conflict, are left out.
+ * Returns entries for accounts and groups that only the platform has. Accounts and groups that the plan adopts, that cause a
+ * conflict, or that have the name of a dead letter without account, are left out.
+ * @param found the other entries of the plan
  */
 export function unmanagedEntries(
   users: Pick<UserScan, 'unmanaged'>,
@@ -73,9 +74,14 @@ export function unmanagedEntries(
       action === 'adopt' || action === 'relink' || action === 'conflict' ? [platformId, after?.id] : [],
     ),
   );
+  const pushed = new Set(
+    found.flatMap(({ action, kind, platformId, name }) =>
+      action === 'conflict' && platformId === null ? [`${kind} ${fold(name)}`] : [],
+    ),
+  );
   const entriesOf = (kind: PlanEntry['kind'], strangers: Map<string, string>): PlanEntry[] =>
     [...strangers]
-      .filter(([id]) => !taken.has(id))
+      .filter(([id, name]) => !taken.has(id) && !pushed.has(`${kind} ${fold(name)}`))
       .map(([platformId, name]) => ({
         action: 'unmanaged',
         kind,
