@@ -6,6 +6,7 @@ import type { SyncReport } from '../ops/sync-one.ts';
 import type { Config } from '../config/schema.ts';
 import type { Actor } from '../directory/logs/acts.ts';
 import { isChange, type PlanEntry } from '../reconcile/entry.ts';
+import { actionName } from '../reconcile/render-words.ts';
 import { readConfig, type Cli } from './cli.ts';
 import { actorOf, withOperator, type OperatorFlags } from './operator.ts';
 import { withScopes, type CommandContext } from './scopes.ts';
@@ -144,7 +145,7 @@ function endLines({ dryRun, differences, steps, outcome = 'equal', message }: Sy
 function differenceLines({ action, name, member, attribute, before, after, reason }: PlanEntry): string[] {
   const subject = member ? `${member.name} in ${name}` : (attribute ?? name);
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  const lines = [`  ${action} ${subject} (${reason})`];
+  const lines = [`  ${actionName(action)} ${subject} (${reason})`];
   // A membership has no values of its own.
   if (member) return lines;
   for (const each of names) {

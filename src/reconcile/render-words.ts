@@ -10,7 +10,7 @@ const WORDS: Record<Action, string> = {
   create: 'to create',
   adopt: 'to adopt',
   relink: 'to relink',
-  reactivate: 'to reactivate',
+  reactivate: 'to activate',
   addMember: 'memberships to add',
   update: 'to update',
   setAttribute: 'attributes to set',
@@ -35,6 +35,12 @@ export const ACTION_SIGNS: Record<Action, string> = {
   conflict: '!',
   unmanaged: '?',
 };
+
+/**
+ * Returns the name of an action for a text. A plan calls each opening of an account `reactivate`, also the first one of an
+ * account that the bridge made inactive; the log calls it `activate`.
+ */
+export const actionName = (action: Action): string => (action === 'reactivate' ? 'activate' : action);
 
 /** Returns the count with the words of the action; the noun agrees with the count. */
 export const actionCount = (action: Action, count: number): string =>

@@ -8,7 +8,7 @@ import type { StandingException } from '../directory/outbox/exceptions.ts';
 import type { Plan } from './plan.ts';
 import { warningLines } from './render-warnings.ts';
 import { EXAMPLES, causeLines, groupsOf, suchAs, summaryLines } from './render-summary.ts';
-import { ACTION_SIGNS, actionCount, diffLines } from './render-words.ts';
+import { ACTION_SIGNS, actionCount, actionName, diffLines } from './render-words.ts';
 import { isToBeHeld } from './to-be-held.ts';
 import { counted } from '../support/counted.ts';
 
@@ -96,7 +96,7 @@ function oneByOne(entry: PlanEntry, paint: (sign: string, text: string) => strin
   const cause = causeOf(entry);
   return [
     '',
-    paint(sign, `${sign} ${entry.action} ${whom}`),
+    paint(sign, `${sign} ${actionName(entry.action)} ${whom}`),
     `    ${entry.reason}${cause === '' ? '' : ` (${cause})`}`,
     ...(entry.member ? [] : diffLines(entry).map((line) => `    ${line}`)),
   ];
@@ -155,7 +155,11 @@ function reportedLines(
     const shown = all ? some : some.slice(0, most);
     for (const entry of shown) {
       const { reason, action } = entry;
-      const told = isUnmapped(entry) ? ` ${reason}` : action === 'unmanaged' ? '' : `: ${action}, ${reason}`;
+      const told = isUnmapped(entry)
+        ? ` ${reason}`
+        : action === 'unmanaged'
+          ? ''
+          : `: ${actionName(action)}, ${reason}`;
       lines.push(`    ${subjectWords(entry)}${told}`);
     }
     if (shown.length < some.length) lines.push(`    … and ${some.length - shown.length} more`);

@@ -23,6 +23,9 @@ const SIGNS = {
 };
 const CLASSES = { '−': 'minus', '+': 'plus', '~': 'change', '!': 'change' };
 
+/** Returns the name of an action, as the command plan shows it. */
+const actionName = (action) => (action === 'reactivate' ? 'activate' : action);
+
 /** @param plan of one connection and target, as the service saves it @param key changes with the plan */
 export function planDiff({ connection, target, entries, proof, exceptions }, key) {
   const changes = entries.filter(({ action }) => action !== 'unmanaged');
@@ -57,7 +60,7 @@ export function planDiff({ connection, target, entries, proof, exceptions }, key
 
 /** Shows the changes page by page, with filters. */
 function filtered(changes) {
-  const actions = Map.groupBy(changes, ({ action }) => action);
+  const actions = Map.groupBy(changes, ({ action }) => actionName(action));
   const text = h('input', { type: 'search', autocomplete: 'off', spellcheck: 'false', dir: 'auto' });
   const action = h(
     'select',
@@ -121,7 +124,7 @@ function entryLine({ action, name, member, before, after, reason, attribution, e
     h(
       'div',
       {},
-      h('strong', {}, `${action} `),
+      h('strong', {}, `${actionName(action)} `),
       h('span', { dir: 'auto' }, member ? `${member.name || member.platformId} in ${name}` : name),
       effect === 'report' && ' (only shown)',
       h('p', { class: 'soft' }, advised(reason + cause)),

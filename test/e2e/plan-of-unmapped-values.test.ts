@@ -67,13 +67,19 @@ test('a plan does not reactivate a dead letter of such a value, and adds no memb
   await place.idle();
   expect((await place.platform.user(CYD))?.active).toBe(false);
   expect(await membersOf('analysts')).toEqual([]);
-  expect(text).not.toContain('+ reactivate');
+  expect(text).not.toContain('+ activate');
   expect(text).not.toContain('+ addMember');
   expect(dryRun).not.toContain('would write');
 }, 30_000);
 
-test('after the value is right, the next reconcile reactivates the account and adds the membership', async () => {
+test('after the value is right, the plan lists the activation, and the next reconcile writes it with the membership', async () => {
+  await place.commands.run('hold', '--by', 'olga');
   await place.idp.patch(`/Users/${cyd}`, { op: 'replace', path: 'title', value: '4' });
+  const plan = await words('plan');
+  expect(plan).toContain('1 to activate');
+  expect(plan).toContain(`+ activate user ${CYD}`);
+  expect(await words('sync', CYD, '--dry-run')).toContain(` activate ${CYD}`);
+  await place.commands.run('release', '--by', 'olga');
   await place.idle();
   await place.commands.run('reconcile', '--full');
   await place.idle();
