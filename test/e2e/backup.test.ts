@@ -227,7 +227,7 @@ test('a person who was forgotten since the backup stays deleted after the restor
   expect(await bridge.platform.user(name)).toMatchObject({ active: false });
   expect(await commands.run('plan')).toMatchObject({
     code: 0,
-    text: expect.stringContaining('main: nothing to write'),
+    text: expect.stringMatching(/main: (no changes|nothing to write)/),
   });
   expect(await commands.run('forget', `User:${id}`, '--yes')).toMatchObject({ code: 0 });
 }, 60_000);
