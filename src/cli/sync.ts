@@ -58,13 +58,13 @@ async function syncAll(
   flags: Flags,
   actor: Actor,
 ): Promise<SyncReport[]> {
-  const [{ whileAnswering }, { syncOne }, { findResources }, { connectionsOf }] = await Promise.all([
+  const [{ whileAnswering }, { syncOne }, { findForOrder }, { connectionsOf }] = await Promise.all([
     import('../reconcile/while-answering.ts'),
     import('../ops/sync-one.ts'),
     import('../ops/find.ts'),
     import('../explain/explain.ts'),
   ]);
-  const found = await findResources(connectionsOf(scopes.map(({ scope }) => scope)), text);
+  const found = await findForOrder(connectionsOf(scopes.map(({ scope }) => scope)), text);
   if (found.length === 0) throw new UnknownResource(text, { config, target: flags.target });
   if (new Set(found.map(({ ref }) => ref)).size > 1) {
     const all = found.map(({ connection, ref, name }) => `${ref} ${name} (${connection})`).join(', ');

@@ -132,7 +132,9 @@ function summaryOf(verdict: ExplanationVerdict, facts: ExplainedFacts): string {
       return `${name} is not at ${target} as desired and needs a person: ${condition?.message ?? membershipCause(facts)}.`;
     case 'leftAlone':
       return `${name} is left alone at ${target}: ${
-        condition?.message ?? (isListedAsProtected(facts) ? LISTED_AS_PROTECTED : membershipCause(facts))
+        condition?.reason !== 'Protected' && isListedAsProtected(facts)
+          ? LISTED_AS_PROTECTED
+          : (condition?.message ?? membershipCause(facts))
       }.`;
     case 'notForTarget':
       return `${name} is not meant for ${target}: ${

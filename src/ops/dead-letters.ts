@@ -5,7 +5,7 @@ import { conditionText } from '../directory/outbox/links.ts';
 import type { Outbox } from '../directory/outbox/outbox.ts';
 import { readRecordNames } from '../directory/resources/record-names.ts';
 import { parseRef, type Kind, type Ref } from '../directory/records.ts';
-import { findResources, toSearched } from './find.ts';
+import { findForOrder, toSearched } from './find.ts';
 
 export interface DeadLetter {
   connection: string;
@@ -73,7 +73,7 @@ export async function findDeadLetters(
     const refs = new Set<Ref>();
     for (const name of names) {
       if (/^(User|Group):/.test(name)) refs.add(name as Ref);
-      else for (const { ref } of await findResources(toSearched([state]), name)) refs.add(ref);
+      else for (const { ref } of await findForOrder(toSearched([state]), name)) refs.add(ref);
     }
     for (const outbox of state.outboxes.values())
       found.push(...(await describe(state, outbox, await outbox.blockedOf([...refs]))));

@@ -3,7 +3,8 @@
 export type InitiatorType = 'identityProvider' | 'reconcile' | 'operator' | 'system';
 
 /** Ids of orders: whole, or with the operator or the decision behind the colon. */
-const OF_OPERATORS = /^(resync|repair|restore|(sync|retry|import|approval|rejection|handover):.*)$/;
+const OF_OPERATORS =
+  /^(resync|repair|restore|(sync|retry|import|approval|rejection|withdrawal|handover):.*)$/;
 
 /** Returns the kind of initiator. Clients cannot send ids of the other kinds (request-context.ts), so that no push appears as an order. */
 export function initiatorTypeOf(request: string): InitiatorType {

@@ -99,7 +99,8 @@ const essence = ({
     platformId,
     attribute,
     before,
-    after,
+    // A value that cannot be written leaves a new account inactive (unmappable.ts), and the present entry does not say so.
+    after: action === 'create' && after ? { ...after, active: null } : after,
     effect,
     basis,
     member: member && { ref: member.ref, platformId: member.platformId },

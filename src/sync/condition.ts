@@ -25,7 +25,7 @@ export function causeOf({ link, work }: SyncContext): Pick<Condition, 'request' 
 }
 
 /** Request ids of decisions about held changes. */
-const DECISION = /^(approval|rejection):/;
+const DECISION = /^(approval|rejection|withdrawal):/;
 
 /** Reasons that other settings of the target may remove. */
 const BY_SETTINGS: ReadonlySet<string> = new Set([

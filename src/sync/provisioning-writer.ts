@@ -241,7 +241,7 @@ const OUT_OF_SCOPE = 'the settings of this target (scope, group names) leave it 
  */
 function toEntry(work: DueWork, { before, ...rest }: Draft, condition: Condition | undefined): LogEntry {
   const { link } = work;
-  const isOfRejection = work.request.startsWith('rejection:') && rest.action !== 'none';
+  const isOfRejection = /^(rejection|withdrawal):/.test(work.request) && rest.action !== 'none';
   const { request = work.request, accepted = work.since } = (isOfRejection && condition) || {};
   const names = rest.action === 'create' ? namesIn(link) : [...(before?.keys() ?? [])];
   const changes = names.map((name): [string, unknown, unknown] => [

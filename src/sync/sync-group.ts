@@ -27,6 +27,7 @@ export async function syncGroup(context: SyncContext, exists: Exists): Promise<S
     // The settings leave this group out: pending memberships are dropped, and the group at the platform is not changed.
     if (link.id !== undefined) await leave(context);
     await dropPendingMembers(context);
+    delete link.adopting;
     return { kind: 'synced', writes: context.writes };
   }
   for (let restart = 0; ; restart++) {

@@ -1,6 +1,5 @@
 // Tests what of the guard's limit a deactivation uses that the source takes back before the platform has carried it out.
 import '../support/load-modules.ts';
-import { eventually } from '../support/eventually.ts';
 import { openPlace, type Place } from '../support/situation.ts';
 
 const [ANN, BOB] = ['ann@acme.example', 'bob@acme.example'] as const;
@@ -26,7 +25,7 @@ const answer = (status?: number) =>
   });
 const isActive = async (name: string) => (await place.platform.user(name))?.active;
 
-test('a deactivation that the platform refused counts as allowed, not as written, and no longer once the source takes it back', async () => {
+test('a deactivation that the platform refused counts as allowed, not as written, also after the source takes it back', async () => {
   await answer(403);
   await setActive(ANN, false);
   await place.idle();
@@ -39,35 +38,6 @@ test('a deactivation that the platform refused counts as allowed, not as written
   await answer();
   await setActive(BOB, true);
   await setActive(ANN, true);
-  await place.idle();
-  await setActive(BOB, false);
-  await place.idle();
-  expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, false]);
-}, 60_000);
-
-test('a deactivation that was sent without a clear answer still counts after the source takes it back', async () => {
-  await answer(503);
-  await setActive(ANN, false);
-  await eventually('the deactivation fails', async () =>
-    (await run('explain', ANN, '--json')).json[0].link.attempts > 0 ? true : undefined,
-  );
-  await setActive(ANN, true);
-  await answer();
-  await place.idle();
-  await setActive(BOB, false);
-  await place.idle();
-  expect([await isActive(ANN), await isActive(BOB)]).toEqual([true, true]);
-}, 60_000);
-
-test('a deactivation that was written and reactivated still counts, also after one that is taken back at once', async () => {
-  await setActive(ANN, false);
-  await place.idle();
-  await setActive(ANN, true);
-  await place.idle();
-  await run('hold', '--target', 'main');
-  await setActive(ANN, false);
-  await setActive(ANN, true);
-  await run('release', '--target', 'main');
   await place.idle();
   await setActive(BOB, false);
   await place.idle();

@@ -57,6 +57,9 @@ const KEPT = 50;
 const SHOWN = 200;
 /** Hexadecimal digits of a digest: with 128 bits two different choices do not share one. */
 const DIGEST_LENGTH = 32;
+/** Kinds of the request ids of marks that a decision makes; only an approval is the order of a write. */
+const REQUEST_KINDS = { approve: 'approval', reject: 'rejection', withdraw: 'withdrawal' } as const;
+
 /** Lifetime of a selection whose decision was never stored. */
 const SELECTION_MS = 3_600_000;
 
@@ -174,7 +177,7 @@ export function createDecisions(
         ? await noteFirst(list, { ...approver, id: firstId, total: count, storedChoice }, options)
         : await store(action, list, by, {
             ...options,
-            request: `${action === 'approve' ? 'approval' : 'rejection'}:${id}`,
+            request: `${REQUEST_KINDS[action]}:${id}`,
             first,
             storedChoice,
             count,

@@ -65,9 +65,8 @@ function finish()
     redis.call('HSET', key('marks', target), unpack(marks))
     redis.call('SREM', name_synced(target, 'User'), unpack(users))
     if #to_schedule > 0 or #back > 0 then
-      -- NEEDS accepted_removals, guard_items, user_memberships
+      -- NEEDS guard_items, user_memberships
       for _, user in ipairs(back) do
-        uncount_deactivation(target, 'User:' .. user)
         local had_deactivation = take_back(target, 'User:' .. user, 'deactivate', '')
         local had_deletion = take_back(target, 'User:' .. user, 'delete', '')
         -- A removal from a group that was to be decided with the account needs a decision of its own now.

@@ -262,7 +262,15 @@ describe('request lines and headers', () => {
       expect(await echoed(value)).toMatch(/^[0-9a-z]{12}$/);
     }
     // The bridge itself uses request ids of this form, so the log would attribute the push to an operator or to a reconcile.
-    for (const value of ['approval:main.1-2', 'rejection:main.1-2', 'retry:ann', 'restore', 'plan:p1', '-'])
+    for (const value of [
+      'approval:main.1-2',
+      'rejection:main.1-2',
+      'withdrawal:main.1-2',
+      'retry:ann',
+      'restore',
+      'plan:p1',
+      '-',
+    ])
       expect(await echoed(value)).toMatch(/^[0-9a-z]{12}$/);
     const injected = 'GET /scim/v2/Users HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\rSet-Cookie: evil\r\n\r\n';
     const raw = await openRaw(scim.port);
