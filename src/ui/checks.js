@@ -71,7 +71,7 @@ function report({ result, chain, differences, notes, entities }) {
     h('p', { class: 'lead' }, pill(...RESULTS[result])),
     table(
       'From push to what is visible',
-      ['Link', 'State', 'Detail', 'After'],
+      ['Step', 'State', 'Detail', 'After'],
       chain.map(({ stage, ok: isThere, detail, afterMs }) => [
         STAGES[stage] ?? stage,
         isThere === undefined
