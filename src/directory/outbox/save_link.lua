@@ -70,7 +70,7 @@ if p.requeueGroups then
     if redis.call('HGET', pending_groups, group) == '+' then
       local waiting = redis.call('HLEN', key('pendingMembers', p.target .. ':' .. group))
       local collect_ms = math.max(p.coalesceMs, math.min(COLLECT_LIMIT_MS, math.floor(waiting * COLLECT_MS)))
-      -- A group that waits for this user alone has nobody to collect.
+      -- A group that waits for no other member does not wait for one PATCH of several.
       local due = waiting > 1 and now + collect_ms or now
       mark_at(p.target, 'Group:' .. group, EDIT, now, due)
     end
